@@ -1,1 +1,30 @@
-//! certus-graph
+//! The dataflow graph of Certus: one DAG of tensor operators for networks and for plants.
+//!
+//! A network read from a file and a step of the system around it are the same kind of thing here, a
+//! function from tensors to tensors, so whatever bounds a node for one engine bounds it for all. The crate holds
+//! the operators (one per file in [`ops`], each with its evaluation in floats, its sound interval evaluation and
+//! its shape rule), the import of networks ([`import`]), evaluation ([`eval`]) and the canonical form
+//! ([`canonical`]).
+//!
+//! It may depend on `certus-kernels` alone. It never knows about systems, properties or queries.
+
+#![forbid(unsafe_code)]
+
+pub mod canonical;
+mod error;
+pub mod eval;
+mod graph;
+pub mod import;
+pub mod interval;
+pub mod ops;
+mod real;
+mod shape;
+mod tensor;
+
+pub use error::GraphError;
+pub use graph::{Graph, Node, NodeId, Port};
+pub use interval::Interval;
+pub use ops::Op;
+pub use real::Real;
+pub use shape::{Shape, broadcast_shapes, element_count};
+pub use tensor::Tensor;

@@ -1,0 +1,25 @@
+//! a − b.
+
+use crate::ops::Binary;
+use crate::ops::binary::binary_operator;
+use crate::{Interval, Real};
+
+/// a − b.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sub;
+
+impl Binary for Sub {
+    fn label(&self) -> &'static str {
+        "Sub"
+    }
+
+    fn real<T: Real>(&self, a: T, b: T) -> T {
+        a - b
+    }
+
+    fn interval(&self, a: Interval, b: Interval) -> Interval {
+        a - b
+    }
+}
+
+binary_operator!(Sub);

@@ -1,0 +1,215 @@
+//! The canonical form computes the same function: on random graphs of all kinds of operators.
+
+use certus_graph::canonical::canonicalize;
+use certus_graph::eval::{enclose, evaluate};
+use certus_graph::ops::*;
+use certus_graph::{Graph, Interval, NodeId, Op, Tensor};
+use proptest::prelude::*;
+
+/// Builds graphs from a list of choices: each entry picks an operator and its arguments among the nodes so far.
+struct Sketch {
+    graph: Graph,
+    nodes: Vec<NodeId>,
+}
+
+impl Sketch {
+    fn new() -> Self {
+        let mut graph = Graph::new();
+        let inputs = [graph.input("a", &[3]), graph.input("b", &[2, 3]), graph.input("c", &[])];
+        let constant = graph.constant(Tensor::vector(vec![0.1, -2.0, 0.7]));
+        let scalar = graph.scalar(-0.3);
+        Sketch { graph, nodes: inputs.into_iter().chain([constant, scalar]).collect() }
+    }
+
+    fn pick(&self, choice: u32) -> NodeId {
+        // Recent nodes are likelier, so that chains form.
+        let count = self.nodes.len() as u32;
+        let back = (choice % count).min(choice / 7 % count);
+        self.nodes[(count - 1 - back) as usize]
+    }
+
+    fn step(&mut self, (kind, first, second, number): (u32, u32, u32, f64)) {
+        let (a, b) = (self.pick(first), self.pick(second));
+        let shape = self.graph.shape(a).to_vec();
+        let count: usize = shape.iter().product();
+        let weights = |n: usize| (0..n).map(|i| ((i as f64 * 1.7 + number) % 1.9) - 0.95).collect::<Vec<f64>>();
+        let elementwise: [Op; 12] = [
+            Add.into(),
+            Sub.into(),
+            Mul.into(),
+            Min.into(),
+            Max.into(),
+            Add.into(),
+            Sub.into(),
+            Compare::Less.into(),
+            Compare::GreaterEqual.into(),
+            And.into(),
+            Or.into(),
+            Add.into(),
+        ];
+        let unary: [Op; 10] = [
+            Relu.into(),
+            Tanh.into(),
+            Neg.into(),
+            Abs.into(),
+            Clip { lower: -0.5, upper: 0.5 }.into(),
+            Clip { lower: 0.25, upper: f64::INFINITY }.into(),
+            Not.into(),
+            Sin.into(),
+            Sigmoid.into(),
+            LeakyRelu { alpha: 0.2 }.into(),
+        ];
+        let made = match kind % 12 {
+            0..=3 => self.graph.apply(elementwise[first as usize % 12].clone(), &[a, b]),
+            4..=5 => self.graph.apply(unary[second as usize % 10].clone(), &[a]),
+            6 => {
+                let rows = 1 + second as usize % 4;
+                let affine = Affine::new(vec![Matrix::dense(rows, count, weights(rows * count))], weights(rows), [rows]);
+                self.graph.apply(affine.unwrap(), &[a])
+            }
+            7 if !shape.is_empty() => {
+                let axis = second as usize % shape.len();
+                let start = number.abs() as usize % shape[axis];
+                let len = 1 + first as usize % (shape[axis] - start);
+                self.graph.apply(Slice::new(vec![SliceRange { axis, start, step: 1, len }]), &[a])
+            }
+            8 if !shape.is_empty() => self.graph.apply(Concat { axis: 0 }, &[a, b]),
+            9 => self.graph.apply(Reshape { shape: vec![count] }, &[a]),
+            10 => {
+                let kind = [ReduceKind::Sum, ReduceKind::Mean, ReduceKind::Max][second as usize % 3];
+                self.graph.apply(Reduce::all(kind, shape.len()), &[a])
+            }
+            _ => {
+                let condition = self.graph.apply(Compare::Less, &[a, b]);
+                condition.and_then(|condition| self.graph.apply(Select, &[condition, a, b]))
+            }
+        };
+        // A choice whose shapes do not fit is passed over.
+        if let Ok(node) = made {
+            if self.graph.elements(node) <= 64 {
+                self.nodes.push(node);
+            }
+        }
+    }
+
+    fn finish(mut self) -> Graph {
+        let last = self.nodes.len();
+        for (index, &node) in self.nodes[last.saturating_sub(3)..].iter().enumerate() {
+            self.graph.output(&format!("y{index}"), node);
+        }
+        self.graph
+    }
+}
+
+fn graphs() -> impl Strategy<Value = Graph> {
+    prop::collection::vec((0u32..1000, 0u32..1000, 0u32..1000, -3.0f64..3.0), 1..25).prop_map(|steps| {
+        let mut sketch = Sketch::new();
+        steps.into_iter().for_each(|step| sketch.step(step));
+        sketch.finish()
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1500))]
+
+    #[test]
+    fn values_stay_the_same_up_to_rounding(graph in graphs(), point in prop::collection::vec(-2.0f64..2.0, 10)) {
+        let canonical = canonicalize(&graph).unwrap();
+        let inputs = [&point[..3], &point[3..9], &point[9..]];
+        let (before, after) = (evaluate(&graph, &inputs).unwrap(), evaluate(&canonical, &inputs).unwrap());
+        for (a, b) in before.iter().flatten().zip(after.iter().flatten()) {
+            let jump = (a - b).abs() == 1.0;
+            prop_assert!((a - b).abs() <= 1e-9 * (1.0 + a.abs()) || jump, "{a} became {b}");
+        }
+        let boxes: Vec<Vec<Interval>> =
+            inputs.iter().map(|x| x.iter().map(|&v| Interval::new(v - 1e-3, v + 1e-3)).collect()).collect();
+        let slices: Vec<&[Interval]> = boxes.iter().map(Vec::as_slice).collect();
+        let enclosed = enclose(&canonical, &slices).unwrap();
+        for (a, interval) in before.iter().flatten().zip(enclosed.iter().flatten()) {
+            prop_assert!(interval.widen(1e-13 * (1.0 + a.abs())).contains(*a), "{a} is not in {interval}");
+        }
+    }
+
+    #[test]
+    fn it_is_stable_and_keeps_the_interface(graph in graphs()) {
+        let once = canonicalize(&graph).unwrap();
+        let twice = canonicalize(&once).unwrap();
+        prop_assert!(twice.len() <= once.len(), "{once:?} grew to {twice:?}");
+        for (before, after) in graph.inputs().iter().zip(once.inputs()) {
+            prop_assert_eq!(&before.name, &after.name);
+            prop_assert_eq!(graph.shape(before.node), once.shape(after.node));
+        }
+        for (before, after) in graph.outputs().iter().zip(once.outputs()) {
+            prop_assert_eq!(&before.name, &after.name);
+            prop_assert_eq!(graph.shape(before.node), once.shape(after.node));
+        }
+    }
+}
+
+fn operators(graph: &Graph) -> Vec<&'static str> {
+    graph.nodes().iter().map(|node| node.op.name()).collect()
+}
+
+#[test]
+fn a_normalised_linear_network_is_one_map() {
+    let mut graph = Graph::new();
+    let x = graph.input("x", &[1, 2]);
+    let mean = graph.constant(Tensor::new([1, 2], vec![1.0, 2.0]).unwrap());
+    let deviation = graph.constant(Tensor::new([1, 2], vec![4.0, 0.5]).unwrap());
+    let centred = graph.apply(Sub, &[x, mean]).unwrap();
+    let scaled = graph.apply(Div, &[centred, deviation]).unwrap();
+    let flat = graph.apply(Reshape { shape: vec![2] }, &[scaled]).unwrap();
+    let layer = graph.apply(Affine::dense(vec![1.0, 1.0, 0.0, 2.0], 2, 2, vec![0.0, 1.0]).unwrap(), &[flat]).unwrap();
+    let factor = graph.constant(Tensor::vector(vec![2.0, 1.0]));
+    let output = graph.apply(Mul, &[layer, factor]).unwrap();
+    graph.output("y", output);
+    let canonical = canonicalize(&graph).unwrap();
+    assert_eq!(operators(&canonical), ["Input", "Affine"]);
+    let Op::Affine(affine) = &canonical.nodes()[1].op else { unreachable!() };
+    assert_eq!(affine.matrices()[0].to_dense(), [0.5, 4.0, 0.0, 4.0]);
+    assert_eq!(affine.bias(), [-8.5, -7.0]);
+    assert!(affine.error().is_none(), "every number above is exact");
+}
+
+#[test]
+fn a_small_convolution_with_batch_normalisation_is_one_map() {
+    let mut graph = Graph::new();
+    let x = graph.input("x", &[1, 1, 4]);
+    let weight = Tensor::new([2, 1, 2], vec![1.0, -1.0, 0.5, 0.25]).unwrap();
+    let conv = graph.apply(Conv::new(weight, None, Window::simple(vec![2]), 1).unwrap(), &[x]).unwrap();
+    let scale = graph.constant(Tensor::new([1, 2, 1], vec![3.0, -1.0]).unwrap());
+    let shift = graph.constant(Tensor::new([1, 2, 1], vec![0.5, 0.0]).unwrap());
+    let scaled = graph.apply(Mul, &[conv, scale]).unwrap();
+    let shifted = graph.apply(Add, &[scaled, shift]).unwrap();
+    let y = graph.apply(Relu, &[shifted]).unwrap();
+    graph.output("y", y);
+    assert_eq!(operators(&canonicalize(&graph).unwrap()), ["Input", "Affine", "Relu"]);
+}
+
+#[test]
+fn rounding_of_fused_weights_is_accounted_for() {
+    // 0.1 · 0.1 is not a double: the fused weight must carry its error.
+    let mut graph = Graph::new();
+    let x = graph.input("x", &[1]);
+    let tenth = graph.scalar(0.1);
+    let once = graph.apply(Mul, &[x, tenth]).unwrap();
+    let twice = graph.apply(Mul, &[once, tenth]).unwrap();
+    graph.output("y", twice);
+    let canonical = canonicalize(&graph).unwrap();
+    let Op::Affine(affine) = &canonical.nodes()[1].op else { panic!("{canonical:?}") };
+    let error = affine.weight_error(0);
+    assert!(error > 0.0 && error < 1e-15, "{error}");
+}
+
+#[test]
+fn windows_are_absorbed_into_the_layer_that_reads_them() {
+    let mut graph = Graph::new();
+    let (a, b) = (graph.input("a", &[3]), graph.input("b", &[1]));
+    let kept = graph.apply(Slice::of_vector(1, 2), &[a]).unwrap();
+    let window = graph.apply(Concat { axis: 0 }, &[kept, b]).unwrap();
+    let y = graph.apply(Affine::dense(vec![1.0, 2.0, 3.0], 1, 3, vec![0.0]).unwrap(), &[window]).unwrap();
+    graph.output("y", y);
+    let canonical = canonicalize(&graph).unwrap();
+    assert_eq!(operators(&canonical), ["Input", "Input", "Affine"]);
+    assert_eq!(evaluate(&canonical, &[&[9.0, 1.0, 10.0], &[100.0]]).unwrap(), [vec![321.0]]);
+}

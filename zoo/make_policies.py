@@ -143,7 +143,7 @@ POLICIES = {
     "quadcopter/quadcopter": feedback([-0.3681395672, -0.9706548283]),  # VRL, second piece
     "pendulum/pendulum": feedback([-23.8902829363, -12.2393315734]),  # VRL
     "pendulum_discrete/pendulum_discrete": feedback([-0.9721764159, 0.7947307347]),  # VRL, third piece
-    "cartpole/cartpole": feedback([6.9935846383, 12.8498802544, -33.4212547408, -15.6473056276]),  # VRL, first piece
+    "cartpole/cartpole": feedback([8.9643985948, 9.1943451915, -50.8943990171, -18.8738617152]),  # VRL, fourth piece
     "selfdriving/selfdriving": feedback([0.4672459064, -1.3066416972]),  # VRL
     "lanekeeping/lanekeeping": feedback(  # VRL
         [-4.73201155, -0.88453052, -0.79136567, 1.06836873],
@@ -163,7 +163,7 @@ POLICIES = {
     "duffing/duffing": feedback([0.88, -2.34]),  # the paper's second branch
     "cruise/cruise": feedback([0.5843812825]),  # VRL
     # Random policies: linear logits.
-    "ball/ball": feedback([0, 0], [-0.5, -1.5], bias=[0, -1.5]),
+    "ball/ball": feedback([0, 0], [-1.9, -6.2], bias=[0, -2.3]),
     "stopping_car/stopping_car": feedback([-1, -0.3], [1, 0.3], bias=[3, -3]),
     "pendulum_softmax/pendulum_softmax": feedback([0, 0], [60, 18], [-60, -18], bias=[1, 0, 0]),
     # Discrete actions.
@@ -189,10 +189,14 @@ POLICIES = {
     "b3/b3": feedback([-0.104, -4.181], bias=[-0.917]),
     "b4/b4": feedback([2.891, -2.882, -1.952], bias=[0.009]),
     "b5/b5": feedback([-1.094, -0.849, -2.173], bias=[0.202]),
-    "mountain_car_continuous/mountain_car_continuous": feedback([0, 60]),
+    "mountain_car_continuous/mountain_car_continuous": feedback([-1.7, 150], bias=[-1.65]),
     "acc_arch/acc_arch": feedback([0.1, 0, -0.24, 0.1, 0.5], bias=[-3.0]),
     "single_pendulum/single_pendulum": feedback([-1.0, -0.5]),
-    "unicycle/unicycle": feedback([0, 0, 0, 0], [0, 0, 0, 0]),
+    "unicycle/unicycle": feedback(
+        [-1.0385, 0.5539, 0.9772, -1.8788],
+        [0.0954, 1.5554, -2.7572, 0.1334],
+        bias=[20, 20],
+    ),
     "docking/docking": feedback([-0.0018, 0, -1.2, 0], [0, -0.0018, 0, -1.2]),
     # Networked systems.
     "aurora/aurora": aurora(),

@@ -2,7 +2,7 @@
 //!
 //! `cargo run --release -p certus-kernels --example mlp` prints microseconds per call, as the best of many rounds.
 
-use certus_kernels::{Level, PackedMatrix, fill_rows, relu, tanh};
+use certus_kernels::{Level, PackedMatrix, tanh};
 use std::hint::black_box;
 use std::time::Instant;
 
@@ -30,10 +30,10 @@ fn evaluate(layers: &[Layer], x: &[f32], batch: usize, buffers: &mut [Vec<f32>],
         let (before, after) = buffers.split_at_mut(l);
         let input = before.last().map_or(x, Vec::as_slice);
         let output = &mut after[0];
-        fill_rows(&layer.bias, output, batch);
-        layer.weights.mul_acc(input, output, batch, scratch);
         if l + 1 < layers.len() {
-            relu(output);
+            layer.weights.affine_relu(&layer.bias, input, output, batch, scratch);
+        } else {
+            layer.weights.affine(&layer.bias, input, output, batch, scratch);
         }
     }
 }

@@ -25,6 +25,8 @@ pub trait Arithmetic: Copy {
     fn plus(self, other: Self) -> Self;
     /// `self * factor + addend`, rounded once if `FUSED`, else twice.
     fn times_plus<const FUSED: bool>(self, factor: Self, addend: Self) -> Self;
+    /// `max(self, 0)`, where NaN and `-0` stay as they are.
+    fn relu(self) -> Self;
 }
 
 /// Entry points that choose the instruction set. Out of reach for other crates: the module is private.
@@ -48,6 +50,11 @@ macro_rules! implement {
             #[inline(always)]
             fn times_plus<const FUSED: bool>(self, factor: Self, addend: Self) -> Self {
                 if FUSED { self.mul_add(factor, addend) } else { self * factor + addend }
+            }
+
+            #[inline(always)]
+            fn relu(self) -> Self {
+                if self < 0.0 { 0.0 } else { self }
             }
         }
 
@@ -115,8 +122,8 @@ macro_rules! implement {
 
 #[cfg(target_arch = "x86_64")]
 mod widths {
-    use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
     use super::*;
+    use std::arch::x86_64::{__m256, __m256d, __m512, __m512d};
 
     implement!(f32, [f32; 4], __m256, __m512);
     implement!(f64, [f64; 4], __m256d, __m512d);

@@ -15,10 +15,9 @@
 //!   accumulator per point up to half a register of points.
 //! * **along the batch** (`tiles`): broadcast one weight, multiply it with a register of neighbouring points. A block of
 //!   `M` rows by `N` registers of points keeps `M · N` accumulators; a column costs `M + N` loads for `M · N`
-//!   multiply-adds, so the arithmetic units and not the load ports are the limit. With 32 registers `M × N` is 8 × 2
-//!   (16 accumulators; two registers of points, one weight); with 16 it is 4 × 2. Larger blocks gain nothing once both
-//!   multiply-add units are busy, and waste more at the edges. The points of a tile are copied next to each other
-//!   first: columns of a batch lie `batch` elements apart, and for a power of two that stride would put all of them
+//!   multiply-adds, so the arithmetic units and not the load ports are the limit. With 32 registers `M × N` is 8 × 3, or
+//!   8 × 2 and 16 × 1 where the batch ends; with 16 registers it is 4 × 2. The points of a tile are copied next to each
+//!   other first: columns of a batch lie `batch` elements apart, and for a power of two that stride would put all of them
 //!   into the same few cache sets.
 //!
 //! Both read the same panels. Blocking over columns, as libraries for square matrices do, is left out: a tile of points
@@ -47,6 +46,8 @@
 // Registers are handled in plain index loops throughout: iterator adaptors and closures are functions without the
 // surrounding target features, and a register that passes through one of them takes the way through memory.
 #[allow(clippy::needless_range_loop, reason = "see above")]
+mod output;
+#[allow(clippy::needless_range_loop, reason = "see above")]
 mod points;
 #[allow(clippy::needless_range_loop, reason = "see above")]
 mod rows;
@@ -56,6 +57,7 @@ mod tiles;
 use crate::float::{Arithmetic, Float};
 use crate::level::Level;
 use crate::vector::{MAX_LANES, Vector};
+use output::Output;
 
 /// A matrix, rearranged for fast products. It never changes after packing.
 #[derive(Clone)]
@@ -150,22 +152,56 @@ impl<T: Float> PackedMatrix<T> {
     /// # Panics
     /// If `x` does not hold `cols * batch` elements or `y` does not hold `rows * batch`.
     pub fn mul_acc(&self, x: &[T], y: &mut [T], batch: usize, scratch: &mut Vec<T>) {
-        let Shape { rows, cols, .. } = self.shape;
+        self.run(x, Output { y, bias: None, relu: false, batch }, scratch);
+    }
+
+    /// Sets `y` to `W · x + bias`, for `batch` points in element-major order.
+    ///
+    /// The same bits as [`fill_rows`](crate::fill_rows) and [`PackedMatrix::mul_acc`], with one pass over `y` less.
+    ///
+    /// # Panics
+    /// As [`PackedMatrix::mul_acc`], and if `bias` does not hold `rows` elements.
+    pub fn affine(&self, bias: &[T], x: &[T], y: &mut [T], batch: usize, scratch: &mut Vec<T>) {
+        self.run(x, Output { y, bias: Some(bias), relu: false, batch }, scratch);
+    }
+
+    /// Sets `y` to `max(W · x + bias, 0)`, for `batch` points in element-major order.
+    ///
+    /// The same bits as [`PackedMatrix::affine`] and [`relu`](crate::relu), with one pass over `y` less.
+    ///
+    /// # Panics
+    /// As [`PackedMatrix::affine`].
+    pub fn affine_relu(&self, bias: &[T], x: &[T], y: &mut [T], batch: usize, scratch: &mut Vec<T>) {
+        self.run(x, Output { y, bias: Some(bias), relu: true, batch }, scratch);
+    }
+
+    /// Checks all lengths, which the kernels rely on, and runs the product.
+    fn run(&self, x: &[T], mut output: Output<'_, T>, scratch: &mut Vec<T>) {
+        let (Shape { rows, cols, .. }, batch) = (self.shape, output.batch);
         assert!(
             cols.checked_mul(batch) == Some(x.len()),
             "input of {} elements for {cols} columns and a batch of {batch}",
             x.len()
         );
         assert!(
-            rows.checked_mul(batch) == Some(y.len()),
+            rows.checked_mul(batch) == Some(output.y.len()),
             "output of {} elements for {rows} rows and a batch of {batch}",
-            y.len()
+            output.y.len()
         );
-        if x.is_empty() || y.is_empty() {
+        let biases = output.bias.map_or(rows, <[T]>::len);
+        assert!(biases == rows, "bias of {biases} elements for {rows} rows");
+        if x.is_empty() {
+            // No column: every sum is empty, and only the finish is left to do.
+            if output.bias.is_some() {
+                (0..rows * batch).for_each(|at| output.put(at / batch, at % batch, T::ZERO));
+            }
+            return;
+        }
+        if output.y.is_empty() {
             return;
         }
         let weights = self.lines.as_ptr().cast::<T>();
-        T::product(self.level, Product { shape: self.shape, weights, x, y, batch, scratch });
+        T::product(self.level, Product { shape: self.shape, weights, x, output, scratch });
     }
 }
 
@@ -175,14 +211,13 @@ impl<T> std::fmt::Debug for PackedMatrix<T> {
     }
 }
 
-/// One product to compute. Made by [`PackedMatrix::mul_acc`] alone, which has checked that the lengths fit the shape,
+/// One product to compute. Made by `PackedMatrix::run` alone, which has checked that the lengths fit the shape,
 /// that nothing is empty, and that `weights` points at a matrix packed for the level it is run at.
 pub struct Product<'a, T> {
     shape: Shape,
     weights: *const T,
     x: &'a [T],
-    y: &'a mut [T],
-    batch: usize,
+    output: Output<'a, T>,
     scratch: &'a mut Vec<T>,
 }
 
@@ -212,11 +247,14 @@ pub(crate) unsafe fn run<V: Vector>(product: Product<'_, V::Elem>) {
 unsafe fn panels<V: Vector, const C: usize>(mut product: Product<'_, V::Elem>) {
     let accumulators = if V::MANY_REGISTERS { 16 } else { 8 };
     let mut done = 0;
-    while done < product.batch {
-        let left = product.batch - done;
+    while done < product.output.batch {
+        let left = product.output.batch - done;
         // SAFETY: each call covers points from `done` on, and no more than are left.
         done += unsafe {
-            if left > V::LANES + V::LANES / 2 {
+            // Four registers are better cut into two and two than into three and one.
+            if V::MANY_REGISTERS && C == 1 && left >= 3 * V::LANES && left != 4 * V::LANES {
+                tiles::panels::<V, 3, C>(&mut product, done, left.min(3 * V::LANES))
+            } else if left > V::LANES + V::LANES / 2 {
                 tiles::panels::<V, 2, C>(&mut product, done, left.min(2 * V::LANES))
             } else if left > V::LANES / 2 {
                 tiles::panels::<V, 1, C>(&mut product, done, left.min(V::LANES))

@@ -1,5 +1,7 @@
 //! Which instruction set the kernels use, decided once at run time.
 
+use std::sync::OnceLock;
+
 /// An instruction set that this machine has.
 ///
 /// Values are only handed out by [`Level::best`] and [`Level::available`], after the processor was asked. Holding a
@@ -23,16 +25,8 @@ pub(crate) enum Isa {
 impl Level {
     /// The fastest level of this machine.
     pub fn best() -> Level {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if has_avx512() {
-                return Level(Isa::Avx512);
-            }
-            if has_avx2() {
-                return Level(Isa::Avx2);
-            }
-        }
-        Level(Isa::Portable)
+        static BEST: OnceLock<Level> = OnceLock::new();
+        *BEST.get_or_init(|| Level::available().pop().unwrap_or(Level(Isa::Portable)))
     }
 
     /// Every level of this machine, slowest first.

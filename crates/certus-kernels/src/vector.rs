@@ -15,8 +15,7 @@ pub(crate) const MAX_LANES: usize = 16;
 
 /// Whether the portable level uses fused multiply-add: only where the compilation target has the instruction, since a
 /// software emulation costs a function call per element.
-pub(crate) const PORTABLE_FUSES: bool =
-    cfg!(any(target_arch = "aarch64", target_feature = "fma"));
+pub(crate) const PORTABLE_FUSES: bool = cfg!(any(target_arch = "aarch64", target_feature = "fma"));
 
 /// A register of `LANES` numbers.
 pub(crate) trait Vector: Copy {
@@ -46,6 +45,10 @@ pub(crate) trait Vector: Copy {
     /// # Safety
     /// As for [`Vector::splat`].
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self;
+    /// Lane by lane [`Arithmetic::relu`].
+    /// # Safety
+    /// As for [`Vector::splat`].
+    unsafe fn relu(self) -> Self;
 
     /// What [`Vector::mul_add`] does in each lane.
     #[inline(always)]
@@ -85,6 +88,11 @@ impl<T: Arithmetic + Default, const N: usize> Vector for [T; N] {
     #[inline(always)]
     unsafe fn mul_add(self, factor: Self, addend: Self) -> Self {
         std::array::from_fn(|lane| self[lane].times_plus::<PORTABLE_FUSES>(factor[lane], addend[lane]))
+    }
+
+    #[inline(always)]
+    unsafe fn relu(self) -> Self {
+        std::array::from_fn(|lane| self[lane].relu())
     }
 }
 

@@ -2,8 +2,12 @@
 
 use std::sync::Arc;
 
+mod check;
 pub mod diagnostics;
+mod networks;
+mod options;
 pub mod syntax;
+pub mod system;
 
 use diagnostics::{Diagnostics, Report, Source};
 use syntax::ast::File;

@@ -1,1 +1,29 @@
-//! certus-sim
+//! Simulation: the closed loop run forward, many runs at a time, with every property watched.
+//!
+//! A [`Simulator`] compiles a system once; [`Simulator::run`] then draws initial states, the environment's choices and
+//! random actions, and reports for each run how it ended and what each property says of it. Runs are independent: each
+//! has its own stream of random numbers, and the evaluation of a point does not depend on the batch it is in, so the
+//! same seed gives the same runs whatever the number of threads.
+//!
+//! It may depend on `certus-lang` and `certus-graph`. It proves nothing: a simulation that finds no violation says
+//! only that.
+
+#![forbid(unsafe_code)]
+
+mod block;
+mod choices;
+mod error;
+mod options;
+mod random;
+mod report;
+pub mod semantics;
+mod simulator;
+mod summary;
+mod surrogate;
+
+pub use error::SimulationError;
+pub use options::{ActionMode, InputSource, Options, Script};
+pub use random::Random;
+pub use report::{End, PropertyReport, RunReport, Step, Trace, Verdict};
+pub use simulator::{Progress, Simulator};
+pub use summary::{PropertySummary, Summary, wilson_interval};

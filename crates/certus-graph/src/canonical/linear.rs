@@ -214,11 +214,10 @@ impl Builder {
         let Some(mut form) = form else { return Ok(None) };
         self.fuse(&mut form)?;
         let (affine, nodes) = form.into_affine()?;
+        if nodes.is_empty() {
+            return self.fold(&Op::Affine(affine), &[]).map(Some);
+        }
         self.add(Op::Affine(affine), &nodes).map(Some)
-    }
-
-    fn is_constant(&self, id: NodeId) -> bool {
-        matches!(self.target.node(id).op, Op::Constant(_))
     }
 
     fn is_private_affine(&self, id: NodeId) -> bool {

@@ -90,10 +90,16 @@ impl Builder {
         self.readers.get(&id).copied().unwrap_or(0)
     }
 
+    fn is_constant(&self, id: NodeId) -> bool {
+        matches!(self.target.node(id).op, Op::Constant(_))
+    }
+
     /// Adds an operator in its canonical form, or finds the node that computes it already.
     fn rewrite(&mut self, op: &Op, args: &[NodeId]) -> Result<NodeId, GraphError> {
-        let constant = |id: &NodeId| matches!(self.target.node(*id).op, Op::Constant(_));
-        if !matches!(op, Op::Constant(_)) && args.iter().all(constant) {
+        if let Op::Constant(_) = op {
+            return self.add(op.clone(), args);
+        }
+        if args.iter().all(|&arg| self.is_constant(arg)) {
             return self.fold(op, args);
         }
         if let Some(id) = self.simplify(op, args)? {
@@ -127,11 +133,11 @@ impl Builder {
         let result = small.apply(op.clone(), &inputs)?;
         let enclosed = enclose_nodes(&small, &[])?;
         let values = &enclosed[result.index()];
-        if values.iter().all(|x| x.lo.is_finite() && x.hi.is_finite()) {
+        if values.iter().all(|x| x.width() <= 1e-9 * (1.0 + x.magnitude())) {
             let constant = Constant::enclosed(small.shape(result), values)?;
             return self.add(Op::Constant(constant), &[]);
         }
-        // Not a number or unbounded: left as it is, so that evaluation shows it.
+        // Not a number, unbounded, or on one side of a jump that rounding hides: left for evaluation to decide.
         self.add(op.clone(), args)
     }
 }

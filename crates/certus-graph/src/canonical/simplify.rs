@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::ops::{Clip, Compare, Movement, Op, Pow, Relu, Reshape};
-use crate::{GraphError, NodeId, element_count};
+use crate::{GraphError, NodeId, broadcast_shapes, element_count};
 
 impl Builder {
     /// A simpler node for the same value, if there is one.
@@ -70,9 +70,9 @@ impl Builder {
     /// `max(x, c)` and `min(x, c)` as a clip.
     fn limit(&mut self, args: &[NodeId], clip: impl Fn(f64) -> Clip) -> Result<Option<NodeId>, GraphError> {
         for (x, bound) in [(args[0], args[1]), (args[1], args[0])] {
-            let fits = self.target.shape(bound).len() <= self.target.shape(x).len()
-                && self.target.elements(bound) <= self.target.elements(x);
-            if let (true, Some(value)) = (fits, self.uniform(bound)) {
+            let shape = self.target.shape(x);
+            let broadcast = broadcast_shapes("Clip", shape, self.target.shape(bound))? != shape;
+            if let (false, Some(value)) = (broadcast, self.uniform(bound)) {
                 return self.clip(clip(value), x).map(Some);
             }
         }

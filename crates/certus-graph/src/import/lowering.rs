@@ -219,15 +219,6 @@ impl<'a> Lowering<'_, 'a> {
         }
     }
 
-    /// A list of floats.
-    pub fn attr_floats(&self, name: &str) -> Result<Option<&[f32]>, Failure> {
-        match self.attribute(name) {
-            None => Ok(None),
-            Some(AttributeValue::Floats(values)) => Ok(Some(values)),
-            Some(_) => Self::wrong_type(name, "a list of floats"),
-        }
-    }
-
     /// A text attribute.
     pub fn attr_text(&self, name: &str, default: &str) -> Result<String, Failure> {
         match self.attribute(name) {
@@ -244,11 +235,6 @@ impl<'a> Lowering<'_, 'a> {
             Some(AttributeValue::Tensor(tensor)) => Ok(Some(tensor)),
             Some(_) => Self::wrong_type(name, "a tensor"),
         }
-    }
-
-    /// Whether the attribute is there.
-    pub fn has_attr(&self, name: &str) -> bool {
-        self.attribute(name).is_some()
     }
 
     /// An axis attribute or argument, resolved against a rank; negative ones count from the end.

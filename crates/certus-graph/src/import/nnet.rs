@@ -81,7 +81,7 @@ pub(super) fn import(text: &str) -> Result<Graph, ImportError> {
             "layer sizes {sizes:?} do not fit {layers} layers from {inputs} inputs to {outputs} outputs"
         ));
     }
-    reader.entries("a flag")?;
+    reader.entries("a flag").map(drop)?;
     reader.numbers("the minima of the inputs", Some(inputs))?;
     reader.numbers("the maxima of the inputs", Some(inputs))?;
     let means = reader.numbers("the means of inputs and outputs", Some(inputs + 1))?;

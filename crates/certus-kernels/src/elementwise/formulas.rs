@@ -24,6 +24,7 @@ macro_rules! formulas {
     ($float:ident, $bits:ident, $fraction:literal) => {
         use super::Map;
         use super::coefficients::$float::*;
+        use crate::float::Arithmetic;
 
         /// `1.5 * 2^p`: numbers of this size have no fraction.
         const ROUNDER: $float = 1.5 * (1u64 << $fraction) as $float;
@@ -32,7 +33,7 @@ macro_rules! formulas {
         #[inline(always)]
         pub(crate) fn apply<const FUSED: bool>(map: Map, xs: &mut [$float]) {
             match map {
-                Map::Relu => xs.iter_mut().for_each(|x| *x = relu(*x)),
+                Map::Relu => xs.iter_mut().for_each(|x| *x = x.relu()),
                 Map::Exp => xs.iter_mut().for_each(|x| *x = exp::<FUSED>(*x)),
                 Map::Tanh => xs.iter_mut().for_each(|x| *x = tanh::<FUSED>(*x)),
                 Map::Sigmoid => xs.iter_mut().for_each(|x| *x = sigmoid::<FUSED>(*x)),
@@ -73,11 +74,6 @@ macro_rules! formulas {
         }
 
         #[inline(always)]
-        fn relu(x: $float) -> $float {
-            if x < 0.0 { 0.0 } else { x }
-        }
-
-        #[inline(always)]
         fn exp<const FUSED: bool>(x: $float) -> $float {
             let x = if x > EXP_IS_INFINITE { EXP_IS_INFINITE } else { x };
             let x = if x < EXP_IS_ZERO { EXP_IS_ZERO } else { x };
@@ -111,7 +107,7 @@ macro_rules! formulas {
             let t = z / mul_add::<FUSED>(z, 0.5, 1.0);
             let t2 = t * t;
             let logarithm = mul_add::<FUSED>(polynomial::<FUSED, _>(&LOG, t2) * t2, t, t);
-            relu(x) + logarithm
+            x.relu() + logarithm
         }
     };
 }

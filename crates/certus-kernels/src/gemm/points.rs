@@ -1,8 +1,7 @@
 //! Products with registers along the rows: one point, or a few.
 
 use super::Product;
-use crate::float::Arithmetic;
-use crate::vector::{MAX_LANES, Vector, halving_sum};
+use crate::vector::{Vector, halving_sum};
 
 /// Computes all rows for the `Q` points from `first` on, and returns `Q`.
 ///
@@ -51,31 +50,14 @@ unsafe fn group_of<V: Vector, const P: usize, const Q: usize, const C: usize>(
     first: usize,
     panel: usize,
 ) {
-    let (rows, cols, batch) = (product.shape.rows, product.shape.cols, product.batch);
+    let (rows, cols, batch) = (product.shape.rows, product.shape.cols, product.output.batch);
     // SAFETY: a panel occupies `cols * LANES` elements, padded ones included; `x` has a row of `batch` per column.
     let sums = unsafe {
         let weights = product.weights.add(panel * cols * V::LANES);
         sums::<V, P, Q, C>(weights, cols, product.x.as_ptr().add(first), batch)
     };
-    for p in 0..P {
-        let row = (panel + p) * V::LANES;
-        for q in 0..Q {
-            let sum = sums[p][q];
-            if batch == 1 && row + V::LANES <= rows {
-                let y = product.y[row..row + V::LANES].as_mut_ptr();
-                // SAFETY: the slice has `LANES` elements.
-                unsafe { V::load(y).add(sum).store(y) };
-            } else {
-                let mut lanes = [V::Elem::default(); MAX_LANES];
-                // SAFETY: no register has more than `MAX_LANES` lanes.
-                unsafe { sum.store(lanes.as_mut_ptr()) };
-                let column = product.y[row * batch + first + q..].iter_mut().step_by(batch);
-                for (y, &lane) in column.zip(&lanes[..V::LANES]) {
-                    *y = y.plus(lane);
-                }
-            }
-        }
-    }
+    // SAFETY: passed on.
+    unsafe { product.output.put_rows(panel * V::LANES, rows, first, sums) };
 }
 
 /// The sums of `P` panels for `Q` points.

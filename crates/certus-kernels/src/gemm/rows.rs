@@ -14,8 +14,8 @@ use crate::vector::{MAX_LANES, Vector};
 #[inline(always)]
 pub(super) unsafe fn product<V: Vector>(mut product: Product<'_, V::Elem>) {
     let mut done = 0;
-    while done < product.batch {
-        let left = product.batch - done;
+    while done < product.output.batch {
+        let left = product.output.batch - done;
         // SAFETY: each call covers points from `done` on, and no more than are left.
         done += unsafe {
             if left > V::LANES / 2 {
@@ -33,7 +33,7 @@ pub(super) unsafe fn product<V: Vector>(mut product: Product<'_, V::Elem>) {
 /// As for [`product`]; the batch has `width` points from `first` on, at least one and at most a register of them.
 #[inline(always)]
 unsafe fn register_of_points<V: Vector>(product: &mut Product<'_, V::Elem>, first: usize, width: usize) -> usize {
-    let (rows, cols, batch) = (product.shape.rows, product.shape.cols, product.batch);
+    let (rows, cols, batch) = (product.shape.rows, product.shape.cols, product.output.batch);
     let (x, x_step) = if width < V::LANES {
         (tiles::copy_points::<V, 1>(product, first, width), V::LANES)
     } else {
@@ -45,8 +45,7 @@ unsafe fn register_of_points<V: Vector>(product: &mut Product<'_, V::Elem>, firs
             let weights = product.weights.add(row * cols);
             let operands = tiles::Operands { weights, row_step: cols, column_step: 1, x, x_step };
             let [sums] = tiles::sums::<V, 1, 1, MAX_LANES>(operands, cols);
-            let at = row * batch + first;
-            tiles::add_to(sums, &mut product.y[at..at + width]);
+            product.output.put_points(row, first, width, sums);
         }
     }
     width
@@ -58,7 +57,7 @@ unsafe fn register_of_points<V: Vector>(product: &mut Product<'_, V::Elem>, firs
 /// As for [`product`]; the batch has the point `at`.
 #[inline(always)]
 unsafe fn single_point<V: Vector>(product: &mut Product<'_, V::Elem>, at: usize) -> usize {
-    let (rows, cols, batch) = (product.shape.rows, product.shape.cols, product.batch);
+    let (rows, cols, batch) = (product.shape.rows, product.shape.cols, product.output.batch);
     let x = if batch == 1 {
         product.x.as_ptr()
     } else {
@@ -72,8 +71,7 @@ unsafe fn single_point<V: Vector>(product: &mut Product<'_, V::Elem>, at: usize)
     for row in 0..rows {
         // SAFETY: the row and the point both have `cols` elements.
         let sum = unsafe { dot::<V>(product.weights.add(row * cols), x, cols) };
-        let y = &mut product.y[row * batch + at];
-        *y = y.plus(sum);
+        product.output.put(row, at, sum);
     }
     1
 }

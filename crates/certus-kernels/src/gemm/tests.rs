@@ -237,6 +237,44 @@ fn a_long_output_is_refused() {
     PackedMatrix::pack(2, 3, &[0.0f32; 6]).mul_acc(&[0.0; 6], &mut [0.0; 5], 2, &mut Vec::new());
 }
 
+/// `affine` and `affine_relu` against the steps they stand for, bit by bit.
+fn check_fused_steps<T: TestFloat>(level: Level, rows: usize, cols: usize, batch: usize) {
+    let mut noise = Noise((rows * cols + batch) as u64);
+    let matrix = PackedMatrix::<T>::pack_for(level, rows, cols, &noise.values(rows * cols));
+    let mut x: Vec<T> = noise.values(cols * batch);
+    if batch > 2 && cols > 0 {
+        x[1] = T::from_f64(f64::NAN);
+    }
+    let bias: Vec<T> = noise.values(rows);
+    let mut steps = vec![T::ZERO; rows * batch];
+    crate::fill_rows(&bias, &mut steps, batch);
+    matrix.mul_acc(&x, &mut steps, batch, &mut Vec::new());
+    let mut fused = vec![T::from_f64(7.0); rows * batch];
+    matrix.affine(&bias, &x, &mut fused, batch, &mut Vec::new());
+    assert_eq!(bits(&fused), bits(&steps), "{level:?}, {rows} x {cols}, batch {batch}");
+    crate::relu(&mut steps);
+    matrix.affine_relu(&bias, &x, &mut fused, batch, &mut Vec::new());
+    assert_eq!(bits(&fused), bits(&steps), "{level:?}, {rows} x {cols}, batch {batch}, relu");
+}
+
+#[test]
+fn fused_steps_are_the_steps() {
+    for level in Level::available() {
+        for (rows, cols) in [(1, 45), (3, 33), (7, 67), (20, 35), (37, 19), (70, 9), (135, 5), (3, 0)] {
+            for batch in [1, 2, 3, 4, 7, 12, 16, 29, 32, 70] {
+                check_fused_steps::<f32>(level, rows, cols, batch);
+                check_fused_steps::<f64>(level, rows, cols, batch);
+            }
+        }
+    }
+}
+
+#[test]
+#[should_panic(expected = "bias of 3 elements for 2 rows")]
+fn a_bias_of_the_wrong_length_is_refused() {
+    PackedMatrix::pack(2, 1, &[0.0f32; 2]).affine(&[0.0; 3], &[0.0], &mut [0.0; 2], 1, &mut Vec::new());
+}
+
 proptest! {
     /// Powers of two scale exactly, whatever the path; so a scaled product is the product scaled.
     #[test]

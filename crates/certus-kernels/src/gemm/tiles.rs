@@ -1,8 +1,7 @@
 //! Products with registers along the batch: many points.
 
 use super::{Product, aligned};
-use crate::float::Arithmetic;
-use crate::vector::{MAX_LANES, Vector, halving_sum};
+use crate::vector::{Vector, halving_sum};
 
 /// Where the kernel finds its operands.
 #[derive(Clone, Copy)]
@@ -33,6 +32,7 @@ pub(super) unsafe fn panels<V: Vector, const N: usize, const C: usize>(
     // SAFETY: passed on; a block's height divides the height of a panel at every level, so it never straddles two.
     unsafe {
         match (V::MANY_REGISTERS, C) {
+            (true, 1) if N == 1 && V::LANES == 16 => blocks::<V, 16, N, C>(product, first, width),
             (true, 1) => blocks::<V, 8, N, C>(product, first, width),
             (true, 2) => blocks::<V, 4, N, C>(product, first, width),
             (true, 4) => blocks::<V, 2, N, C>(product, first, width),
@@ -54,7 +54,7 @@ unsafe fn blocks<V: Vector, const M: usize, const N: usize, const C: usize>(
     first: usize,
     width: usize,
 ) {
-    let (rows, cols, batch) = (product.shape.rows, product.shape.cols, product.batch);
+    let (rows, cols, batch) = (product.shape.rows, product.shape.cols, product.output.batch);
     // Copying pays once several blocks read the points; a narrow tile must be padded.
     let (x, x_step) = if rows > 2 * M || width < N * V::LANES {
         (copy_points::<V, N>(product, first, width), N * V::LANES)
@@ -76,8 +76,7 @@ unsafe fn blocks<V: Vector, const M: usize, const N: usize, const C: usize>(
             let sums = sums::<V, M, N, C>(operands, cols);
             for m in 0..M {
                 if row + m < rows {
-                    let at = (row + m) * batch + first;
-                    add_to(sums[m], &mut product.y[at..at + width]);
+                    product.output.put_points(row + m, first, width, sums[m]);
                 }
             }
         }
@@ -93,7 +92,7 @@ pub(super) fn copy_points<V: Vector, const N: usize>(
 ) -> *const V::Elem {
     let tile = N * V::LANES;
     let copy = aligned(product.scratch, product.shape.cols * tile);
-    for (i, column) in product.x.chunks_exact(product.batch).enumerate() {
+    for (i, column) in product.x.chunks_exact(product.output.batch).enumerate() {
         let points = &column[first..first + width];
         // SAFETY: `copy` has room for `cols` times `tile` elements, and `width` is at most `tile`.
         unsafe {
@@ -110,31 +109,6 @@ pub(super) fn copy_points<V: Vector, const N: usize>(
         }
     }
     copy
-}
-
-/// Adds `N` registers to as many elements of an output, or to fewer if the tile is narrow.
-///
-/// # Safety
-/// The processor has the instructions of `V`.
-#[inline(always)]
-pub(super) unsafe fn add_to<V: Vector, const N: usize>(sums: [V; N], y: &mut [V::Elem]) {
-    // SAFETY: registers are only loaded and stored where `y` has that many elements, or in `lanes`.
-    unsafe {
-        if y.len() == N * V::LANES {
-            for n in 0..N {
-                let y = y.as_mut_ptr().add(n * V::LANES);
-                V::load(y).add(sums[n]).store(y);
-            }
-        } else {
-            for n in 0..N {
-                let mut lanes = [V::Elem::default(); MAX_LANES];
-                sums[n].store(lanes.as_mut_ptr());
-                for (y, &lane) in y.iter_mut().skip(n * V::LANES).zip(&lanes[..V::LANES]) {
-                    *y = y.plus(lane);
-                }
-            }
-        }
-    }
 }
 
 /// The sums of `M` rows for `N` registers of points.

@@ -4,7 +4,7 @@ use super::Vector;
 use std::arch::x86_64::*;
 
 macro_rules! register {
-    ($register:ty, $elem:ty, $lanes:expr, $many:expr, $splat:ident, $load:ident, $store:ident, $add:ident, $mul_add:ident) => {
+    ($register:ty, $elem:ty, $lanes:expr, $many:expr, $splat:ident, $load:ident, $store:ident, $add:ident, $mul_add:ident, $max:ident) => {
         impl Vector for $register {
             type Elem = $elem;
             const LANES: usize = $lanes;
@@ -40,11 +40,62 @@ macro_rules! register {
                 // SAFETY: see `splat`.
                 unsafe { $mul_add(self, factor, addend) }
             }
+
+            #[inline(always)]
+            unsafe fn relu(self) -> Self {
+                // The instruction returns its second operand if either is NaN or both are zero: NaN and `-0` stay.
+                // SAFETY: see `splat`.
+                unsafe { $max($splat(0.0), self) }
+            }
         }
     };
 }
 
-register!(__m256, f32, 8, false, _mm256_set1_ps, _mm256_loadu_ps, _mm256_storeu_ps, _mm256_add_ps, _mm256_fmadd_ps);
-register!(__m256d, f64, 4, false, _mm256_set1_pd, _mm256_loadu_pd, _mm256_storeu_pd, _mm256_add_pd, _mm256_fmadd_pd);
-register!(__m512, f32, 16, true, _mm512_set1_ps, _mm512_loadu_ps, _mm512_storeu_ps, _mm512_add_ps, _mm512_fmadd_ps);
-register!(__m512d, f64, 8, true, _mm512_set1_pd, _mm512_loadu_pd, _mm512_storeu_pd, _mm512_add_pd, _mm512_fmadd_pd);
+register!(
+    __m256,
+    f32,
+    8,
+    false,
+    _mm256_set1_ps,
+    _mm256_loadu_ps,
+    _mm256_storeu_ps,
+    _mm256_add_ps,
+    _mm256_fmadd_ps,
+    _mm256_max_ps
+);
+register!(
+    __m256d,
+    f64,
+    4,
+    false,
+    _mm256_set1_pd,
+    _mm256_loadu_pd,
+    _mm256_storeu_pd,
+    _mm256_add_pd,
+    _mm256_fmadd_pd,
+    _mm256_max_pd
+);
+register!(
+    __m512,
+    f32,
+    16,
+    true,
+    _mm512_set1_ps,
+    _mm512_loadu_ps,
+    _mm512_storeu_ps,
+    _mm512_add_ps,
+    _mm512_fmadd_ps,
+    _mm512_max_ps
+);
+register!(
+    __m512d,
+    f64,
+    8,
+    true,
+    _mm512_set1_pd,
+    _mm512_loadu_pd,
+    _mm512_storeu_pd,
+    _mm512_add_pd,
+    _mm512_fmadd_pd,
+    _mm512_max_pd
+);

@@ -1,0 +1,277 @@
+//! Temporal formulas: what is temporal stays a formula, the maximal rest becomes atoms.
+
+use crate::diagnostics::{Diagnostic, nearest};
+use crate::syntax::ast::{
+    self, Bound, ChainOp, CompareOp, DeclarationKind, Expr, ExprKind, Ident, InfixOp, PrefixOp,
+    PropertyBody,
+};
+use crate::syntax::printer::print_expression;
+use crate::system::{
+    Atom, AtomId, BoundOp, Bounds, Expect, Formula, ProbabilityQuery, Property, PropertyKind,
+    Quantifier,
+};
+
+use super::names::for_each_child;
+use super::term::Uses;
+use super::{Checker, Context, Value};
+
+impl Checker<'_> {
+    pub(super) fn check_properties(&mut self) {
+        let file = self.file;
+        let mut seen: Vec<&Ident> = Vec::new();
+        for declaration in &file.declarations {
+            let DeclarationKind::Property { name, body, expect } = &declaration.kind else { continue };
+            if let Some(first) = seen.iter().find(|n| n.name == name.name) {
+                self.error(
+                    Diagnostic::error("duplicate", format!("the property `{}` is declared twice", name.name))
+                        .at(name.span, "second declaration")
+                        .at(first.span, "first declaration"),
+                );
+            }
+            seen.push(name);
+            let kind = self.within(Context::PROPERTY, |c| c.property_kind(body));
+            let expect = expect.as_ref().map(|word| self.expectation(word));
+            if let (Some(kind), Some(expect)) = (kind, expect.map_or(Some(None), |e| e.map(Some))) {
+                if let (Some(_), PropertyKind::Probability { query: ProbabilityQuery::Value, .. }) = (expect, &kind) {
+                    self.error(
+                        Diagnostic::error("expect", "a question for a value has no verdict")
+                            .at(name.span, "`=?` asks for a number, so `expect` says nothing"),
+                    );
+                    continue;
+                }
+                self.model.properties.push(Property {
+                    name: name.name.clone(),
+                    doc: declaration.doc.clone(),
+                    kind,
+                    expect,
+                    source: print_body(body),
+                });
+            }
+        }
+    }
+
+    fn expectation(&mut self, word: &Ident) -> Option<Expect> {
+        match word.name.as_str() {
+            "holds" => Some(Expect::Holds),
+            "violated" => Some(Expect::Violated),
+            other => {
+                let help = nearest(other, ["holds", "violated"]).map(|n| format!("did you mean `{n}`?"));
+                self.error(
+                    Diagnostic::error("expect", "a verdict is `holds` or `violated`")
+                        .at(word.span, "not a verdict")
+                        .maybe_help(help),
+                );
+                None
+            }
+        }
+    }
+
+    fn property_kind(&mut self, body: &PropertyBody) -> Option<PropertyKind> {
+        match body {
+            PropertyBody::Formula(e) => self.formula(e).map(PropertyKind::Ltl),
+            PropertyBody::Probability { quantifier, bound, path } => {
+                let path = self.formula(path);
+                let query = match bound {
+                    None => Some(ProbabilityQuery::Value),
+                    Some((op, e)) => self.probability_bound(*op, e),
+                };
+                let quantifier = match quantifier {
+                    ast::Quantifier::Every => Quantifier::None,
+                    ast::Quantifier::Min => Quantifier::Min,
+                    ast::Quantifier::Max => Quantifier::Max,
+                };
+                Some(PropertyKind::Probability { query: query?, quantifier, path: path? })
+            }
+        }
+    }
+
+    fn probability_bound(&mut self, op: CompareOp, e: &Expr) -> Option<ProbabilityQuery> {
+        let value = self.constants(e, "a probability")?;
+        let op = match op {
+            CompareOp::Less => BoundOp::Less,
+            CompareOp::LessEqual => BoundOp::LessEqual,
+            CompareOp::Greater => BoundOp::Greater,
+            _ => BoundOp::GreaterEqual,
+        };
+        match value.numbers() {
+            Some([p]) if (0.0..=1.0).contains(p) => Some(ProbabilityQuery::Bound(op, *p)),
+            _ => {
+                self.error(
+                    Diagnostic::error("probability", "a probability lies between 0 and 1")
+                        .at(e.span, "not a probability"),
+                );
+                None
+            }
+        }
+    }
+
+    /// Whether an expression contains a temporal operator, or a name that stands for one.
+    pub(super) fn is_temporal(&self, e: &Expr) -> bool {
+        match &e.kind {
+            ExprKind::Prefix(PrefixOp::Next | PrefixOp::Globally(_) | PrefixOp::Finally(_), _)
+            | ExprKind::Infix(InfixOp::Until(_) | InfixOp::WeakUntil(_) | InfixOp::Release(_), ..) => true,
+            ExprKind::Name(name) => self
+                .by_name
+                .get(name.as_str())
+                .is_some_and(|i| matches!(self.entries[*i].value, Value::Formula(_))),
+            _ => {
+                let mut found = false;
+                for_each_child(e, |child| found = found || self.is_temporal(child));
+                found
+            }
+        }
+    }
+
+    pub(super) fn formula(&mut self, e: &Expr) -> Option<Formula> {
+        if !self.is_temporal(e) {
+            return self.atom(&[e]);
+        }
+        let boxed = |f: Option<Formula>| f.map(Box::new);
+        match &e.kind {
+            ExprKind::Prefix(op, operand) => {
+                let bounds = match op {
+                    PrefixOp::Globally(b) | PrefixOp::Finally(b) => self.bounds(b.as_deref()),
+                    _ => Some(Bounds::default()),
+                };
+                let inner = boxed(self.formula(operand));
+                let (bounds, inner) = (bounds?, inner?);
+                match op {
+                    PrefixOp::Not => Some(Formula::Not(inner)),
+                    PrefixOp::Next => Some(Formula::Next(inner)),
+                    PrefixOp::Globally(_) => Some(Formula::Globally(bounds, inner)),
+                    PrefixOp::Finally(_) => Some(Formula::Finally(bounds, inner)),
+                    PrefixOp::Negate => self.not_a_formula(e),
+                }
+            }
+            ExprKind::Infix(op, a, b) => {
+                let bounds = match op {
+                    InfixOp::Until(b) | InfixOp::WeakUntil(b) | InfixOp::Release(b) => self.bounds(b.as_deref()),
+                    InfixOp::Power => return self.not_a_formula(e),
+                    _ => Some(Bounds::default()),
+                };
+                let (left, right) = (boxed(self.formula(a)), boxed(self.formula(b)));
+                let (bounds, left, right) = (bounds?, left?, right?);
+                Some(match op {
+                    InfixOp::Iff => Formula::Iff(left, right),
+                    InfixOp::Implies => Formula::Implies(left, right),
+                    InfixOp::WeakUntil(_) => Formula::WeakUntil(bounds, left, right),
+                    InfixOp::Release(_) => Formula::Release(bounds, left, right),
+                    _ => Formula::Until(bounds, left, right),
+                })
+            }
+            ExprKind::Chain(first, rest) => self.connective(e, first, rest),
+            ExprKind::If(c, a, b) => {
+                let condition = boxed(self.formula(c));
+                let (then, otherwise) = (boxed(self.formula(a)), boxed(self.formula(b)));
+                let (condition, then, otherwise) = (condition?, then?, otherwise?);
+                let negated = Box::new(Formula::Not(condition.clone()));
+                Some(Formula::And(vec![
+                    Formula::Implies(condition, then),
+                    Formula::Implies(negated, otherwise),
+                ]))
+            }
+            ExprKind::Name(name) => {
+                let entry = *self.by_name.get(name.as_str())?;
+                self.entries[entry].is_used = true;
+                match &self.entries[entry].value {
+                    Value::Formula(formula) => Some(formula.clone()),
+                    _ => None,
+                }
+            }
+            _ => self.not_a_formula(e),
+        }
+    }
+
+    fn not_a_formula(&mut self, e: &Expr) -> Option<Formula> {
+        // The checker of plain expressions says where the temporal operator is.
+        self.term(e);
+        None
+    }
+
+    fn connective(&mut self, e: &Expr, first: &Expr, rest: &[(ChainOp, Expr)]) -> Option<Formula> {
+        let is_and = match rest.first() {
+            Some((ChainOp::And, _)) => true,
+            Some((ChainOp::Or, _)) => false,
+            _ => return self.not_a_formula(e),
+        };
+        let operands: Vec<&Expr> = std::iter::once(first).chain(rest.iter().map(|(_, e)| e)).collect();
+        // The operands before the first temporal one are one expression: the chain goes to the left.
+        let plain = operands.iter().take_while(|e| !self.is_temporal(e)).count();
+        let mut parts = Vec::new();
+        if plain > 0 {
+            let text = if is_and { ChainOp::And } else { ChainOp::Or };
+            let joined = operands[1..plain]
+                .iter()
+                .fold(operands[0].clone(), |acc, e| Expr::chain(acc, text, (*e).clone()));
+            parts.push(self.atom(&[&joined]));
+        }
+        for operand in &operands[plain..] {
+            parts.push(self.formula(operand));
+        }
+        let parts: Vec<Formula> = parts.into_iter().collect::<Option<_>>()?;
+        Some(if is_and { Formula::And(parts) } else { Formula::Or(parts) })
+    }
+
+    fn atom(&mut self, parts: &[&Expr]) -> Option<Formula> {
+        let e = parts.first()?;
+        let t = self.scalar_bool(e, "a formula")?;
+        if let Some([value]) = t.truths() {
+            return Some(Formula::Constant(*value));
+        }
+        let text = print_expression(e);
+        if let Some(index) = self.atom_index.get(&text) {
+            return Some(Formula::Atom(AtomId(*index)));
+        }
+        let atom = Atom {
+            text: text.clone(),
+            uses_next: t.uses.includes(Uses::NEXT),
+            state_only: t.uses.without(Uses::STATE) == Uses::NONE,
+        };
+        self.model.atoms.push((atom, t));
+        let index = self.model.atoms.len() - 1;
+        self.atom_index.insert(text, index);
+        Some(Formula::Atom(AtomId(index)))
+    }
+
+    fn bounds(&mut self, bound: Option<&Bound>) -> Option<Bounds> {
+        let Some(bound) = bound else { return Some(Bounds::default()) };
+        let mut step = |e: &Expr| {
+            let value = self.integer(e, "the bound of a temporal operator")?;
+            let step = u64::try_from(value).ok();
+            if step.is_none() {
+                self.error(
+                    Diagnostic::error("bound", "the bound of a temporal operator is not negative")
+                        .at(e.span, format!("this is {value}")),
+                );
+            }
+            step
+        };
+        let lower = bound.lower.as_ref().map_or(Some(0), &mut step);
+        let upper = step(&bound.upper);
+        let (lower, upper) = (lower?, upper?);
+        if lower > upper {
+            self.error(
+                Diagnostic::error("bound", "these bounds contain no step")
+                    .at(bound.upper.span, format!("{upper} comes before {lower}")),
+            );
+            return None;
+        }
+        Some(Bounds { lower, upper: Some(upper) })
+    }
+}
+
+fn print_body(body: &PropertyBody) -> String {
+    match body {
+        PropertyBody::Formula(e) => print_expression(e),
+        PropertyBody::Probability { quantifier, bound, path } => {
+            let bound = match bound {
+                None => "=?".to_owned(),
+                Some((op, e)) => match e.kind {
+                    ExprKind::Number(..) | ExprKind::Name(_) => format!("{}{}", op.text(), print_expression(e)),
+                    _ => format!("{}({})", op.text(), print_expression(e)),
+                },
+            };
+            format!("{}{bound} [ {} ]", quantifier.text(), print_expression(path))
+        }
+    }
+}

@@ -1,0 +1,213 @@
+//! `next` and `der`: every state variable moves on in exactly one way.
+
+use crate::diagnostics::{Diagnostic, nearest};
+use crate::syntax::Span;
+use crate::syntax::ast::{self, DeclarationKind};
+
+use super::term::{self, Sort, Term, TermKind};
+use super::{Checker, Context, Update, Value};
+
+/// What is known of the successor of one state variable.
+#[derive(Default)]
+struct Plan {
+    elements: Vec<Option<(Span, Term)>>,
+    is_derivative: Option<(bool, Span)>,
+    failed: bool,
+}
+
+impl Checker<'_> {
+    pub(super) fn check_updates(&mut self) {
+        let mut plans: Vec<Plan> = self
+            .model
+            .states
+            .iter()
+            .map(|v| Plan { elements: vec![None; v.len], ..Plan::default() })
+            .collect();
+        let file = self.file;
+        for declaration in &file.declarations {
+            match &declaration.kind {
+                DeclarationKind::Next(update) => self.plan_update(update, false, &mut plans),
+                DeclarationKind::Der(update) => self.plan_update(update, true, &mut plans),
+                _ => {}
+            }
+        }
+        let mut updates = Vec::new();
+        for (state, plan) in plans.into_iter().enumerate() {
+            updates.extend(self.finish_plan(state, plan));
+        }
+        let has_derivatives = updates.iter().any(|u| u.is_derivative);
+        if has_derivatives && self.model.integrator.is_none() && !self.has_step() {
+            let der = file.declarations.iter().find(|d| matches!(d.kind, DeclarationKind::Der(_)));
+            self.error(
+                Diagnostic::error("step", "derivatives need a time step")
+                    .at(der.map_or(Span::default(), |d| d.span), "how is this integrated?")
+                    .help("add a declaration such as `step 0.01 euler` or `step 0.01 rk4`"),
+            );
+        }
+        if !has_derivatives {
+            self.model.integrator = None;
+        }
+        self.model.updates = updates;
+    }
+
+    fn has_step(&self) -> bool {
+        self.file.declarations.iter().any(|d| matches!(d.kind, DeclarationKind::Step { .. }))
+    }
+
+    fn plan_update(&mut self, update: &ast::Update, is_derivative: bool, plans: &mut [Plan]) {
+        let context = if is_derivative { Context::DERIVATIVE } else { Context::UPDATE };
+        let value = self.within(context, |c| c.real(&update.value));
+        let Some(state) = self.updated_state(update) else { return };
+        let plan = &mut plans[state];
+        let word = |d: bool| if d { "der" } else { "next" };
+        match plan.is_derivative {
+            Some((other, first)) if other != is_derivative => {
+                let name = &update.name.name;
+                plan.failed = true;
+                self.error(
+                    Diagnostic::error("update", format!("`{name}` has both `next` and `der`"))
+                        .at(update.name.span, format!("`{}` here", word(is_derivative)))
+                        .at(first, format!("`{}` here", word(other)))
+                        .help("a state variable moves on in one way"),
+                );
+                return;
+            }
+            _ => plan.is_derivative = Some((is_derivative, update.name.span)),
+        }
+        let len = plan.elements.len();
+        let Some((start, count)) = self.updated_elements(update, len) else {
+            plan.failed = true;
+            return;
+        };
+        if let Some((first, _)) = plan.elements[start..start + count].iter().flatten().next() {
+            let first = *first;
+            plan.failed = true;
+            let what = match &update.index {
+                Some(_) if count == 1 => format!("`{}[{start}]`", update.name.name),
+                _ => format!("`{}`", update.name.name),
+            };
+            self.error(
+                Diagnostic::error("update", format!("{what} is given twice"))
+                    .at(update.name.span, "second time")
+                    .at(first, "first time"),
+            );
+            return;
+        }
+        let Some(value) = value else {
+            plan.failed = true;
+            return;
+        };
+        if value.len != 1 && value.len != count {
+            plan.failed = true;
+            let target = if count == 1 { "a single number".to_owned() } else { format!("{count} numbers") };
+            self.error(
+                Diagnostic::error("length", format!("`{}` needs {target}", update.name.name))
+                    .at(update.value.span, super::expressions::describe(&value))
+                    .at(update.name.span, format!("length {count}")),
+            );
+            return;
+        }
+        let value = term::broadcast(&value, count);
+        for i in 0..count {
+            plan.elements[start + i] = Some((update.name.span, term::slice(&value, i, 1)));
+        }
+        if count == len {
+            // The whole at once: keep it in one piece.
+            plan.elements[0] = Some((update.name.span, value));
+        }
+    }
+
+    fn updated_state(&mut self, update: &ast::Update) -> Option<usize> {
+        let name = &update.name;
+        match self.by_name.get(name.name.as_str()).map(|i| (*i, self.entries[*i].value.clone())) {
+            Some((_, Value::Term(t))) if matches!(t.kind, TermKind::State(_)) => match t.kind {
+                TermKind::State(i) => Some(i),
+                _ => None,
+            },
+            Some((_, Value::Failed | Value::Pending)) => None,
+            Some((entry, _)) => {
+                let what = self.entries[entry].kind.describe();
+                self.error(
+                    Diagnostic::error("update", "only state variables move on")
+                        .at(name.span, format!("`{}` is {what}", name.name)),
+                );
+                None
+            }
+            None => {
+                let states = self.model.states.iter().map(|v| v.name.as_str());
+                let help = match nearest(&name.name, states) {
+                    Some(near) => format!("did you mean `{near}`?"),
+                    None => format!("declare it with `state {}`", name.name),
+                };
+                self.error(
+                    Diagnostic::error("unknown-name", format!("there is no state variable `{}`", name.name))
+                        .at(name.span, "unknown name")
+                        .help(help),
+                );
+                None
+            }
+        }
+    }
+
+    /// Which elements an update speaks of: where they begin and how many they are.
+    fn updated_elements(&mut self, update: &ast::Update, len: usize) -> Option<(usize, usize)> {
+        let Some(index) = &update.index else { return Some((0, len)) };
+        let value = self.integer(index, "an index")?;
+        // `next x[n] = …` with the length of x repeats its declaration.
+        if value == len as i64 {
+            return Some((0, len));
+        }
+        let from_start = if value < 0 { value + len as i64 } else { value };
+        match usize::try_from(from_start) {
+            Ok(i) if i < len => Some((i, 1)),
+            _ => {
+                self.error(
+                    Diagnostic::error("index", "this index is outside the vector")
+                        .at(index.span, format!("`{}` has length {len}", update.name.name)),
+                );
+                None
+            }
+        }
+    }
+
+    fn finish_plan(&mut self, state: usize, plan: Plan) -> Option<Update> {
+        if plan.failed {
+            return None;
+        }
+        let variable = &self.model.states[state];
+        let entry = self.by_name.get(variable.name.as_str()).map(|i| &self.entries[*i]);
+        let span = entry.map_or(Span::default(), |e| e.span);
+        if entry.is_some_and(|e| matches!(e.value, Value::Failed)) {
+            return None;
+        }
+        let name = variable.name.clone();
+        let missing: Vec<String> = (0..plan.elements.len())
+            .filter(|i| plan.elements[*i].is_none())
+            .map(|i| format!("{name}[{i}]"))
+            .collect();
+        if missing.len() == plan.elements.len() {
+            self.error(
+                Diagnostic::error("update", format!("nothing says how `{name}` moves on"))
+                    .at(span, "no `next` and no `der`")
+                    .help(format!("add `next {name} = …`; `next {name} = {name}` keeps it as it is")),
+            );
+            return None;
+        }
+        if !missing.is_empty() {
+            let shown = missing.iter().take(5).cloned().collect::<Vec<_>>().join(", ");
+            let more = if missing.len() > 5 { ", …" } else { "" };
+            self.error(
+                Diagnostic::error("update", format!("not every element of `{name}` is given"))
+                    .at(span, format!("missing: {shown}{more}")),
+            );
+            return None;
+        }
+        let len = plan.elements.len();
+        let mut elements: Vec<Term> = plan.elements.into_iter().flatten().map(|(_, t)| t).collect();
+        let value = match elements.first() {
+            Some(whole) if whole.len == len => elements.swap_remove(0),
+            _ => term::concat(elements, Sort::Real),
+        };
+        Some(Update { is_derivative: plan.is_derivative.is_some_and(|(d, _)| d), value })
+    }
+}

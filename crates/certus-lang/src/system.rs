@@ -1,0 +1,384 @@
+//! What a `.certus` file means: variables, properties, and one step of the closed loop as a graph.
+//!
+//! Everything a later stage needs is here; nothing in here refers back to the text, except for names
+//! and for the wording of properties.
+
+use certus_graph::{Graph, NodeId};
+
+use crate::diagnostics::Diagnostics;
+
+/// A closed loop.
+#[derive(Clone, Debug)]
+pub struct System {
+    /// Its name.
+    pub name: String,
+    /// Its documentation.
+    pub doc: String,
+    /// The time that one step takes, if the file says so.
+    pub dt: Option<f64>,
+    /// How `der` declarations were discretised, if there are any.
+    pub integrator: Option<Integrator>,
+    /// Parameters, in the order of their declaration.
+    pub params: Vec<Parameter>,
+    /// State variables.
+    pub states: Vec<Variable>,
+    /// The environment's choices.
+    pub inputs: Vec<Variable>,
+    /// Random choices with known probabilities.
+    pub chances: Vec<Chance>,
+    /// Networks, with what is done to their results.
+    pub policies: Vec<Policy>,
+    /// Discrete actions.
+    pub actions: Vec<Action>,
+    /// Named expressions.
+    pub defines: Vec<Define>,
+    /// A box that contains every initial state, over the flattened state: lower and upper ends.
+    pub init_box: (Vec<f64>, Vec<f64>),
+    /// Whether every state of the box is initial.
+    pub init_is_box: bool,
+    /// What formulas are made of.
+    pub atoms: Vec<Atom>,
+    /// What must hold.
+    pub properties: Vec<Property>,
+    /// One step. Its inputs are, in this order: state variables, inputs, chance variables (one-hot),
+    /// softmax actions (one-hot), free parameters; all of them vectors.
+    pub step: Graph,
+    /// Which node of the step means what.
+    pub roles: Roles,
+    /// What looked odd but is not wrong.
+    pub warnings: Diagnostics,
+}
+
+impl System {
+    /// Number of reals in a state.
+    pub fn state_len(&self) -> usize {
+        self.states.iter().map(|v| v.len).sum()
+    }
+
+    /// Where each state variable begins in the flattened state.
+    pub fn state_offsets(&self) -> Vec<usize> {
+        self.states
+            .iter()
+            .scan(0, |at, v| {
+                let start = *at;
+                *at += v.len;
+                Some(start)
+            })
+            .collect()
+    }
+
+    /// The property with this name.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().find(|p| p.name == name)
+    }
+}
+
+/// How derivatives become steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Integrator {
+    /// x + dt f(x)
+    Euler,
+    /// The classical Runge-Kutta method of order four.
+    Rk4,
+}
+
+/// A constant that an analysis may vary.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Parameter {
+    /// Its name.
+    pub name: String,
+    /// Lower end of its range.
+    pub lower: f64,
+    /// Upper end of its range.
+    pub upper: f64,
+    /// Its value in this system.
+    pub value: f64,
+    /// Whether it is an input of the step rather than a number in it.
+    pub free: bool,
+    /// Its documentation.
+    pub doc: String,
+}
+
+/// A state variable or an input.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// How many reals it has.
+    pub len: usize,
+    /// Whether it was declared with a length, `x[n]`.
+    pub is_vector: bool,
+    /// Lower end of the range of each element; may be infinite for state variables.
+    pub lower: Vec<f64>,
+    /// Upper end of the range of each element.
+    pub upper: Vec<f64>,
+    /// Its documentation.
+    pub doc: String,
+}
+
+/// A finite random choice.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Chance {
+    /// Its name.
+    pub name: String,
+    /// What can happen.
+    pub labels: Vec<String>,
+    /// How likely each label is.
+    pub probabilities: Vec<f64>,
+    /// Its documentation.
+    pub doc: String,
+}
+
+/// A policy output.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Policy {
+    /// Its name.
+    pub name: String,
+    /// How many reals it has.
+    pub len: usize,
+    /// The networks it applies, as written in the file.
+    pub networks: Vec<String>,
+    /// Its documentation.
+    pub doc: String,
+}
+
+/// A discrete action.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Action {
+    /// Its name.
+    pub name: String,
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// How it is chosen.
+    pub kind: ActionKind,
+    /// The networks it applies itself, as written in the file.
+    pub networks: Vec<String>,
+    /// Its documentation.
+    pub doc: String,
+}
+
+/// How an action is chosen from scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionKind {
+    /// The largest score, the first one on ties.
+    Argmax,
+    /// At random, by the softmax of the scores.
+    Softmax,
+}
+
+/// A named expression.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Define {
+    /// Its name.
+    pub name: String,
+    /// Whether it is a truth value.
+    pub is_bool: bool,
+    /// How many values it has.
+    pub len: usize,
+    /// Its documentation.
+    pub doc: String,
+}
+
+/// Something with labels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ChoiceId {
+    /// An action, by its place in [`System::actions`].
+    Action(usize),
+    /// A chance variable, by its place in [`System::chances`].
+    Chance(usize),
+}
+
+/// An atom, by its place in [`System::atoms`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AtomId(pub usize);
+
+/// A Boolean expression without temporal operators.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Atom {
+    /// Its text, or the name of the define that it is.
+    pub text: String,
+    /// Whether it mentions `next(x)`.
+    pub uses_next: bool,
+    /// Whether it speaks of the state alone, not of policies, inputs or choices.
+    pub state_only: bool,
+}
+
+/// A temporal formula.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub enum Formula {
+    /// Always true, or always false.
+    Constant(bool),
+    /// True where the atom is.
+    Atom(AtomId),
+    /// Negation.
+    Not(Box<Formula>),
+    /// Conjunction.
+    And(Vec<Formula>),
+    /// Disjunction.
+    Or(Vec<Formula>),
+    /// Implication.
+    Implies(Box<Formula>, Box<Formula>),
+    /// Equivalence.
+    Iff(Box<Formula>, Box<Formula>),
+    /// At the next step.
+    Next(Box<Formula>),
+    /// At some step within the bounds.
+    Finally(Bounds, Box<Formula>),
+    /// At every step within the bounds.
+    Globally(Bounds, Box<Formula>),
+    /// The second at some step within the bounds, the first at all steps before that one.
+    Until(Bounds, Box<Formula>, Box<Formula>),
+    /// Like until, but the second need not come if the first holds throughout.
+    WeakUntil(Bounds, Box<Formula>, Box<Formula>),
+    /// The second up to and including the step where the first holds, or throughout.
+    Release(Bounds, Box<Formula>, Box<Formula>),
+}
+
+/// The steps a temporal operator speaks of, counted from now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub struct Bounds {
+    /// First step.
+    pub lower: u64,
+    /// Last step; none for all steps.
+    pub upper: Option<u64>,
+}
+
+/// What must hold, or what is asked.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// Its documentation.
+    pub doc: String,
+    /// What it says.
+    pub kind: PropertyKind,
+    /// The verdict that the file expects.
+    pub expect: Option<Expect>,
+    /// The formula as written.
+    pub source: String,
+}
+
+/// The kinds of property.
+#[derive(Clone, Debug, PartialEq)]
+pub enum PropertyKind {
+    /// A formula that every run from every initial state satisfies.
+    Ltl(Formula),
+    /// The probability of a formula.
+    Probability {
+        /// What is asked of it.
+        query: ProbabilityQuery,
+        /// Which of the environment's choices it speaks of.
+        quantifier: Quantifier,
+        /// The formula.
+        path: Formula,
+    },
+}
+
+/// What is asked of a probability.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum ProbabilityQuery {
+    /// Whether it compares so with a number.
+    Bound(BoundOp, f64),
+    /// How large it is.
+    Value,
+}
+
+/// Comparisons of a probability.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs)]
+pub enum BoundOp {
+    Less,
+    LessEqual,
+    Greater,
+    GreaterEqual,
+}
+
+/// Which of the environment's choices a probability speaks of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Quantifier {
+    /// All of them.
+    None,
+    /// Those that make it smallest.
+    Min,
+    /// Those that make it largest.
+    Max,
+}
+
+/// The verdict that a file expects of a property.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Expect {
+    /// It holds.
+    Holds,
+    /// It does not.
+    Violated,
+}
+
+/// An output of the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Output {
+    /// Its node in [`System::step`].
+    pub node: NodeId,
+    /// Its place among the outputs of the graph, which canonicalisation keeps.
+    pub port: usize,
+}
+
+/// A Boolean as two outputs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Truth {
+    /// 1 where it is true, 0 where it is false.
+    pub truth: Output,
+    /// Positive only where it is true, negative only where it is false.
+    pub margin: Output,
+}
+
+/// The outputs of an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ActionRole {
+    /// The chosen label, one-hot, and the scores.
+    Argmax {
+        /// One-hot.
+        choice: Output,
+        /// What the choice is made from.
+        scores: Output,
+    },
+    /// A random action.
+    Softmax {
+        /// The sampled label, one-hot: an input of the step.
+        choice: NodeId,
+        /// The probability of each label.
+        probabilities: Output,
+        /// What the softmax is applied to.
+        logits: Output,
+    },
+}
+
+/// Which node of the step means what.
+#[derive(Clone, Debug, Default)]
+pub struct Roles {
+    /// Inputs of the graph: the state variables.
+    pub states: Vec<NodeId>,
+    /// Inputs of the graph: the environment's choices.
+    pub inputs: Vec<NodeId>,
+    /// Inputs of the graph: the chance variables, one-hot.
+    pub chances: Vec<NodeId>,
+    /// Inputs of the graph: the free parameters, with their place in [`System::params`].
+    pub free_params: Vec<(usize, NodeId)>,
+    /// Policy outputs.
+    pub policies: Vec<Output>,
+    /// Actions.
+    pub actions: Vec<ActionRole>,
+    /// Successors of the state variables.
+    pub next: Vec<Output>,
+    /// Defines; truth values are 0 or 1.
+    pub defines: Vec<Output>,
+    /// Atoms.
+    pub atoms: Vec<Truth>,
+    /// The initial condition; true if the file has none.
+    pub init: Option<Truth>,
+    /// The restriction of the transition relation.
+    pub assume: Option<Truth>,
+    /// Where a run ends.
+    pub terminal: Option<Truth>,
+    /// The reward of a step.
+    pub reward: Option<Output>,
+}

@@ -1,0 +1,205 @@
+//! Points of a batch: states with the choices made in them, and the evaluation of a step there.
+
+use certus_graph::eval::{Evaluator, Workspace};
+
+use crate::simulator::Simulator;
+use crate::{ActionMode, Random, SimulationError};
+
+/// A batch of states with the choices made in them; all element-major.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Points {
+    pub(crate) count: usize,
+    pub(crate) state: Vec<f64>,
+    pub(crate) input: Vec<f64>,
+    /// One-hot, one vector per chance variable.
+    pub(crate) chances: Vec<Vec<f64>>,
+    /// For each random action a number in [0, 1) that decides it.
+    pub(crate) action_draws: Vec<Vec<f64>>,
+}
+
+/// The rows of an element-major table at some of its points, in the given order.
+pub(crate) fn gather(table: &[f64], count: usize, columns: &[usize]) -> Vec<f64> {
+    if count == 0 {
+        return Vec::new();
+    }
+    table.chunks_exact(count).flat_map(|row| columns.iter().map(|&column| row[column])).collect()
+}
+
+impl Points {
+    /// Some of the points, in the given order; a point may be taken more than once.
+    pub(crate) fn select(&self, columns: &[usize]) -> Points {
+        let gather = |table: &Vec<f64>| gather(table, self.count, columns);
+        Points {
+            count: columns.len(),
+            state: gather(&self.state),
+            input: gather(&self.input),
+            chances: self.chances.iter().map(gather).collect(),
+            action_draws: self.action_draws.iter().map(gather).collect(),
+        }
+    }
+}
+
+/// What a step gives at a batch of points; all element-major.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Outcome {
+    pub(crate) next: Vec<f64>,
+    pub(crate) truths: Vec<f64>,
+    pub(crate) margins: Vec<f64>,
+    pub(crate) assume: Vec<f64>,
+    pub(crate) terminal: Vec<f64>,
+    pub(crate) reward: Vec<f64>,
+    pub(crate) policies: Vec<f64>,
+    /// One-hot, one vector per action of the system.
+    pub(crate) actions: Vec<Vec<f64>>,
+}
+
+impl Outcome {
+    /// Replaces the columns at `columns` by those of another outcome.
+    pub(crate) fn overwrite(&mut self, count: usize, columns: &[usize], other: &Outcome) {
+        let put = |target: &mut Vec<f64>, source: &Vec<f64>| {
+            if columns.is_empty() {
+                return;
+            }
+            for (row, values) in target.chunks_exact_mut(count).zip(source.chunks_exact(columns.len())) {
+                columns.iter().zip(values).for_each(|(&column, &value)| row[column] = value);
+            }
+        };
+        put(&mut self.next, &other.next);
+        put(&mut self.truths, &other.truths);
+        put(&mut self.margins, &other.margins);
+        put(&mut self.assume, &other.assume);
+        put(&mut self.terminal, &other.terminal);
+        put(&mut self.reward, &other.reward);
+        put(&mut self.policies, &other.policies);
+        self.actions.iter_mut().zip(&other.actions).for_each(|(target, source)| put(target, source));
+    }
+}
+
+/// Buffers for evaluation, kept by each thread.
+#[derive(Default)]
+pub(crate) struct Buffers {
+    step: Workspace<f64>,
+    scores: Workspace<f64>,
+    init: Workspace<f64>,
+}
+
+impl Simulator<'_> {
+    /// The inputs of a compiled graph at some points: variables one after the other, then choices.
+    fn arguments<'a>(&self, points: &'a Points, choices: &'a [Vec<f64>]) -> Vec<&'a [f64]> {
+        let mut arguments = Vec::new();
+        let (mut state, mut input) = (points.state.as_slice(), points.input.as_slice());
+        for variable in &self.system.states {
+            let (own, rest) = state.split_at(variable.len * points.count);
+            arguments.push(own);
+            state = rest;
+        }
+        for variable in &self.system.inputs {
+            let (own, rest) = input.split_at(variable.len * points.count);
+            arguments.push(own);
+            input = rest;
+        }
+        arguments.extend(points.chances.iter().map(Vec::as_slice));
+        arguments.extend(choices.iter().map(Vec::as_slice));
+        arguments
+    }
+
+    /// Zeros for the choices of random actions, where they do not matter.
+    fn no_choices(&self, count: usize) -> Vec<Vec<f64>> {
+        self.softmax_labels.iter().map(|labels| vec![0.0; labels * count]).collect()
+    }
+
+    /// Whether each state is initial.
+    pub(crate) fn initial(&self, points: &Points, buffers: &mut Buffers) -> Result<Vec<bool>, SimulationError> {
+        let Some(init) = &self.init else { return Ok(vec![true; points.count]) };
+        let choices = self.no_choices(points.count);
+        let arguments = self.arguments(points, &choices);
+        init.run(&mut buffers.init, &arguments, points.count)?;
+        Ok(init.output(&buffers.init, &arguments, 0).iter().map(|&truth| truth != 0.0).collect())
+    }
+
+    /// Evaluates one step at some points. `record` asks for policies and actions too.
+    pub(crate) fn evaluate(
+        &self,
+        points: &Points,
+        mode: ActionMode,
+        record: bool,
+        buffers: &mut Buffers,
+        outcome: &mut Outcome,
+    ) -> Result<(), SimulationError> {
+        let mut choices = self.no_choices(points.count);
+        outcome.policies.clear();
+        if let Some(scores) = &self.scores {
+            let arguments = self.arguments(points, &choices);
+            scores.run(&mut buffers.scores, &arguments, points.count)?;
+            let output = |index| scores.output(&buffers.scores, &arguments, index);
+            let labels = self.softmax_labels.len();
+            let sampled: Vec<Vec<f64>> = (0..labels)
+                .map(|action| choose(output(action), points.count, mode, &points.action_draws[action]))
+                .collect();
+            for policy in 0..self.system.policies.len() {
+                outcome.policies.extend_from_slice(output(labels + policy));
+            }
+            choices = sampled;
+        }
+        let arguments = self.arguments(points, &choices);
+        self.step.run(&mut buffers.step, &arguments, points.count)?;
+        let output = |index| output(&self.step, &buffers.step, &arguments, index);
+        let collect = |target: &mut Vec<f64>, ports: &[usize]| {
+            target.clear();
+            ports.iter().for_each(|&port| target.extend_from_slice(output(port)));
+        };
+        collect(&mut outcome.next, &self.ports.next);
+        collect(&mut outcome.truths, &self.ports.truths);
+        collect(&mut outcome.margins, &self.ports.margins);
+        collect(&mut outcome.assume, self.ports.assume.as_slice());
+        collect(&mut outcome.terminal, self.ports.terminal.as_slice());
+        collect(&mut outcome.reward, self.ports.reward.as_slice());
+        if record {
+            if self.scores.is_none() {
+                collect(&mut outcome.policies, &self.ports.policies);
+            }
+            let (mut sampled, mut computed) = (choices.into_iter(), self.ports.argmax.iter());
+            outcome.actions.clear();
+            for role in &self.system.roles.actions {
+                let one_hot = match role {
+                    certus_lang::system::ActionRole::Softmax { .. } => sampled.next(),
+                    certus_lang::system::ActionRole::Argmax { .. } => computed.next().map(|&port| output(port).to_vec()),
+                };
+                outcome.actions.extend(one_hot);
+            }
+        }
+        Ok(())
+    }
+}
+
+fn output<'a>(
+    evaluator: &Evaluator<f64>,
+    workspace: &'a Workspace<f64>,
+    arguments: &[&'a [f64]],
+    index: usize,
+) -> &'a [f64] {
+    evaluator.output(workspace, arguments, index)
+}
+
+/// One-hot choices by probabilities.
+fn choose(probabilities: &[f64], count: usize, mode: ActionMode, draws: &[f64]) -> Vec<f64> {
+    let labels = probabilities.len() / count.max(1);
+    let mut choices = vec![0.0; probabilities.len()];
+    for point in 0..count {
+        let weights = (0..labels).map(|label| probabilities[label * count + point]);
+        let chosen = match mode {
+            ActionMode::Sampled => Random::pick(weights, draws[point]),
+            ActionMode::MostLikely => {
+                let mut best = (0, f64::NEG_INFINITY);
+                for (label, weight) in weights.enumerate() {
+                    if weight > best.1 {
+                        best = (label, weight);
+                    }
+                }
+                best.0
+            }
+        };
+        choices[chosen * count + point] = 1.0;
+    }
+    choices
+}

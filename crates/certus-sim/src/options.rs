@@ -1,0 +1,144 @@
+//! What a simulation is asked to do.
+
+use std::collections::HashMap;
+use std::sync::atomic::AtomicBool;
+use std::time::Instant;
+
+use certus_lang::system::System;
+
+use crate::SimulationError;
+
+/// Where the environment's choices come from.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub enum InputSource {
+    /// Drawn uniformly from their ranges.
+    #[default]
+    Uniform,
+    /// At each step the one of several candidates that leaves the property's margin smallest.
+    Adversary {
+        /// The property to break, by its place in the system.
+        property: usize,
+        /// How many candidates are tried at each step.
+        candidates: usize,
+    },
+    /// Read from a table.
+    Script(Script),
+}
+
+/// How random actions are chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ActionMode {
+    /// Sampled from the policy's probabilities.
+    #[default]
+    Sampled,
+    /// The most likely one, the first on ties.
+    MostLikely,
+}
+
+/// A table of inputs: for all runs, or for each run its own.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Script {
+    shared: Vec<Vec<f64>>,
+    by_run: HashMap<u64, Vec<Vec<f64>>>,
+}
+
+impl Script {
+    /// Reads a table of comma-separated values. The first line names the columns: each input's elements (`u`, `u[0]`, …),
+    /// optionally `run` (rows without it serve every run), and anything else, which is ignored, so that a recorded
+    /// simulation can be played again. Rows are steps, in order.
+    pub fn parse(text: &str, system: &System) -> Result<Script, SimulationError> {
+        let mut lines = text.lines().enumerate().filter(|(_, line)| !line.trim().is_empty());
+        let Some((_, header)) = lines.next() else {
+            return Err(SimulationError::Script("the table of inputs is empty".to_owned()));
+        };
+        let names: Vec<&str> = header.split(',').map(str::trim).collect();
+        let column = |name: &str| names.iter().position(|other| *other == name);
+        let wanted = element_names(system.inputs.iter().map(|input| (&*input.name, input.len, input.is_vector)));
+        let columns = wanted
+            .iter()
+            .map(|name| {
+                let missing = || format!("the table of inputs has no column '{name}'; it has {}", names.join(", "));
+                column(name).ok_or_else(|| SimulationError::Script(missing()))
+            })
+            .collect::<Result<Vec<usize>, _>>()?;
+        let run_column = column("run");
+        let bounds = || system.inputs.iter().flat_map(|input| input.lower.iter().copied().zip(input.upper.iter().copied()));
+        let mut script = Script::default();
+        for (number, line) in lines {
+            let cells: Vec<&str> = line.split(',').map(str::trim).collect();
+            let cell = |index: usize| {
+                let text = cells.get(index).copied().unwrap_or("");
+                let wrong = || format!("line {}: '{text}' in column '{}' is no number", number + 1, names[index]);
+                text.parse::<f64>().map_err(|_| SimulationError::Script(wrong()))
+            };
+            let row = columns.iter().map(|&index| cell(index)).collect::<Result<Vec<f64>, _>>()?;
+            for ((&value, name), (lower, upper)) in row.iter().zip(&wanted).zip(bounds()) {
+                if !(lower <= value && value <= upper) {
+                    let message = format!("line {}: {name} = {value} is outside of [{lower}, {upper}]", number + 1);
+                    return Err(SimulationError::Script(message));
+                }
+            }
+            match run_column {
+                Some(index) => script.by_run.entry(cell(index)? as u64).or_default().push(row),
+                None => script.shared.push(row),
+            }
+        }
+        Ok(script)
+    }
+
+    /// The inputs of a run at a step.
+    pub(crate) fn row(&self, run: u64, step: usize) -> Result<&[f64], SimulationError> {
+        let rows = self.by_run.get(&run).unwrap_or(&self.shared);
+        rows.get(step).map(Vec::as_slice).ok_or_else(|| {
+            let have = rows.len();
+            SimulationError::Script(format!("the table of inputs has {have} rows for run {run}, step {step} needs another"))
+        })
+    }
+}
+
+/// The names of all elements: `x` for a scalar, `x[0]`, `x[1]`, … for a vector.
+pub(crate) fn element_names<'a>(variables: impl Iterator<Item = (&'a str, usize, bool)>) -> Vec<String> {
+    let names = |(name, len, vector): (&str, usize, bool)| -> Vec<String> {
+        if vector { (0..len).map(|index| format!("{name}[{index}]")).collect() } else { vec![name.to_owned()] }
+    };
+    variables.flat_map(names).collect()
+}
+
+/// What a simulation is asked to do.
+#[derive(Clone, Debug)]
+pub struct Options<'a> {
+    /// How many runs.
+    pub runs: u64,
+    /// How many steps each, at most.
+    pub steps: usize,
+    /// Names the random numbers.
+    pub seed: u64,
+    /// How many threads; 0 for one per processor.
+    pub threads: usize,
+    /// Where the environment's choices come from.
+    pub inputs: InputSource,
+    /// How random actions are chosen.
+    pub actions: ActionMode,
+    /// Whether runs keep their states and choices.
+    pub record: bool,
+    /// When to stop, with what is done so far.
+    pub deadline: Option<Instant>,
+    /// Set by somebody else to stop, with what is done so far.
+    pub stop: Option<&'a AtomicBool>,
+}
+
+impl Default for Options<'_> {
+    fn default() -> Self {
+        Options {
+            runs: 100,
+            steps: 100,
+            seed: 0,
+            threads: 0,
+            inputs: InputSource::Uniform,
+            actions: ActionMode::Sampled,
+            record: false,
+            deadline: None,
+            stop: None,
+        }
+    }
+}

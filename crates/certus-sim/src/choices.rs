@@ -158,11 +158,11 @@ impl Simulator<'_> {
             if self.scores.is_none() {
                 collect(&mut outcome.policies, &self.ports.policies);
             }
-            let (mut sampled, mut computed) = (choices.into_iter(), self.ports.argmax.iter());
+            let (mut sampled, mut computed) = (choices.iter(), self.ports.argmax.iter());
             outcome.actions.clear();
             for role in &self.system.roles.actions {
                 let one_hot = match role {
-                    certus_lang::system::ActionRole::Softmax { .. } => sampled.next(),
+                    certus_lang::system::ActionRole::Softmax { .. } => sampled.next().cloned(),
                     certus_lang::system::ActionRole::Argmax { .. } => computed.next().map(|&port| output(port).to_vec()),
                 };
                 outcome.actions.extend(one_hot);

@@ -22,7 +22,7 @@ mod summary;
 mod surrogate;
 
 pub use error::SimulationError;
-pub use options::{ActionMode, InputSource, Options, Script};
+pub use options::{ActionMode, InputSource, Options, Script, element_names};
 pub use random::Random;
 pub use report::{End, PropertyReport, RunReport, Step, Trace, Verdict};
 pub use simulator::{Progress, Simulator};

@@ -97,7 +97,7 @@ impl Script {
 }
 
 /// The names of all elements: `x` for a scalar, `x[0]`, `x[1]`, … for a vector.
-pub(crate) fn element_names<'a>(variables: impl Iterator<Item = (&'a str, usize, bool)>) -> Vec<String> {
+pub fn element_names<'a>(variables: impl Iterator<Item = (&'a str, usize, bool)>) -> Vec<String> {
     let names = |(name, len, vector): (&str, usize, bool)| -> Vec<String> {
         if vector { (0..len).map(|index| format!("{name}[{index}]")).collect() } else { vec![name.to_owned()] }
     };
@@ -107,6 +107,8 @@ pub(crate) fn element_names<'a>(variables: impl Iterator<Item = (&'a str, usize,
 /// What a simulation is asked to do.
 #[derive(Clone, Debug)]
 pub struct Options<'a> {
+    /// The number of the first run.
+    pub first_run: u64,
     /// How many runs.
     pub runs: u64,
     /// How many steps each, at most.
@@ -130,6 +132,7 @@ pub struct Options<'a> {
 impl Default for Options<'_> {
     fn default() -> Self {
         Options {
+            first_run: 0,
             runs: 100,
             steps: 100,
             seed: 0,

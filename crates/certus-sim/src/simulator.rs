@@ -20,7 +20,7 @@ const BLOCK: usize = 256;
 const HISTORY_BYTES: usize = 64 << 20;
 
 /// How many states are drawn from the initial box before giving up.
-const INITIAL_TRIES: usize = 1000;
+pub(crate) const MAX_INITIAL_TRIES: usize = 1000;
 
 /// Where in the outputs of a compiled step to find things.
 #[derive(Default)]
@@ -133,11 +133,14 @@ impl<'s> Simulator<'s> {
         let mut summary = Summary::new(self.system.properties.len());
         let mut scratches: Vec<Scratch> = (0..threads).map(|_| Scratch::default()).collect();
         let mut violated = 0;
-        let mut first = 0;
-        while first < options.runs && !stopped(options) {
+        let mut first = options.first_run;
+        let end = options.first_run.checked_add(options.runs).ok_or_else(|| {
+            SimulationError::Options("run numbers beyond 2^64 do not exist".to_owned())
+        })?;
+        while first < end && !stopped(options) {
             // One block per thread at a time keeps the order and bounds the memory.
-            let starts = (0..threads as u64).map(|t| first + t * block).take_while(|&start| start < options.runs);
-            let ranges: Vec<(u64, u64)> = starts.map(|start| (start, (start + block).min(options.runs))).collect();
+            let starts = (0..threads as u64).map(|t| first.saturating_add(t * block)).take_while(|&start| start < end);
+            let ranges: Vec<(u64, u64)> = starts.map(|start| (start, start.saturating_add(block).min(end))).collect();
             let results: Vec<Result<Option<Vec<RunReport>>, SimulationError>> = std::thread::scope(|scope| {
                 let work = |(&(from, to), scratch): (&(u64, u64), _)| {
                     scope.spawn(move || Block::new(self, options, from..to)?.run(scratch))
@@ -160,7 +163,7 @@ impl<'s> Simulator<'s> {
                     sink(report);
                 }
             }
-            first += ranges.len() as u64 * block;
+            first = first.saturating_add(ranges.len() as u64 * block);
             progress(Progress { runs: summary.runs, of: options.runs, violated });
         }
         summary.interrupted = summary.runs < options.runs;
@@ -208,5 +211,3 @@ pub(crate) fn stopped(options: &Options<'_>) -> bool {
     options.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
         || options.deadline.is_some_and(|deadline| Instant::now() >= deadline)
 }
-
-pub(crate) const MAX_INITIAL_TRIES: usize = INITIAL_TRIES;

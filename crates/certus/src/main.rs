@@ -1,1 +1,59 @@
-fn main() {}
+//! The command line of Certus: arguments in, reports and exit codes out; no logic of its own.
+
+#![forbid(unsafe_code)]
+
+mod arguments;
+mod commands;
+mod failure;
+mod output;
+mod progress;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+use arguments::{Arguments, Command};
+use failure::Failure;
+
+/// What a command that ran to its end has to say with its exit code.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Finding {
+    /// Nothing is wrong.
+    Good,
+    /// Some property is violated (or, for `fmt --check`, some file is not in canonical form).
+    Violated,
+    /// The model is at fault, not a property.
+    ModelError,
+    /// The budget ran out first.
+    Undecided,
+}
+
+impl From<Finding> for ExitCode {
+    fn from(finding: Finding) -> ExitCode {
+        ExitCode::from(match finding {
+            Finding::Good => 0,
+            Finding::Violated => 1,
+            Finding::ModelError => 2,
+            Finding::Undecided => 3,
+        })
+    }
+}
+
+fn main() -> ExitCode {
+    let arguments = Arguments::parse();
+    let result = match &arguments.command {
+        Command::Simulate(command) => commands::simulate::run(command),
+        Command::Inspect(command) => commands::inspect::run(command),
+        Command::Fmt(command) => commands::fmt::run(command),
+        Command::Completions(command) => commands::completions::run(command),
+    };
+    match result {
+        Ok(finding) => finding.into(),
+        // Whoever reads our output may stop early, as `head` does; that is no error of ours.
+        Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprintln!("{failure}");
+            ExitCode::from(2)
+        }
+    }
+}

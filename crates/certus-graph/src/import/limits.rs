@@ -13,7 +13,7 @@ pub(super) const MAX_WEIGHTS: usize = 1 << 28;
 /// All tensors of the network together may have this many elements.
 const MAX_NETWORK: usize = 1 << 28;
 /// Constants worked out at import may have this many elements, and four times what the file itself stores.
-const PRODUCED: usize = 1 << 25;
+const PRODUCED: usize = 1 << 24;
 /// One convolution or pooling may take this many multiplications or comparisons.
 const MAX_WORK: u64 = 1 << 36;
 /// A tensor may have this many axes.
@@ -39,18 +39,20 @@ impl Budget {
 
     /// Accounts for `elements` of weights, constants or indices made at import.
     pub fn produce(&mut self, elements: usize) -> Result<(), String> {
-        self.produced = self.produced.checked_sub(elements).ok_or_else(|| {
-            "the constants worked out during import outgrow the file by far".to_owned()
-        })?;
+        self.produced = self
+            .produced
+            .checked_sub(elements)
+            .ok_or_else(|| "the constants worked out during import outgrow the file by far".to_owned())?;
         Ok(())
     }
 
     /// Accounts for a tensor of the network.
     pub fn tensor(&mut self, shape: &[usize]) -> Result<(), String> {
         let elements = checked_count(shape)?;
-        self.network = self.network.checked_sub(elements).ok_or_else(|| {
-            format!("the network's tensors have more than {MAX_NETWORK} elements together")
-        })?;
+        self.network = self
+            .network
+            .checked_sub(elements)
+            .ok_or_else(|| format!("the network's tensors have more than {MAX_NETWORK} elements together"))?;
         Ok(())
     }
 

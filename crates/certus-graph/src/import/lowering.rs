@@ -139,11 +139,7 @@ impl<'a> Lowering<'_, 'a> {
     /// Input `index` as constant integers.
     pub fn ints(&self, index: usize, what: &str) -> Result<Vec<i64>, Failure> {
         let literal = self.literal(index, what)?;
-        if literal.kind == Kind::Int {
-            Ok(literal.to_ints())
-        } else {
-            invalid(format!("its {what} must be integers"))
-        }
+        if literal.kind == Kind::Int { Ok(literal.to_ints()) } else { invalid(format!("its {what} must be integers")) }
     }
 
     /// Integers that older operator sets hold in an attribute and newer ones in an input; `None` if absent.

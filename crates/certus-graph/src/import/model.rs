@@ -182,8 +182,7 @@ impl<'a, 'p> Importer<'a, 'p> {
         let Some(lower) = ops::find(proto.op_type).filter(|_| own) else {
             return Err(Failure::Unsupported("the operator is not known".to_owned()));
         };
-        let inputs: Vec<Option<Value>> =
-            proto.inputs.iter().map(|name| self.values.get(name).cloned()).collect();
+        let inputs: Vec<Option<Value>> = proto.inputs.iter().map(|name| self.values.get(name).cloned()).collect();
         if inputs.iter().flatten().any(|value| matches!(value, Value::Hidden)) {
             return Ok(vec![Value::Hidden; proto.outputs.len()]);
         }

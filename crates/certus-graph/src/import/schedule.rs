@@ -75,10 +75,8 @@ pub(super) fn schedule<'a>(
 }
 
 fn cycle(nodes: &[NodeProto<'_>], stack: &[(usize, usize)], start: usize) -> ImportError {
-    let round: Vec<usize> =
-        stack.iter().map(|&(index, _)| index).skip_while(|&index| index != start).collect();
-    let mut names: Vec<String> =
-        round.iter().take(NAMED).map(|&index| label(&nodes[index]).to_string()).collect();
+    let round: Vec<usize> = stack.iter().map(|&(index, _)| index).skip_while(|&index| index != start).collect();
+    let mut names: Vec<String> = round.iter().take(NAMED).map(|&index| label(&nodes[index]).to_string()).collect();
     if round.len() > NAMED {
         names.push(format!("and {} more", round.len() - NAMED));
     }

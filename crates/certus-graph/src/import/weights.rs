@@ -98,8 +98,23 @@ pub(super) fn kind_of(data_type: i64) -> Result<Kind, String> {
 /// The name ONNX gives to an element type.
 pub(super) fn type_name(data_type: i64) -> String {
     const NAMES: [&str; 17] = [
-        "undefined", "float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "string", "bool", "float16",
-        "float64", "uint32", "uint64", "complex64", "complex128", "bfloat16",
+        "undefined",
+        "float32",
+        "uint8",
+        "int8",
+        "uint16",
+        "int16",
+        "int32",
+        "int64",
+        "string",
+        "bool",
+        "float16",
+        "float64",
+        "uint32",
+        "uint64",
+        "complex64",
+        "complex128",
+        "bfloat16",
     ];
     let known = usize::try_from(data_type).ok().and_then(|index| NAMES.get(index));
     known.map_or_else(|| format!("number {data_type}"), |name| (*name).to_owned())
@@ -141,10 +156,8 @@ fn stored_shape(dims: &[i64]) -> Result<(Vec<usize>, usize), String> {
     if dims.len() > MAX_RANK {
         return Err(format!("it has {} axes, more than {MAX_RANK}", dims.len()));
     }
-    let shape: Option<Vec<usize>> = dims
-        .iter()
-        .map(|&dim| usize::try_from(dim).ok().filter(|&extent| extent <= MAX_WEIGHTS))
-        .collect();
+    let shape: Option<Vec<usize>> =
+        dims.iter().map(|&dim| usize::try_from(dim).ok().filter(|&extent| extent <= MAX_WEIGHTS)).collect();
     let shape = shape.ok_or_else(|| format!("its shape {dims:?} is negative or beyond {MAX_WEIGHTS}"))?;
     let count = shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent));
     let count = count
@@ -185,11 +198,7 @@ fn half_to_double(bits: u16) -> f64 {
 }
 
 /// Reads `expected` bytes from the file that an external tensor names, which must lie in the model's folder.
-fn read_external(
-    tensor: &TensorProto<'_>,
-    expected: usize,
-    base_dir: Option<&Path>,
-) -> Result<Vec<u8>, String> {
+fn read_external(tensor: &TensorProto<'_>, expected: usize, base_dir: Option<&Path>) -> Result<Vec<u8>, String> {
     let base_dir = base_dir.ok_or("its data stands in another file, and the model's folder is not known")?;
     let entry = |key: &str| tensor.external.iter().find(|(name, _)| *name == key).map(|(_, value)| *value);
     let number = |key: &str| match entry(key) {
@@ -263,7 +272,8 @@ mod tests {
 
     #[test]
     fn claimed_gigabytes_are_not_allocated() {
-        let tensor = TensorProto { dims: vec![1 << 20, 1 << 7], data_type: 1, raw: Some(&[0; 4]), ..Default::default() };
+        let tensor =
+            TensorProto { dims: vec![1 << 20, 1 << 7], data_type: 1, raw: Some(&[0; 4]), ..Default::default() };
         let error = decode(&tensor).unwrap_err().to_string();
         assert!(error.contains("takes 536870912 bytes, but 4 are stored"), "{error}");
         let overflow = TensorProto { dims: vec![1 << 27; 5], data_type: 1, ..Default::default() };

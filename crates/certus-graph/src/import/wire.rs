@@ -45,8 +45,7 @@ impl<'a> Fields<'a> {
     }
 
     fn varint(&mut self) -> Result<u64, ImportError> {
-        let (value, rest) =
-            read_varint(self.rest).ok_or_else(|| self.error("a number is cut off or too long"))?;
+        let (value, rest) = read_varint(self.rest).ok_or_else(|| self.error("a number is cut off or too long"))?;
         self.rest = rest;
         Ok(value)
     }
@@ -141,8 +140,7 @@ impl<'a> Field<'a> {
             Payload::Varint(value) => into.push(value as i64),
             Payload::Bytes(mut rest) => {
                 while !rest.is_empty() {
-                    let (value, after) =
-                        read_varint(rest).ok_or_else(|| self.mismatch("whole integers"))?;
+                    let (value, after) = read_varint(rest).ok_or_else(|| self.mismatch("whole integers"))?;
                     into.push(value as i64);
                     rest = after;
                 }

@@ -13,7 +13,6 @@ impl<'a> Checker<'a> {
         self.entries.push(Entry {
             name: "pi",
             span: Span::default(),
-            doc: "",
             kind: EntryKind::Builtin(std::f64::consts::PI),
             value: Value::Pending,
             ordinal: 0,
@@ -52,7 +51,6 @@ impl<'a> Checker<'a> {
                     self.entries.push(Entry {
                         name: "dt",
                         span: dt.span,
-                        doc: "",
                         kind: EntryKind::Dt(dt),
                         value: Value::Pending,
                         ordinal: 0,
@@ -79,6 +77,10 @@ impl<'a> Checker<'a> {
                     .at(name.span, "second declaration")
                     .at(first.span, format!("first declared here, as {}", first.kind.describe())),
             };
+            if taken > 0 {
+                // Which of the two is meant is unclear: what mentions the name is not checked.
+                self.entries[taken].value = Value::Failed;
+            }
             self.error(diagnostic);
             return;
         }
@@ -87,7 +89,6 @@ impl<'a> Checker<'a> {
         self.entries.push(Entry {
             name: &name.name,
             span: name.span,
-            doc,
             kind,
             value: Value::Pending,
             ordinal,
@@ -207,8 +208,7 @@ impl<'a> Checker<'a> {
 
     fn mentions(&self, entry: usize) -> Vec<usize> {
         let mut found = Vec::new();
-        let mut bound = Vec::new();
-        let mut visit = |e: &Expr| self.names_in(e, &mut bound, &mut found);
+        let mut visit = |e: &Expr| self.names_in(e, &mut Vec::new(), &mut found);
         match &self.entries[entry].kind {
             EntryKind::Builtin(_) => {}
             EntryKind::Const(e) | EntryKind::Dt(e) | EntryKind::Policy(e) | EntryKind::Define(e) => visit(e),

@@ -192,7 +192,9 @@ impl Lexer<'_> {
                 c => value.push(c),
             }
         }
-        let len = self.rest().find('\n').unwrap_or(self.rest().len());
+        // Most likely only the path was meant: what follows it is still read.
+        let line = self.rest().find('\n').unwrap_or(self.rest().len());
+        let len = self.rest()[1..line].find([',', ')']).map_or(line, |i| i + 1);
         let span = self.take(len);
         self.report.push(
             Diagnostic::error("text", "this text has no closing quote")
@@ -219,16 +221,25 @@ impl Lexer<'_> {
             self.push(TokenKind::Symbol(*symbol), span);
             return;
         }
+        if first.is_alphabetic() {
+            let word = |c: char| !c.is_alphanumeric() && c != '_';
+            let len = self.rest().find(word).unwrap_or(self.rest().len());
+            let span = self.take(len);
+            let name = self.text[span.start..span.end].to_owned();
+            self.report.push(
+                Diagnostic::error("character", format!("`{name}` cannot be a name"))
+                    .at(span, "names are made of the letters a-z, A-Z, digits and `_`"),
+            );
+            // Still a name to the parser, so that one letter is one mistake.
+            self.push(TokenKind::Name(name), span);
+            return;
+        }
         let span = self.take(first.len_utf8());
-        let help = if first.is_alphabetic() {
-            "names are made of the letters a-z, A-Z, digits and `_`"
-        } else {
-            "a comment begins with `//`"
-        };
+        let character = first.escape_debug();
         self.report.push(
-            Diagnostic::error("character", format!("unexpected character `{}`", first.escape_debug()))
-                .at(span, "")
-                .help(help),
+            Diagnostic::error("character", format!("unexpected character `{character}`"))
+                .at(span, "not part of the language")
+                .help("a comment begins with `//`"),
         );
     }
 }

@@ -190,3 +190,25 @@ fn any_body(e: BoxedStrategy<Expr>) -> impl Strategy<Value = PropertyBody> {
         }),
     ]
 }
+
+/// Networks by description: `linear_2x1` maps (a, b) to a + 2b; row i is shifted by i. Others do not exist.
+pub struct Linear;
+
+impl certus_lang::Networks for Linear {
+    fn load(&mut self, path: &str) -> Result<std::sync::Arc<certus_graph::Graph>, String> {
+        let missing = || "no such file".to_owned();
+        let size = path.strip_prefix("linear_").ok_or_else(missing)?;
+        let (columns, rows) = size.split_once('x').ok_or_else(missing)?;
+        let columns: usize = columns.parse().map_err(|_| missing())?;
+        let rows: usize = rows.parse().map_err(|_| missing())?;
+        let weights = (0..rows * columns).map(|i| (i / columns + i % columns + 1) as f64).collect();
+        let mut graph = certus_graph::Graph::new();
+        let x = graph.input("x", &[1, columns]);
+        let affine = certus_graph::ops::Affine::dense(weights, rows, columns, vec![0.0; rows])
+            .and_then(|a| a.reshaped(vec![1, rows]))
+            .map_err(|e| e.to_string())?;
+        let y = graph.apply(affine, &[x]).map_err(|e| e.to_string())?;
+        graph.output("y", y);
+        Ok(std::sync::Arc::new(graph))
+    }
+}

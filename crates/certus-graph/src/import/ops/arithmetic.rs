@@ -3,9 +3,7 @@
 use crate::NodeId;
 use crate::import::literal::{Kind, Value};
 use crate::import::lowering::{Failure, Lowered, Lowering, invalid, one, unsupported};
-use crate::ops::{
-    Abs, Add, Compare, Cos, Div, Exp, Floor, Log, Max, Min, Mul, Neg, Op, Pow, Select, Sin, Sqrt, Sub,
-};
+use crate::ops::{Abs, Add, Compare, Cos, Div, Exp, Floor, Log, Max, Min, Mul, Neg, Op, Pow, Select, Sin, Sqrt, Sub};
 
 fn unary(l: &mut Lowering<'_, '_>, op: impl Into<Op>) -> Lowered {
     let kind = l.kind(0)?;

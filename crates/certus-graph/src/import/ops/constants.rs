@@ -36,8 +36,8 @@ pub(super) fn constant_of_shape(l: &mut Lowering<'_, '_>) -> Lowered {
     let (kind, value) = match l.attr_tensor("value")? {
         None => (Kind::Float, 0.0),
         Some(tensor) => {
-            let literal = decode_tensor(tensor, "value", None, &mut 1)
-                .map_err(|error| Failure::Invalid(error.to_string()))?;
+            let literal =
+                decode_tensor(tensor, "value", None, &mut 1).map_err(|error| Failure::Invalid(error.to_string()))?;
             match literal.single() {
                 Some(value) => (literal.kind, value),
                 None => return invalid("its attribute `value` must hold one element"),

@@ -2,8 +2,8 @@
 
 use std::rc::Rc;
 
-use crate::import::literal::{Kind, Literal, Value};
 use crate::import::limits::checked_count;
+use crate::import::literal::{Kind, Literal, Value};
 use crate::import::lowering::{Failure, Lowered, Lowering, invalid, one, unsupported};
 use crate::import::weights::kind_of;
 use crate::ops::{Compare, Transpose};
@@ -148,9 +148,8 @@ pub(super) fn unsqueeze(l: &mut Lowering<'_, '_>) -> Lowered {
     checked_count(&vec![1; rank.min(64)]).map_err(Failure::Limit)?;
     let axes = l.axes(&axes, rank)?;
     let mut extents = shape.iter();
-    let result: Vec<usize> = (0..rank)
-        .map(|axis| if axes.contains(&axis) { 1 } else { extents.next().copied().unwrap_or(1) })
-        .collect();
+    let result: Vec<usize> =
+        (0..rank).map(|axis| if axes.contains(&axis) { 1 } else { extents.next().copied().unwrap_or(1) }).collect();
     rearrange(l, &result)
 }
 

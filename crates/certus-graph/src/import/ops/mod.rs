@@ -6,6 +6,7 @@
 
 mod activation;
 mod arithmetic;
+mod choice;
 mod constants;
 mod layout;
 mod linear;
@@ -65,6 +66,8 @@ pub(super) fn find(op_type: &str) -> Option<Lower> {
         "Ceil" => arithmetic::ceil,
         "Reciprocal" => arithmetic::reciprocal,
         "Sign" => arithmetic::sign,
+
+        "GatherElements" => choice::gather_elements,
 
         "ConstantOfShape" => constants::constant_of_shape,
         "Range" => constants::range,

@@ -22,11 +22,7 @@ pub(super) fn pad(l: &mut Lowering<'_, '_>) -> Lowered {
         Some(pads) => pads,
         None => return invalid("its pads are missing"),
     };
-    let axes = if l.has(3) {
-        l.axes(&l.ints(3, "axes")?, shape.len())?
-    } else {
-        (0..shape.len()).collect()
-    };
+    let axes = if l.has(3) { l.axes(&l.ints(3, "axes")?, shape.len())? } else { (0..shape.len()).collect() };
     if pads.len() != 2 * axes.len() {
         return invalid(format!("{} pads are given for {} axes", pads.len(), axes.len()));
     }
@@ -93,13 +89,7 @@ fn pad_axis(
     if parts.len() == 1 { Ok(kept) } else { l.apply(Concat { axis }, &parts) }
 }
 
-fn block(
-    l: &mut Lowering<'_, '_>,
-    shape: &[usize],
-    axis: usize,
-    extent: usize,
-    value: f64,
-) -> Result<NodeId, Failure> {
+fn block(l: &mut Lowering<'_, '_>, shape: &[usize], axis: usize, extent: usize, value: f64) -> Result<NodeId, Failure> {
     let mut shape = shape.to_vec();
     shape[axis] = extent;
     let count = checked_count(&shape).map_err(Failure::Limit)?;

@@ -46,9 +46,7 @@ pub(super) fn times(
         let map = Affine::new(vec![Matrix::dense(rows, inner, data)], bias, vec![1, rows, 1])?;
         return l.apply(map, &[x]);
     }
-    l.budget
-        .work(count.saturating_mul(rows).saturating_mul(columns), inner, l.folding)
-        .map_err(Failure::Limit)?;
+    l.budget.work(count.saturating_mul(rows).saturating_mul(columns), inner, l.folding).map_err(Failure::Limit)?;
     let weight = Tensor::new(vec![count * rows, inner, 1], data)?;
     let conv = Conv::new(weight, bias, Window::simple(vec![1]), count)?;
     let x = l.reshape(x, &[1, count * inner, columns])?;

@@ -3,9 +3,7 @@
 use crate::NodeId;
 use crate::import::literal::Kind;
 use crate::import::lowering::{Failure, Lowered, Lowering, invalid, one, unsupported};
-use crate::ops::{
-    Abs, Add, ArgMax, Exp, Gather, Log, Mul, Neg, Op, Pow, Reduce, ReduceKind, Sqrt, Sub, Transpose,
-};
+use crate::ops::{Abs, Add, ArgMax, Exp, Gather, Log, Mul, Neg, Op, Pow, Reduce, ReduceKind, Sqrt, Sub, Transpose};
 
 /// The axes of a reduction: an attribute or an input, all axes if there are none; and whether they stay.
 struct Axes {

@@ -116,12 +116,7 @@ pub(super) fn split(l: &mut Lowering<'_, '_>) -> Lowered {
 }
 
 /// Repeats axis `axis` of `x` so that place i of the result is place `indices[i]`.
-pub(super) fn pick(
-    l: &mut Lowering<'_, '_>,
-    x: NodeId,
-    axis: usize,
-    indices: Vec<usize>,
-) -> Result<NodeId, Failure> {
+pub(super) fn pick(l: &mut Lowering<'_, '_>, x: NodeId, axis: usize, indices: Vec<usize>) -> Result<NodeId, Failure> {
     l.produce(indices.len())?;
     l.apply(Gather { axis, index_shape: vec![indices.len()], indices }, &[x])
 }
@@ -165,8 +160,7 @@ pub(super) fn tile(l: &mut Lowering<'_, '_>) -> Lowered {
     if repeats.len() != shape.len() {
         return invalid(format!("{} repeats are given for shape {shape:?}", repeats.len()));
     }
-    let result: Vec<usize> =
-        shape.iter().zip(&repeats).map(|(&extent, &times)| extent.saturating_mul(times)).collect();
+    let result: Vec<usize> = shape.iter().zip(&repeats).map(|(&extent, &times)| extent.saturating_mul(times)).collect();
     checked_count(&result).map_err(Failure::Limit)?;
     let kind = l.kind(0)?;
     let mut x = l.node(0)?;

@@ -330,6 +330,14 @@ def reductions():
              {"x": (4, 4)}, {"lo": np.float32(-0.1), "hi": np.float32(0.1)}, kind=TensorProto.INT64)
 
 
+def choices():
+    for opset in (11, 13):
+        case(f"GatherElements_constant_{opset}", node("GatherElements", ["x", "i"], axis=1), {"x": (2, 4)}, {"i": np.int64([[0, -1], [2, 2]])}, opset=opset)
+    case("GatherElements_smaller_13", node("GatherElements", ["x", "i"], axis=0), {"x": (3, 3)}, {"i": np.int64([[2, 0], [1, 1]])})
+    case("GatherElements_single_13", node("GatherElements", ["x", "i"], axis=1), {"x": (2, 1)}, {"i": np.int64([[0, 0], [0, 0]])})
+    case("GatherElements_greedy_13", [node("ArgMax", ["z"], ["i"], axis=1), node("GatherElements", ["x", "i"], axis=1)], {"x": (2, 4), "z": (2, 4)}, points=4)
+
+
 def constant_forms():
     tensor = numpy_helper.from_array(weights(3), "t")
     case("Constant_value_7", [node("Constant", [], ["c"], value=tensor), node("Add", ["x", "c"])], {"x": (2, 3)}, opset=7)
@@ -403,7 +411,7 @@ def networks():
 
 
 for group in (activations, softmaxes, arithmetic, logic, products, windows, normalizations, layouts, selections, reductions,
-              constant_forms, shape_computations, networks):
+              choices, constant_forms, shape_computations, networks):
     group()
 target = pathlib.Path(__file__).with_name("cases.json")
 lines = ",\n".join(json.dumps(entry, separators=(",", ":")) for entry in CASES)

@@ -282,8 +282,7 @@ impl Parser<'_> {
         if self.at_symbol(symbol) {
             return Ok(self.advance());
         }
-        let found = self.peek().describe();
-        let span = if self.token().starts_line { self.last_span().after() } else { self.span() };
+        let (found, span) = self.found();
         self.report.push(
             Diagnostic::error("syntax", format!("expected `{}`, found {found}", symbol.text()))
                 .at(span, format!("expected `{}` or an operator", symbol.text()))

@@ -188,10 +188,11 @@ impl Parser<'_> {
         self.unexpected_with(expected, None)
     }
 
-    pub(crate) fn unexpected_with(&mut self, expected: &str, help: Option<String>) -> Failed {
+    /// What stands here, and where to mark it: what is missing at the end of a line is marked there,
+    /// not at the next declaration.
+    pub(crate) fn found(&self) -> (String, Span) {
         let token = self.token();
-        // What is missing at the end of a line is marked there, not at the next declaration.
-        let (found, span) = if token.starts_line && self.at > 0 {
+        if token.starts_line && self.at > 0 {
             let found = match &token.kind {
                 TokenKind::End => "the end of the file",
                 _ => "the end of the line",
@@ -199,7 +200,11 @@ impl Parser<'_> {
             (found.to_owned(), self.last_span().after())
         } else {
             (token.kind.describe(), token.span)
-        };
+        }
+    }
+
+    pub(crate) fn unexpected_with(&mut self, expected: &str, help: Option<String>) -> Failed {
+        let (found, span) = self.found();
         self.report.push(
             Diagnostic::error("syntax", format!("expected {expected}, found {found}"))
                 .at(span, format!("expected {expected}"))

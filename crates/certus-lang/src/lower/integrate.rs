@@ -1,0 +1,98 @@
+//! The successor state: `next` as written, `der` by Euler's method or by the classical Runge-Kutta
+//! method. Policies, inputs, chances and actions are those of the start of the step throughout.
+
+use certus_graph::NodeId;
+
+use crate::check::Item;
+use crate::check::term::Uses;
+use crate::system::Integrator;
+
+use super::builder::Binary;
+use super::environment::Environment;
+use super::{Lowered, Lowering};
+
+impl Lowering<'_> {
+    /// The successors of all state variables; a terminal state is its own successor.
+    pub(super) fn successors(&mut self, env: &mut Environment, terminal: Option<NodeId>) -> Lowered<Vec<NodeId>> {
+        let model = self.model;
+        let has_derivatives = model.updates.iter().any(|u| u.is_derivative);
+        let integrated = match (has_derivatives, model.dt) {
+            (true, Some(dt)) => match model.integrator {
+                Some(Integrator::Rk4) => self.runge_kutta(env, dt)?,
+                _ => {
+                    let slopes = self.slopes(env)?;
+                    self.moved(&env.states.clone(), &slopes, dt)?
+                }
+            },
+            _ => env.states.clone(),
+        };
+        let mut next = Vec::with_capacity(model.updates.len());
+        for (i, update) in model.updates.iter().enumerate() {
+            let moved = if update.is_derivative { integrated[i] } else { self.term(&update.value, env)? };
+            next.push(match terminal {
+                Some(terminal) => self.builder.select(terminal, env.states[i], moved)?,
+                None => moved,
+            });
+        }
+        Ok(next)
+    }
+
+    /// The derivative of each integrated variable at the state of an environment.
+    fn slopes(&mut self, env: &mut Environment) -> Lowered<Vec<Option<NodeId>>> {
+        let updates = &self.model.updates;
+        updates.iter().map(|u| u.is_derivative.then(|| self.term(&u.value, env)).transpose()).collect()
+    }
+
+    /// `states + h * slopes`.
+    fn moved(&mut self, states: &[NodeId], slopes: &[Option<NodeId>], h: f64) -> Lowered<Vec<NodeId>> {
+        let h = self.builder.constant(&[h]);
+        let mut moved = Vec::with_capacity(states.len());
+        for (state, slope) in states.iter().zip(slopes) {
+            moved.push(match slope {
+                Some(slope) => {
+                    let change = self.builder.binary(Binary::Mul, h, *slope)?;
+                    self.builder.binary(Binary::Add, *state, change)?
+                }
+                None => *state,
+            });
+        }
+        Ok(moved)
+    }
+
+    fn slopes_at(&mut self, env: &Environment, states: Vec<NodeId>) -> Lowered<Vec<Option<NodeId>>> {
+        let mut stage = env.at_states(states);
+        for item in &self.model.order {
+            if let Item::Define(i) = *item {
+                let t = &self.model.defines[i].1;
+                if !t.uses.includes(Uses::NEXT) {
+                    stage.defines[i] = Some(self.term(t, &mut stage)?);
+                }
+            }
+        }
+        self.slopes(&mut stage)
+    }
+
+    fn runge_kutta(&mut self, env: &mut Environment, dt: f64) -> Lowered<Vec<NodeId>> {
+        let start = env.states.clone();
+        let k1 = self.slopes(env)?;
+        let half = self.moved(&start, &k1, dt / 2.0)?;
+        let k2 = self.slopes_at(env, half)?;
+        let half = self.moved(&start, &k2, dt / 2.0)?;
+        let k3 = self.slopes_at(env, half)?;
+        let full = self.moved(&start, &k3, dt)?;
+        let k4 = self.slopes_at(env, full)?;
+        let two = self.builder.constant(&[2.0]);
+        let mut combined = Vec::with_capacity(start.len());
+        for i in 0..start.len() {
+            let (Some(a), Some(b), Some(c), Some(d)) = (k1[i], k2[i], k3[i], k4[i]) else {
+                combined.push(None);
+                continue;
+            };
+            let middle = self.builder.binary(Binary::Add, b, c)?;
+            let middle = self.builder.binary(Binary::Mul, two, middle)?;
+            let sum = self.builder.join(Binary::Add, &[a, middle, d])?;
+            combined.push(Some(sum));
+        }
+        self.moved(&start, &combined, dt / 6.0)
+    }
+}

@@ -1,0 +1,232 @@
+//! Model to system: one step of the closed loop as a graph.
+//!
+//! All nodes made here are vectors of one axis; a number is a vector of length 1. Policies, actions and
+//! defines are lowered in their order of dependence, so lowering a term never has to follow a chain of
+//! names.
+
+mod builder;
+mod environment;
+mod integrate;
+mod margin;
+mod terms;
+
+use certus_graph::{GraphError, NodeId};
+
+use crate::check::term::{Term, Uses};
+use crate::check::{Item, Model};
+use crate::diagnostics::Diagnostics;
+use crate::system::{ActionKind, ActionRole, Output, Roles, System, Truth};
+
+use builder::Builder;
+use environment::Environment;
+
+pub(crate) type Lowered<T> = Result<T, GraphError>;
+
+/// Lowers a checked model.
+pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
+    let mut lowering = Lowering { model: &model, builder: Builder::new(), ports: Vec::new() };
+    let environment = lowering.declare_inputs();
+    let plan = lowering.step(environment)?;
+    let Lowering { builder, ports, .. } = lowering;
+    let mut graph = builder.finish();
+    for (name, node) in &ports {
+        graph.output(name, *node);
+    }
+    let graph = graph.without_dead_nodes();
+    let roles = plan.roles(&model, &graph);
+    let is_value = |i: &usize| !model.formula_defines.contains(i);
+    let kept: Vec<usize> = (0..model.defines.len()).filter(is_value).collect();
+    Ok(System {
+        defines: kept.iter().map(|i| model.defines[*i].0.clone()).collect(),
+        name: model.name,
+        doc: model.doc,
+        dt: model.dt,
+        integrator: model.integrator,
+        params: model.params,
+        states: model.states,
+        inputs: model.inputs,
+        chances: model.chances,
+        policies: model.policies.into_iter().map(|(p, _)| p).collect(),
+        actions: model.actions.into_iter().map(|(a, _)| a).collect(),
+        init_box: model.init_box,
+        init_is_box: model.init_is_box,
+        atoms: model.atoms.into_iter().map(|(a, _)| a).collect(),
+        properties: model.properties,
+        step: graph,
+        roles,
+        warnings,
+    })
+}
+
+struct Lowering<'m> {
+    model: &'m Model,
+    builder: Builder,
+    /// The outputs, in their order.
+    ports: Vec<(String, NodeId)>,
+}
+
+/// A port of the graph.
+type PortIndex = usize;
+
+/// The ports of a Boolean.
+#[derive(Clone, Copy)]
+struct TruthPorts {
+    truth: PortIndex,
+    margin: PortIndex,
+}
+
+/// Which port means what.
+#[derive(Default)]
+struct Plan {
+    policies: Vec<PortIndex>,
+    /// One-hot and scores of an argmax action; probabilities and logits of a softmax action.
+    actions: Vec<(PortIndex, PortIndex)>,
+    next: Vec<PortIndex>,
+    defines: Vec<PortIndex>,
+    atoms: Vec<TruthPorts>,
+    init: Option<TruthPorts>,
+    assume: Option<TruthPorts>,
+    terminal: Option<TruthPorts>,
+    reward: Option<PortIndex>,
+}
+
+impl Lowering<'_> {
+    fn port(&mut self, name: impl Into<String>, node: NodeId) -> PortIndex {
+        self.ports.push((name.into(), node));
+        self.ports.len() - 1
+    }
+
+    fn truth_ports(&mut self, name: &str, t: &Term, env: &mut Environment) -> Lowered<TruthPorts> {
+        let truth = self.term(t, env)?;
+        let margin = self.margin(t, env)?;
+        Ok(TruthPorts {
+            truth: self.port(format!("{name}.truth"), truth),
+            margin: self.port(format!("{name}.margin"), margin),
+        })
+    }
+
+    fn optional_truth(&mut self, name: &str, t: Option<&Term>, env: &mut Environment) -> Lowered<Option<TruthPorts>> {
+        t.map(|t| self.truth_ports(name, t, env)).transpose()
+    }
+
+    /// Lowers everything, and says where it is.
+    fn step(&mut self, mut env: Environment) -> Lowered<Plan> {
+        let model = self.model;
+        let mut plan = Plan::default();
+        let mut scores = vec![None; model.actions.len()];
+        for item in &model.order {
+            match *item {
+                Item::Policy(i) => env.policies[i] = Some(self.term(&model.policies[i].1, &mut env)?),
+                Item::Action(i) => {
+                    let node = self.term(&model.actions[i].1, &mut env)?;
+                    scores[i] = Some(node);
+                    if env.actions[i].is_none() {
+                        env.actions[i] = Some(self.builder.argmax(node)?);
+                    }
+                }
+                Item::Define(i) => self.define(i, &mut env, false)?,
+            }
+        }
+        for (i, (policy, _)) in model.policies.iter().enumerate() {
+            plan.policies.extend(env.policies[i].map(|node| self.port(&policy.name, node)));
+        }
+        for (i, (action, _)) in model.actions.iter().enumerate() {
+            let (Some(choice), Some(scores)) = (env.actions[i], scores[i]) else { continue };
+            let name = &action.name;
+            plan.actions.push(match action.kind {
+                ActionKind::Argmax => {
+                    (self.port(name, choice), self.port(format!("{name}.scores"), scores))
+                }
+                ActionKind::Softmax => {
+                    let probabilities = self.builder.softmax(scores)?;
+                    let first = self.port(format!("{name}.probabilities"), probabilities);
+                    (first, self.port(format!("{name}.logits"), scores))
+                }
+            });
+        }
+        plan.terminal = self.optional_truth("terminal", model.terminal.as_ref(), &mut env)?;
+        let next = self.successors(&mut env, plan.terminal.map(|t| self.ports[t.truth].1))?;
+        for (variable, node) in model.states.iter().zip(&next) {
+            plan.next.push(self.port(format!("next({})", variable.name), *node));
+        }
+        env.next = Some(next);
+        for item in &model.order {
+            if let Item::Define(i) = *item {
+                self.define(i, &mut env, true)?;
+            }
+        }
+        for (i, (define, _)) in model.defines.iter().enumerate() {
+            if !model.formula_defines.contains(&i) {
+                plan.defines.extend(env.defines[i].map(|node| self.port(&define.name, node)));
+            }
+        }
+        for (i, (_, t)) in model.atoms.iter().enumerate() {
+            plan.atoms.push(self.truth_ports(&format!("atom{i}"), t, &mut env)?);
+        }
+        plan.init = self.optional_truth("init", model.init.as_ref(), &mut env)?;
+        plan.assume = self.optional_truth("assume", model.assume.as_ref(), &mut env)?;
+        if let Some(reward) = &model.reward {
+            let node = self.term(reward, &mut env)?;
+            plan.reward = Some(self.port("reward", node));
+        }
+        Ok(plan)
+    }
+
+    /// Lowers a define, if the successor is as known as it needs.
+    fn define(&mut self, i: usize, env: &mut Environment, with_next: bool) -> Lowered<()> {
+        let (define, t) = &self.model.defines[i];
+        if t.uses.includes(Uses::NEXT) != with_next {
+            return Ok(());
+        }
+        env.defines[i] = Some(self.term(t, env)?);
+        if define.is_bool {
+            env.define_margins[i] = Some(self.margin(t, env)?);
+        }
+        Ok(())
+    }
+}
+
+impl Plan {
+    /// The roles in a graph whose ports are those of the plan.
+    fn roles(&self, model: &Model, graph: &certus_graph::Graph) -> Roles {
+        let output = |port: PortIndex| Output { node: graph.outputs()[port].node, port };
+        let truth = |t: TruthPorts| Truth { truth: output(t.truth), margin: output(t.margin) };
+        let mut inputs = graph.inputs().iter().map(|p| p.node);
+        let mut take = |count: usize| inputs.by_ref().take(count).collect::<Vec<NodeId>>();
+        let states = take(model.states.len());
+        let environment = take(model.inputs.len());
+        let chances = take(model.chances.len());
+        let is_random = |kind: ActionKind| kind == ActionKind::Softmax;
+        let random = model.actions.iter().filter(|(a, _)| is_random(a.kind)).count();
+        let mut samples = take(random).into_iter();
+        let free: Vec<usize> = (0..model.params.len()).filter(|i| model.params[*i].free).collect();
+        let free_params = free.iter().copied().zip(take(free.len())).collect();
+        let actions = model.actions.iter().zip(&self.actions).filter_map(|((action, _), (first, second))| {
+            Some(match action.kind {
+                ActionKind::Argmax => {
+                    ActionRole::Argmax { choice: output(*first), scores: output(*second) }
+                }
+                ActionKind::Softmax => ActionRole::Softmax {
+                    choice: samples.next()?,
+                    probabilities: output(*first),
+                    logits: output(*second),
+                },
+            })
+        });
+        Roles {
+            actions: actions.collect(),
+            states,
+            inputs: environment,
+            chances,
+            free_params,
+            policies: self.policies.iter().map(|p| output(*p)).collect(),
+            next: self.next.iter().map(|p| output(*p)).collect(),
+            defines: self.defines.iter().map(|p| output(*p)).collect(),
+            atoms: self.atoms.iter().map(|t| truth(*t)).collect(),
+            init: self.init.map(truth),
+            assume: self.assume.map(truth),
+            terminal: self.terminal.map(truth),
+            reward: self.reward.map(output),
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! The arguments of every command, with the help texts that teach them.
+
+use std::path::PathBuf;
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap_complete::Shell;
+
+/// Certus says what a trained network will do in the system around it.
+///
+/// A system is described in a `.certus` file: its state, the network that steers it, its environment, and what must
+/// hold. Networks are ONNX or NNet files.
+#[derive(Parser)]
+#[command(
+    name = "certus",
+    version,
+    propagate_version = true,
+    max_term_width = 100,
+    after_help = "\
+Exit codes: 0 nothing is wrong; 1 a property is violated; 2 bad input or usage, or the model left
+its own ranges; 3 undecided within the budget.
+
+Examples:
+  certus inspect zoo/pendulum/pendulum.certus
+  certus simulate zoo/pendulum/pendulum.certus --runs 1000 --steps 500
+  certus fmt --check zoo/*/*.certus"
+)]
+pub struct Arguments {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+}
+
+/// The commands.
+#[derive(Subcommand)]
+pub enum Command {
+    Simulate(Simulate),
+    Inspect(Inspect),
+    Fmt(Fmt),
+    Completions(Completions),
+}
+
+/// Runs the closed loop and watches every property
+///
+/// Draws initial states, the environment's inputs and random actions, and steps many runs at once. Every run reports
+/// how it ended (all steps made, a terminal state, a state outside of its declared range, no transition that `assume`
+/// allows) and what each property says of it: broken at which step, with which margin. A simulation without a broken
+/// property proves nothing; one with a broken property shows a run that breaks it.
+///
+/// Runs are named by the seed and their number, whatever the number of threads: to look at run 77 of a simulation,
+/// repeat it with `--first-run 77 --runs 1 --format csv`.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  A thousand runs of the pendulum, and a table of what happened:
+    certus simulate zoo/pendulum/pendulum.certus --runs 1000 --steps 500
+  The same under changed physics:
+    certus simulate zoo/pendulum/pendulum.certus --runs 1000 --set mass=1.3
+  An adversary chooses the disturbance that is worst for one property:
+    certus simulate zoo/lanekeeping/lanekeeping.certus --inputs adversary --property in_lane
+  Every state of ten runs, as a table for other tools:
+    certus simulate zoo/ball/ball.certus --runs 10 --format csv -o runs.csv")]
+pub struct Simulate {
+    /// The system: a `.certus` file
+    pub file: PathBuf,
+
+    /// How many runs
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub runs: u64,
+
+    /// How many steps each run makes at most
+    #[arg(long, default_value_t = 100, value_name = "N")]
+    pub steps: usize,
+
+    /// The number of the first run; runs 100 to 199 are `--first-run 100 --runs 100`
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub first_run: u64,
+
+    /// Sets a `param` of the system; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, f64)>,
+
+    /// Where the environment's choices come from: `uniform`, `adversary`, or a table of comma-separated values
+    ///
+    /// `adversary` tries several choices at each step and takes the one after which the margin of the property is
+    /// smallest. A table has a column for each element of each input (`d`, `u[0]`), a row for each step, and
+    /// optionally a column `run`; what `--format csv` writes can be read back.
+    #[arg(long, default_value = "uniform", value_name = "HOW", value_parser = parse_inputs)]
+    pub inputs: Inputs,
+
+    /// The property that the adversary wants to break; the first one if not given
+    #[arg(long, value_name = "NAME")]
+    pub property: Option<String>,
+
+    /// How many choices the adversary tries at each step
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    pub candidates: usize,
+
+    /// How the choices of a random policy are made
+    #[arg(long, value_enum, default_value_t = Actions::Sample)]
+    pub actions: Actions,
+
+    /// What to print
+    #[arg(long, value_enum, default_value_t = Format::Table)]
+    pub format: Format,
+
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Stops after this many seconds, with what was done so far
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+
+    /// How many threads; 0 for one per processor. The results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+
+    /// Names the random numbers; the same seed gives the same runs
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+
+    /// No progress, no warnings
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Tells what a network or a system is
+///
+/// For a network: its inputs, outputs, operators and number of parameters, and what its canonical form looks like. For
+/// a system: its variables with their ranges, its policies, actions and parameters, and its properties with the
+/// fragment that they belong to.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  certus inspect zoo/pendulum/pendulum.onnx
+  certus inspect zoo/pendulum/pendulum.onnx --eval 0.1,-0.2
+  certus inspect zoo/pendulum/pendulum.certus --set mass=1.3 --json")]
+pub struct Inspect {
+    /// A network (`.onnx`, `.nnet`) or a system (`.certus`)
+    pub file: PathBuf,
+
+    /// Evaluates the network at a point: all inputs one after the other, separated by commas
+    #[arg(long, value_name = "X1,X2,…", allow_hyphen_values = true)]
+    pub eval: Option<String>,
+
+    /// Sets a `param` of the system; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, f64)>,
+
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// Puts `.certus` files into canonical form
+///
+/// Files are rewritten in place, each whole or not at all; a file with errors is left alone. `-` reads standard input
+/// and writes standard output.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  certus fmt system.certus
+  certus fmt --check zoo/*/*.certus
+  certus fmt - < system.certus")]
+pub struct Fmt {
+    /// The files; `-` for standard input
+    #[arg(required = true)]
+    pub files: Vec<PathBuf>,
+
+    /// Changes nothing; names the files that are not in canonical form, and exits with 1 if there are any
+    #[arg(long)]
+    pub check: bool,
+
+    /// One JSON document: a list of files with what was done
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Prints a completion script for a shell
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  certus completions bash > ~/.local/share/bash-completion/completions/certus
+  certus completions zsh > ~/.zfunc/_certus
+  certus completions fish > ~/.config/fish/completions/certus.fish")]
+pub struct Completions {
+    /// The shell
+    pub shell: Shell,
+}
+
+/// Flags that every command with a result has.
+#[derive(Args)]
+pub struct Common {
+    /// One JSON document on standard output; progress goes to standard error
+    #[arg(long)]
+    pub json: bool,
+
+    /// Writes the result to a file, whole or not at all
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
+/// Where inputs come from.
+#[derive(Clone, Debug)]
+pub enum Inputs {
+    Uniform,
+    Adversary,
+    Table(PathBuf),
+}
+
+/// How random actions are chosen.
+#[derive(Clone, Copy, ValueEnum)]
+pub enum Actions {
+    /// Sampled from the policy's probabilities
+    Sample,
+    /// The most likely one
+    Argmax,
+}
+
+/// What `simulate` prints.
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub enum Format {
+    /// A summary for a person
+    Table,
+    /// Every step of every run, comma-separated
+    Csv,
+    /// Every run as one line of JSON, with its steps
+    Jsonl,
+}
+
+fn parse_setting(text: &str) -> Result<(String, f64), String> {
+    let (name, value) = text.split_once('=').ok_or("expected NAME=VALUE, for example mass=1.3")?;
+    let number: f64 = value.trim().parse().map_err(|_| format!("'{value}' is no number"))?;
+    if !number.is_finite() {
+        return Err(format!("'{value}' is not finite"));
+    }
+    Ok((name.trim().to_owned(), number))
+}
+
+fn parse_inputs(text: &str) -> Result<Inputs, String> {
+    Ok(match text {
+        "uniform" => Inputs::Uniform,
+        "adversary" => Inputs::Adversary,
+        path => Inputs::Table(path.into()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn definitions_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn every_flag_has_a_help_text_and_every_command_an_example() {
+        for command in Arguments::command().get_subcommands() {
+            assert!(command.get_about().is_some(), "{} has no help", command.get_name());
+            let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+            assert!(after.contains("Examples:"), "{} has no example", command.get_name());
+            for argument in command.get_arguments() {
+                assert!(argument.get_help().is_some(), "{} {} has no help", command.get_name(), argument.get_id());
+            }
+        }
+    }
+
+    #[test]
+    fn settings_are_checked() {
+        assert_eq!(parse_setting("m=1.5"), Ok(("m".to_owned(), 1.5)));
+        assert!(parse_setting("m").is_err());
+        assert!(parse_setting("m=x").is_err());
+        assert!(parse_setting("m=inf").is_err());
+    }
+}

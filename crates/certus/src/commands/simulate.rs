@@ -1,0 +1,386 @@
+//! `certus simulate`: the closed loop run forward.
+
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use certus_lang::system::{PropertyKind, System};
+use certus_sim::{
+    ActionMode, End, InputSource, Options, PropertyReport, RunReport, Script, Simulator, Step, Summary, Verdict,
+    element_names, wilson_interval,
+};
+use serde_json::{Map, Value, json};
+
+use super::load_system;
+use crate::Finding;
+use crate::arguments::{Actions, Format, Inputs, Simulate};
+use crate::failure::Failure;
+use crate::output::{Output, json_number, short};
+use crate::progress::LiveLine;
+
+/// Simulates a system.
+pub fn run(command: &Simulate) -> Result<Finding, Failure> {
+    let system = load_system(&command.file, &command.settings, command.quiet)?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let handler = Arc::clone(&stop);
+    ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))
+        .map_err(|error| Failure::message(format!("cannot listen for Ctrl-C: {error}")))?;
+    let format = if command.common.json { None } else { Some(command.format) };
+    let record = matches!(format, Some(Format::Csv | Format::Jsonl));
+    let options = options(command, &system, record, &stop)?;
+    let simulator = Simulator::new(&system).map_err(|error| Failure::message(error.to_string()))?;
+    let mut output = Output::open(command.common.output.as_deref())?;
+    let mut line = LiveLine::new(command.quiet);
+    let mut failed: Result<(), Failure> = Ok(());
+    let names = Names::new(&system);
+    if let Some(Format::Csv) = format {
+        names.csv_header(&system, &mut output)?;
+    }
+    let mut sink = |report: &RunReport| {
+        if failed.is_ok() {
+            failed = match format {
+                Some(Format::Csv) => names.csv_rows(&system, report, &mut output),
+                Some(Format::Jsonl) => writeln!(output, "{}", names.json_run(&system, report)).map_err(Failure::from),
+                _ => Ok(()),
+            };
+            if failed.is_err() {
+                stop.store(true, Ordering::Relaxed);
+            }
+        }
+    };
+    let mut show = |progress: certus_sim::Progress| {
+        line.show(|| format!("run {} of {}, {} broken", progress.runs, progress.of, progress.violated));
+    };
+    let result = simulator.run(&options, &mut show, &mut sink);
+    failed?;
+    let summary = result.map_err(|error| Failure::message(error.to_string()))?;
+    let seconds = line.elapsed().as_secs_f64();
+    drop(line);
+    match format {
+        None => writeln!(output, "{:#}", json_summary(&system, &summary, command, seconds))?,
+        Some(Format::Table) => table(&system, &summary, command, seconds, &mut output)?,
+        Some(_) => {}
+    }
+    output.finish()?;
+    if summary.interrupted && !command.quiet {
+        let next = command.first_run + summary.runs;
+        let rest = command.runs - summary.runs;
+        eprintln!("stopped after {} runs; `--first-run {next} --runs {rest}` goes on from here", summary.runs);
+    }
+    Ok(finding(&system, &summary))
+}
+
+fn finding(system: &System, summary: &Summary) -> Finding {
+    let broken = |(property, seen): (&certus_lang::system::Property, &certus_sim::PropertySummary)| {
+        matches!(property.kind, PropertyKind::Ltl(_)) && seen.violated > 0
+    };
+    if system.properties.iter().zip(&summary.properties).any(broken) {
+        Finding::Violated
+    } else if summary.has_model_error() {
+        Finding::ModelError
+    } else if summary.interrupted {
+        Finding::Undecided
+    } else {
+        Finding::Good
+    }
+}
+
+fn options<'a>(
+    command: &Simulate,
+    system: &System,
+    record: bool,
+    stop: &'a AtomicBool,
+) -> Result<Options<'a>, Failure> {
+    let inputs = match &command.inputs {
+        Inputs::Uniform => InputSource::Uniform,
+        Inputs::Adversary => {
+            InputSource::Adversary { property: target(command, system)?, candidates: command.candidates }
+        }
+        Inputs::Table(path) => InputSource::Script(script(path, system)?),
+    };
+    let deadline = match command.timeout {
+        None => None,
+        Some(seconds) => {
+            let limit = Duration::try_from_secs_f64(seconds)
+                .map_err(|_| Failure::message(format!("--timeout {seconds}: expected a number of seconds")))?;
+            Instant::now().checked_add(limit)
+        }
+    };
+    Ok(Options {
+        first_run: command.first_run,
+        runs: command.runs,
+        steps: command.steps,
+        seed: command.seed,
+        threads: command.threads,
+        inputs,
+        actions: match command.actions {
+            Actions::Sample => ActionMode::Sampled,
+            Actions::Argmax => ActionMode::MostLikely,
+        },
+        record,
+        deadline,
+        stop: Some(stop),
+    })
+}
+
+/// The property that the adversary is after.
+fn target(command: &Simulate, system: &System) -> Result<usize, Failure> {
+    let names = || system.properties.iter().map(|property| property.name.as_str()).collect::<Vec<_>>();
+    match &command.property {
+        None if system.properties.is_empty() => Err(Failure::message("an adversary needs a property, and there is none")),
+        None => Ok(0),
+        Some(name) => names().iter().position(|other| other == name).ok_or_else(|| {
+            let nearest = certus_lang::diagnostics::nearest(name, names());
+            let hint = nearest.map_or_else(|| format!("there are {}", names().join(", ")), |n| format!("did you mean '{n}'?"));
+            Failure::message(format!("{} has no property '{name}'; {hint}", system.name))
+        }),
+    }
+}
+
+fn script(path: &Path, system: &System) -> Result<Script, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
+        std::io::ErrorKind::NotFound => Failure::message(format!(
+            "--inputs takes 'uniform', 'adversary' or a table, and there is no file {}",
+            path.display()
+        )),
+        _ => Failure::reading(path, &error),
+    })?;
+    Script::parse(&text, system).map_err(|error| Failure::message(format!("{}: {error}", path.display())))
+}
+
+/// The names of all columns.
+struct Names {
+    states: Vec<String>,
+    inputs: Vec<String>,
+    policies: Vec<String>,
+}
+
+impl Names {
+    fn new(system: &System) -> Names {
+        Names {
+            states: element_names(system.states.iter().map(|v| (&*v.name, v.len, v.is_vector))),
+            inputs: element_names(system.inputs.iter().map(|v| (&*v.name, v.len, v.is_vector))),
+            policies: element_names(system.policies.iter().map(|p| (&*p.name, p.len, p.len != 1))),
+        }
+    }
+
+    fn csv_header(&self, system: &System, output: &mut impl Write) -> Result<(), Failure> {
+        let labels = system.chances.iter().map(|c| &c.name).chain(system.actions.iter().map(|a| &a.name));
+        let reward = system.roles.reward.map(|_| "reward");
+        write!(output, "run,step")?;
+        for name in self.states.iter().chain(&self.inputs).chain(&self.policies).chain(labels) {
+            write!(output, ",{name}")?;
+        }
+        writeln!(output, "{}", reward.map_or(String::new(), |name| format!(",{name}")))?;
+        Ok(())
+    }
+
+    fn csv_rows(&self, system: &System, report: &RunReport, output: &mut impl Write) -> Result<(), Failure> {
+        for (index, step) in report.trace.iter().flatten().enumerate() {
+            write!(output, "{},{index}", report.run)?;
+            for value in step.state.iter().chain(&step.input).chain(&step.policies) {
+                write!(output, ",{value}")?;
+            }
+            for (chance, &label) in system.chances.iter().zip(&step.chances) {
+                write!(output, ",{}", chance.labels[label])?;
+            }
+            for (action, &label) in system.actions.iter().zip(&step.actions) {
+                write!(output, ",{}", action.labels[label])?;
+            }
+            if let Some(reward) = step.reward {
+                write!(output, ",{reward}")?;
+            }
+            writeln!(output)?;
+        }
+        Ok(())
+    }
+
+    fn json_step(&self, system: &System, step: &Step) -> Value {
+        let numbers = |names: &[String], values: &[f64]| -> Map<String, Value> {
+            names.iter().cloned().zip(values.iter().map(|&value| json_number(value))).collect()
+        };
+        let labels: Map<String, Value> = system
+            .actions
+            .iter()
+            .zip(&step.actions)
+            .map(|(action, &label)| (action.name.clone(), action.labels[label].clone().into()))
+            .collect();
+        let chances: Map<String, Value> = system
+            .chances
+            .iter()
+            .zip(&step.chances)
+            .map(|(chance, &label)| (chance.name.clone(), chance.labels[label].clone().into()))
+            .collect();
+        let mut shown = Map::new();
+        shown.insert("state".to_owned(), numbers(&self.states, &step.state).into());
+        shown.insert("input".to_owned(), numbers(&self.inputs, &step.input).into());
+        shown.insert("policy".to_owned(), numbers(&self.policies, &step.policies).into());
+        if !labels.is_empty() {
+            shown.insert("action".to_owned(), labels.into());
+        }
+        if !chances.is_empty() {
+            shown.insert("chance".to_owned(), chances.into());
+        }
+        if let Some(reward) = step.reward {
+            shown.insert("reward".to_owned(), json_number(reward));
+        }
+        shown.into()
+    }
+
+    fn json_run(&self, system: &System, report: &RunReport) -> Value {
+        let properties: Map<String, Value> = system
+            .properties
+            .iter()
+            .zip(&report.properties)
+            .map(|(property, seen)| (property.name.clone(), json_property(seen)))
+            .collect();
+        let trace: Vec<Value> = report.trace.iter().flatten().map(|step| self.json_step(system, step)).collect();
+        json!({
+            "run": report.run,
+            "steps": report.steps,
+            "end": json_end(&report.end),
+            "reward": report.total_reward.map(json_number),
+            "properties": properties,
+            "trace": trace,
+        })
+    }
+}
+
+fn verdict_name(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::Satisfied => "satisfied",
+        Verdict::Violated => "violated",
+        Verdict::Open => "open",
+    }
+}
+
+fn json_property(seen: &PropertyReport) -> Value {
+    json!({"verdict": verdict_name(seen.verdict), "margin": json_number(seen.margin), "broken_at": seen.broken_at})
+}
+
+fn json_end(end: &End) -> Value {
+    match end {
+        End::Completed => json!({"kind": "completed"}),
+        End::Terminal => json!({"kind": "terminal"}),
+        End::Blocked => json!({"kind": "blocked"}),
+        End::NotANumber { variable } => json!({"kind": "not a number", "variable": variable}),
+        End::LeftRange { variable, value, range } => json!({
+            "kind": "left range", "variable": variable, "value": json_number(*value),
+            "range": [json_number(range.0), json_number(range.1)],
+        }),
+    }
+}
+
+fn json_summary(system: &System, summary: &Summary, command: &Simulate, seconds: f64) -> Value {
+    let properties: Vec<Value> = system
+        .properties
+        .iter()
+        .zip(&summary.properties)
+        .map(|(property, seen)| {
+            let mut shown = json!({
+                "property": property.name, "satisfied": seen.satisfied, "violated": seen.violated, "open": seen.open,
+                "worst_margin": json_number(seen.worst_margin), "worst_run": seen.worst_run,
+            });
+            if let (PropertyKind::Probability { .. }, Some(shown)) = (&property.kind, shown.as_object_mut()) {
+                let (low, high) = estimate(seen);
+                shown.insert("estimate".to_owned(), json!({"lower": low, "upper": high, "confidence": 0.95}));
+            }
+            shown
+        })
+        .collect();
+    let reward = summary.reward.map(|reward| {
+        json!({"mean": json_number(reward.mean), "least": json_number(reward.least), "greatest": json_number(reward.greatest)})
+    });
+    let fault = summary.first_fault.as_ref().map(|report| {
+        json!({"run": report.run, "step": report.steps, "end": json_end(&report.end)})
+    });
+    json!({
+        "system": system.name,
+        "runs": summary.runs,
+        "first_run": command.first_run,
+        "steps": command.steps,
+        "seed": command.seed,
+        "ends": {
+            "completed": summary.completed, "terminal": summary.terminal, "left_range": summary.left_range,
+            "blocked": summary.blocked, "not_a_number": summary.not_a_number,
+        },
+        "first_fault": fault,
+        "reward": reward,
+        "properties": properties,
+        "interrupted": summary.interrupted,
+        "seconds": seconds,
+    })
+}
+
+/// An interval for the probability of a path formula: runs that were too short to tell count against both ends.
+fn estimate(seen: &certus_sim::PropertySummary) -> (f64, f64) {
+    let runs = seen.satisfied + seen.violated + seen.open;
+    (wilson_interval(seen.satisfied, runs).0, wilson_interval(seen.satisfied + seen.open, runs).1)
+}
+
+fn table(
+    system: &System,
+    summary: &Summary,
+    command: &Simulate,
+    seconds: f64,
+    output: &mut impl Write,
+) -> Result<(), Failure> {
+    let (runs, seed) = (summary.runs, command.seed);
+    writeln!(output, "{}: {runs} runs of at most {} steps, seed {seed}, {seconds:.2} s", system.name, command.steps)?;
+    writeln!(output)?;
+    let ends = [
+        (summary.completed, "made all their steps"),
+        (summary.terminal, "reached a terminal state"),
+        (summary.left_range, "LEFT A DECLARED RANGE"),
+        (summary.blocked, "FOUND NO TRANSITION that `assume` allows"),
+        (summary.not_a_number, "MET A VALUE THAT IS NOT A NUMBER"),
+    ];
+    for (count, what) in ends.iter().filter(|(count, _)| *count > 0) {
+        writeln!(output, "  {count:>8} {what}")?;
+    }
+    if let Some(report) = &summary.first_fault {
+        let (run, step) = (report.run, report.steps);
+        match &report.end {
+            End::LeftRange { variable, value, range } => writeln!(
+                output,
+                "           run {run}, step {step}: {variable} = {} is outside of [{}, {}]",
+                short(*value),
+                short(range.0),
+                short(range.1)
+            )?,
+            End::NotANumber { variable } => writeln!(output, "           run {run}, step {step}: {variable}")?,
+            _ => writeln!(output, "           run {run}, step {step}")?,
+        }
+    }
+    if let Some(reward) = summary.reward {
+        let (mean, least, greatest) = (short(reward.mean), short(reward.least), short(reward.greatest));
+        writeln!(output, "  reward per run: mean {mean}, from {least} to {greatest}")?;
+    }
+    if !system.properties.is_empty() {
+        let width = system.properties.iter().map(|property| property.name.chars().count()).max().unwrap_or(0).max(8);
+        writeln!(output, "\n  {:<width$}  {:>8}  {:>8}  {:>8}  {:>12}  worst run", "property", "broken", "kept", "open", "margin")?;
+        for (property, seen) in system.properties.iter().zip(&summary.properties) {
+            let name = &property.name;
+            let (broken, kept, open) = (seen.violated, seen.satisfied, seen.open);
+            let margin = short(seen.worst_margin);
+            let run = seen.worst_run.map_or_else(|| "–".to_owned(), |run| run.to_string());
+            match &property.kind {
+                PropertyKind::Ltl(_) => {
+                    writeln!(output, "  {name:<width$}  {broken:>8}  {kept:>8}  {open:>8}  {margin:>12}  {run}")?;
+                }
+                PropertyKind::Probability { .. } => {
+                    let (low, high) = estimate(seen);
+                    writeln!(
+                        output,
+                        "  {name:<width$}  probability in [{}, {}] with 95 % confidence ({kept} of {runs} runs, {open} open)",
+                        short(low),
+                        short(high)
+                    )?;
+                }
+            }
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,44 @@
+//! Progress: a live line on a terminal, nothing in a pipe.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::time::{Duration, Instant};
+
+/// A line on standard error that is written over; quiet unless that is a terminal.
+pub struct LiveLine {
+    shown: bool,
+    enabled: bool,
+    started: Instant,
+    last: Option<Instant>,
+}
+
+impl LiveLine {
+    /// A live line, unless it is not wanted or nobody would see it.
+    pub fn new(quiet: bool) -> LiveLine {
+        LiveLine { shown: false, enabled: !quiet && stderr().is_terminal(), started: Instant::now(), last: None }
+    }
+
+    /// Shows the text with the time that has passed, at most ten times a second.
+    pub fn show(&mut self, text: impl FnOnce() -> String) {
+        let now = Instant::now();
+        if !self.enabled || self.last.is_some_and(|last| now - last < Duration::from_millis(100)) {
+            return;
+        }
+        self.last = Some(now);
+        self.shown = true;
+        eprint!("\r\x1b[K{}  {:.1} s", text(), self.started.elapsed().as_secs_f64());
+        let _ = stderr().flush();
+    }
+
+    /// How long it has been.
+    pub fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+}
+
+impl Drop for LiveLine {
+    fn drop(&mut self) {
+        if self.shown {
+            eprint!("\r\x1b[K");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Any text as a `.certus` file: parsing, printing, checking and lowering must not panic, and printing must be stable.
+
+#![no_main]
+
+use std::sync::Arc;
+
+use certus_graph::Graph;
+use certus_graph::ops::{Affine, Relu};
+use certus_lang::{LowerOptions, Networks, Source, format, load_str, parse};
+use libfuzzer_sys::fuzz_target;
+
+fuzz_target!(|text: &str| {
+    let source = Source::new("fuzz.certus", text);
+    if let Err(diagnostics) = parse(&source) {
+        assert!(!diagnostics.to_string().is_empty(), "a refusal needs a message");
+        return;
+    }
+    let once = format(&source).expect("what parses can be printed");
+    let again = format(&Source::new("printed.certus", once.as_str())).expect("what was printed parses");
+    assert_eq!(once, again, "printing is stable");
+    match load_str(text, &mut Stub, &LowerOptions::default()) {
+        Ok(system) => assert!(!system.step.outputs().is_empty()),
+        Err(diagnostics) => assert!(!diagnostics.to_string().is_empty(), "a refusal needs a message"),
+    }
+});
+
+/// Networks whose file name tells their size: `3x2.onnx` has three inputs and two outputs.
+struct Stub;
+
+impl Networks for Stub {
+    fn load(&mut self, path: &str) -> Result<Arc<Graph>, String> {
+        let stem = path.split('/').next_back().and_then(|file| file.split('.').next()).unwrap_or("");
+        let (inputs, outputs) = stem.split_once('x').ok_or("not found")?;
+        let size = |text: &str| text.parse().ok().filter(|size| (1..=64).contains(size)).ok_or("not found");
+        let (inputs, outputs): (usize, usize) = (size(inputs)?, size(outputs)?);
+        let weights = (0..inputs * outputs).map(|index| 0.5 - (index % 3) as f64 / 4.0).collect();
+        let mut graph = Graph::new();
+        let x = graph.input("x", &[1, inputs]);
+        let map = Affine::dense(weights, outputs, inputs, vec![0.125; outputs]).map_err(|error| error.to_string())?;
+        let y = graph.apply(map, &[x]).map_err(|error| error.to_string())?;
+        let y = graph.apply(Relu, &[y]).map_err(|error| error.to_string())?;
+        graph.output("y", y);
+        Ok(Arc::new(graph))
+    }
+}

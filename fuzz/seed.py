@@ -1,0 +1,46 @@
+"""Fills fuzz/corpus with seeds: the golden ONNX models, and the systems of the zoo and of the language's tests.
+
+Networks that a system names are replaced by stubs whose name tells their size, which is all that the target knows of
+networks. Needs onnx:  python fuzz/seed.py
+"""
+
+import base64
+import json
+import math
+import pathlib
+import re
+
+import onnx
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+DATA = ROOT / "crates/certus-graph/tests/data"
+
+
+def folder(name):
+    path = ROOT / "fuzz/corpus" / name
+    path.mkdir(parents=True, exist_ok=True)
+    return path
+
+
+def stub(base, match):
+    """The name of a stub with the sizes of the network named, or the name as it is if there is no such file."""
+    try:
+        graph = onnx.load(base / match.group(1), load_external_data=False).graph
+    except Exception:
+        return match.group(0)
+    sizes = [sum(math.prod(max(1, dim.dim_value) for dim in port.type.tensor_type.shape.dim) for port in ports)
+             for ports in ([p for p in graph.input if p.name not in {i.name for i in graph.initializer}], graph.output)]
+    return f'"{sizes[0]}x{sizes[1]}.onnx"'
+
+
+models = folder("onnx")
+for case in json.loads((DATA / "onnx_ops/cases.json").read_text()):
+    (models / case["name"]).write_bytes(base64.b64decode(case["model"]))
+for path in [*DATA.glob("onnx_exports/*.onnx"), *DATA.glob("regressions/*")]:
+    (models / path.name).write_bytes(path.read_bytes())
+
+texts = folder("language")
+for path in [*ROOT.glob("zoo/*/*.certus"), *ROOT.glob("crates/certus-lang/tests/**/*.certus")]:
+    text = re.sub(r'"([^"\n]*\.(?:onnx|nnet))"', lambda match: stub(path.parent, match), path.read_text())
+    (texts / path.name).write_text(text)
+print(f"{len(list(models.iterdir()))} models, {len(list(texts.iterdir()))} systems")

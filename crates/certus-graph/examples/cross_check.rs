@@ -4,8 +4,9 @@
 //!     cargo run -p certus-graph --release --example cross_check -- EXCHANGE POINTS RADIUS DIR|FILE…
 //!
 //! Networks are numbered in the order found. For network N the folder EXCHANGE gets `N.inputs` and `N.outputs`: raw
-//! little-endian floats, one input (output) after the other, each with all its points. `index.tsv` has one line per
-//! network: its number, `ok` or what is wrong, its path, the milliseconds that import took.
+//! little-endian floats, one input (output) after the other, each with all its points; and `N.exact`, the outputs
+//! computed in double precision. `index.tsv` has one line per network: its number, `ok` or what is wrong, its path, the
+//! milliseconds that import took.
 
 use std::error::Error;
 use std::fmt::Write as _;
@@ -13,9 +14,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use certus_graph::Graph;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::import::load_network;
+use certus_graph::{Graph, Port, Real};
 
 /// Points evaluated at once: large networks would need much memory for more.
 const BATCH: usize = 100;
@@ -39,9 +40,13 @@ fn main() -> Result<(), Box<dyn Error>> {
         let elapsed = start.elapsed().as_secs_f64() * 1e3;
         let status = match loaded {
             Ok(graph) => {
-                let (inputs, outputs) = sample(&graph, points, radius, number as u64)?;
-                fs::write(exchange.join(format!("{number}.inputs")), to_bytes(&inputs))?;
-                fs::write(exchange.join(format!("{number}.outputs")), to_bytes(&outputs))?;
+                let inputs = sample(&graph, points, radius, number as u64);
+                let wide: Vec<Vec<f64>> = inputs.iter().map(|x| x.iter().map(|&x| f64::from(x)).collect()).collect();
+                let (outputs, exact) = (run(&graph, &inputs, points)?, run(&graph, &wide, points)?);
+                let write = |kind: &str, bytes: Vec<u8>| fs::write(exchange.join(format!("{number}.{kind}")), bytes);
+                write("inputs", inputs.concat().iter().flat_map(|x| x.to_le_bytes()).collect())?;
+                write("outputs", outputs.iter().flat_map(|x| x.to_le_bytes()).collect())?;
+                write("exact", exact.iter().flat_map(|x| x.to_le_bytes()).collect())?;
                 "ok".to_owned()
             }
             Err(error) => error.to_string().replace(['\n', '\t'], " "),
@@ -64,20 +69,24 @@ fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<(), Box<dyn Error>> 
     Ok(())
 }
 
-/// Random inputs and the network's outputs, each tensor with all its points one after the other.
-fn sample(graph: &Graph, points: usize, radius: f32, seed: u64) -> Result<(Vec<f32>, Vec<f32>), Box<dyn Error>> {
+/// Random inputs, each tensor with all its points one after the other.
+fn sample(graph: &Graph, points: usize, radius: f32, seed: u64) -> Vec<Vec<f32>> {
     let mut random = Random(seed);
-    let mut draw = |port: &certus_graph::Port| -> Vec<f32> {
+    let mut draw = |port: &Port| -> Vec<f32> {
         (0..graph.elements(port.node) * points).map(|_| radius * (2.0 * random.next() - 1.0)).collect()
     };
-    let inputs: Vec<Vec<f32>> = graph.inputs().iter().map(&mut draw).collect();
-    let mut outputs: Vec<Vec<f32>> = vec![Vec::new(); graph.outputs().len()];
-    let evaluator = Evaluator::<f32>::new(graph);
+    graph.inputs().iter().map(&mut draw).collect()
+}
+
+/// The network's outputs at all points, one output after the other.
+fn run<T: Real>(graph: &Graph, inputs: &[Vec<T>], points: usize) -> Result<Vec<T>, Box<dyn Error>> {
+    let mut outputs: Vec<Vec<T>> = vec![Vec::new(); graph.outputs().len()];
+    let evaluator = Evaluator::<T>::new(graph);
     let mut workspace = Workspace::default();
     for first in (0..points).step_by(BATCH) {
         let batch = BATCH.min(points - first);
-        let columns: Vec<Vec<f32>> = inputs.iter().map(|input| to_columns(input, points, first, batch)).collect();
-        let slices: Vec<&[f32]> = columns.iter().map(Vec::as_slice).collect();
+        let columns: Vec<Vec<T>> = inputs.iter().map(|input| to_columns(input, points, first, batch)).collect();
+        let slices: Vec<&[T]> = columns.iter().map(Vec::as_slice).collect();
         evaluator.run(&mut workspace, &slices, batch)?;
         for (index, output) in outputs.iter_mut().enumerate() {
             let values = evaluator.output(&workspace, &slices, index);
@@ -85,17 +94,13 @@ fn sample(graph: &Graph, points: usize, radius: f32, seed: u64) -> Result<(Vec<f
             output.extend((0..batch).flat_map(|point| (0..elements).map(move |i| values[i * batch + point])));
         }
     }
-    Ok((inputs.concat(), outputs.concat()))
+    Ok(outputs.concat())
 }
 
 /// Some of the points of a tensor, element by element as the evaluator wants them.
-fn to_columns(input: &[f32], points: usize, first: usize, batch: usize) -> Vec<f32> {
+fn to_columns<T: Real>(input: &[T], points: usize, first: usize, batch: usize) -> Vec<T> {
     let elements = input.len() / points.max(1);
     (0..elements).flat_map(|i| (first..first + batch).map(move |point| input[point * elements + i])).collect()
-}
-
-fn to_bytes(values: &[f32]) -> Vec<u8> {
-    values.iter().flat_map(|value| value.to_le_bytes()).collect()
 }
 
 /// SplitMix64, as floats in [0, 1).

@@ -41,13 +41,7 @@ pub struct Diagnostic {
 impl Diagnostic {
     /// An error with no marked place yet.
     pub fn error(code: &'static str, message: impl Into<String>) -> Diagnostic {
-        Diagnostic {
-            severity: Severity::Error,
-            code,
-            message: message.into(),
-            labels: Vec::new(),
-            help: None,
-        }
+        Diagnostic { severity: Severity::Error, code, message: message.into(), labels: Vec::new(), help: None }
     }
 
     /// A warning with no marked place yet.
@@ -145,9 +139,7 @@ impl Diagnostics {
         if item.labels.is_empty() {
             group = group.element(annotate_snippets::Origin::path(self.source.name.as_str()));
         } else {
-            let mut snippet = Snippet::source(self.source.text.as_str())
-                .path(self.source.name.as_str())
-                .line_start(1);
+            let mut snippet = Snippet::source(self.source.text.as_str()).path(self.source.name.as_str()).line_start(1);
             for (i, (span, text)) in item.labels.iter().enumerate() {
                 let kind = if i == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
                 let mut annotation = kind.span(self.printable(*span));
@@ -230,8 +222,7 @@ impl Report {
     /// Turns the report into diagnostics of `source`: the errors if there are any, else the warnings.
     pub fn finish(self, source: &Arc<Source>) -> Diagnostics {
         let wanted = if self.has_errors() { Severity::Error } else { Severity::Warning };
-        let mut items: Vec<Diagnostic> =
-            self.items.into_iter().filter(|d| d.severity == wanted).collect();
+        let mut items: Vec<Diagnostic> = self.items.into_iter().filter(|d| d.severity == wanted).collect();
         items.sort_by_key(|d| d.labels.first().map_or(usize::MAX, |l| l.0.start));
         let total = if wanted == Severity::Error { self.errors } else { items.len() };
         items.truncate(MAX_SHOWN);

@@ -74,11 +74,7 @@ pub fn load_source(
 }
 
 /// Loads a system from a text without a file name.
-pub fn load_str(
-    text: &str,
-    networks: &mut dyn Networks,
-    options: &LowerOptions,
-) -> Result<System, Diagnostics> {
+pub fn load_str(text: &str, networks: &mut dyn Networks, options: &LowerOptions) -> Result<System, Diagnostics> {
     load_source(&Source::new("<text>", text), networks, options)
 }
 

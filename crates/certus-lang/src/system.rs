@@ -226,11 +226,11 @@ pub enum Formula {
     Finally(Bounds, Box<Formula>),
     /// At every step within the bounds.
     Globally(Bounds, Box<Formula>),
-    /// The second at some step within the bounds, the first at all steps before that one.
+    /// The second at some step within the bounds, the first at all steps before that one, from now on.
     Until(Bounds, Box<Formula>, Box<Formula>),
-    /// Like until, but the second need not come if the first holds throughout.
+    /// `a W b` is `(a U b) | G a`, with the bounds of `W` on `U` and their upper end on `G`.
     WeakUntil(Bounds, Box<Formula>, Box<Formula>),
-    /// The second up to and including the step where the first holds, or throughout.
+    /// `a R b` is `!(!a U !b)`, with the same bounds.
     Release(Bounds, Box<Formula>, Box<Formula>),
 }
 

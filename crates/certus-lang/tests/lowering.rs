@@ -368,3 +368,34 @@ fn long_chains_of_names_and_operators_are_fine() {
     let out = run(&load(&text), &[&[0.5]]);
     assert_eq!(out("next(x)"), [20_001.0]);
 }
+
+#[test]
+fn formulas_that_grow_are_an_error() {
+    let text = |rule: &str| {
+        let mut text = String::from("system grow\nstate x in [0, 1]\nnext x = x\ndefine f0 = F x > 0\n");
+        for i in 1..=400 {
+            text.push_str(&format!("define f{i} = {}\n", rule.replace('f', &format!("f{}", i - 1))));
+        }
+        text + "property p = f400\n"
+    };
+    for rule in ["f & f", "X f"] {
+        let error = load_str(&text(rule), &mut Linear, &LowerOptions::default()).expect_err("an error");
+        assert!(error.to_string().contains("this formula is too large"), "{error}");
+    }
+}
+
+#[test]
+fn the_deepest_expressions_are_lowered() {
+    for (open, close) in [("(y + ", ")"), ("wrap(", ")"), ("if b then ", " else 1"), ("max(x, ", ")[0]")] {
+        let depth = 45;
+        let expr = format!("{}y{}", open.repeat(depth), close.repeat(depth));
+        assert_eq!(value(&expr).len(), 1, "{expr}");
+    }
+    // Conditions that depend on one another, as an initial condition.
+    let mut text = String::from("system t\nstate x in [0, 1]\nnext x = x\ndefine c0 = x <= 0.5\n");
+    for i in 1..=20_000 {
+        text.push_str(&format!("define c{i} = c{} & c{}\n", i - 1, i / 2));
+    }
+    let system = load(&(text + "init c20000\nproperty p = G c20000\n"));
+    assert_eq!(system.init_box, (vec![0.0], vec![0.5]));
+}

@@ -85,8 +85,7 @@ fn insert_comments(text: &str, places: &[usize]) -> String {
             gaps.push(token.span.end);
         }
     }
-    let mut chosen: Vec<(usize, usize)> =
-        places.iter().enumerate().map(|(i, p)| (gaps[p % gaps.len()], i)).collect();
+    let mut chosen: Vec<(usize, usize)> = places.iter().enumerate().map(|(i, p)| (gaps[p % gaps.len()], i)).collect();
     chosen.sort_unstable();
     let mut out = String::new();
     let mut from = 0;
@@ -110,7 +109,7 @@ state v1 in [ -1 ,1 ]   // here
 
 
 
-define long = ((v1 + 1) * (v1 - 1)) ^ 2 > 0 & (v1 >= 3 | !(v1 < 1)) & v1*v1 <= 1000 & v1 in [0,1] | true & false
+define long = ((v1 + 1) * (v1 - 1)) ^ 2 > 0 & (v1 >= 3 | !(v1 < 1)) & v1*v1 <= 1000 & v1 in [0,1] & v1 != 0.123456789 | true & false
 next v1 = match act { wait : v1, // stays
   hit|kick: v1 + 1 }
 property p = G (v1 < 10) & ((F<=3 (v1 > 0)) U (v1 == 1)) expect   holds
@@ -125,7 +124,7 @@ const a = 1, b = 2
 /// The first.
 state v1 in [-1, 1]  // here
 
-define long = ((v1 + 1) * (v1 - 1))^2 > 0 & (v1 >= 3 | !v1 < 1) & v1 * v1 <= 1000 & v1 in [0, 1]
+define long = ((v1 + 1) * (v1 - 1))^2 > 0 & (v1 >= 3 | !v1 < 1) & v1 * v1 <= 1000 & v1 in [0, 1] & v1 != 0.123456789
     | true & false
 next v1 = match act {
     wait: v1,  // stays

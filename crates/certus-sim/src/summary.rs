@@ -139,7 +139,9 @@ pub fn wilson_interval(hits: u64, trials: u64) -> (f64, f64) {
     let centre = p + Z * Z / (2.0 * n);
     let spread = Z * (p * (1.0 - p) / n + Z * Z / (4.0 * n * n)).sqrt();
     let scale = 1.0 + Z * Z / n;
-    (((centre - spread) / scale).max(0.0), ((centre + spread) / scale).min(1.0))
+    let lower = if hits == 0 { 0.0 } else { (centre - spread) / scale };
+    let upper = if hits == trials { 1.0 } else { (centre + spread) / scale };
+    (lower, upper)
 }
 
 #[cfg(test)]

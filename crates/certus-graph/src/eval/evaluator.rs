@@ -76,28 +76,46 @@ impl<T: Real> Layer<T> {
     }
 
     fn run<'a>(&self, arg: impl Fn(usize) -> &'a [T], batch: usize, out: &mut [T], scratch: &mut Vec<T>) {
-        fill_rows(&self.bias, out, batch);
-        for (index, term) in self.terms.iter().enumerate() {
+        let mut activation = self.activation.as_ref();
+        let rest = match &self.terms[..] {
+            [Term::Packed(matrix)] if matches!(activation, Some(Op::Relu(_))) => {
+                matrix.affine_relu(&self.bias, arg(0), out, batch, scratch);
+                activation = None;
+                1
+            }
+            [Term::Packed(matrix), ..] => {
+                matrix.affine(&self.bias, arg(0), out, batch, scratch);
+                1
+            }
+            _ => {
+                fill_rows(&self.bias, out, batch);
+                0
+            }
+        };
+        for (index, term) in self.terms.iter().enumerate().skip(rest) {
             match term {
                 Term::Packed(matrix) => matrix.mul_acc(arg(index), out, batch, scratch),
-                Term::Rows(matrix) => {
-                    for (row, target) in out.chunks_exact_mut(batch).enumerate() {
-                        for (column, weight) in matrix.row(row) {
-                            let weight = T::from_f64(weight);
-                            for (y, &x) in target.iter_mut().zip(&arg(index)[column * batch..][..batch]) {
-                                *y = *y + weight * x;
-                            }
-                        }
-                    }
-                }
+                Term::Rows(matrix) => add_rows(matrix, arg(index), out, batch),
             }
         }
-        match &self.activation {
+        match activation {
             Some(Op::Relu(_)) => certus_kernels::relu(out),
             Some(Op::Tanh(_)) => certus_kernels::tanh(out),
             Some(Op::Sigmoid(_)) => certus_kernels::sigmoid(out),
             Some(Op::Clip(clip)) => out.iter_mut().for_each(|y| *y = clip.real(*y)),
             _ => {}
+        }
+    }
+}
+
+/// Adds `W · x` to `out` by the stored entries of W.
+fn add_rows<T: Real>(matrix: &Matrix, x: &[T], out: &mut [T], batch: usize) {
+    for (row, target) in out.chunks_exact_mut(batch).enumerate() {
+        for (column, weight) in matrix.row(row) {
+            let weight = T::from_f64(weight);
+            for (y, &x) in target.iter_mut().zip(&x[column * batch..][..batch]) {
+                *y = *y + weight * x;
+            }
         }
     }
 }

@@ -7,11 +7,11 @@
 //!
 //! *What is not trusted.* A file may be truncated, damaged or made to harm: no length or shape in it leads to an
 //! allocation before it was compared with what the file holds, recursion does not depend on the file, and what a
-//! small file can ask for is bounded ([`limits`]).
+//! small file can ask for is bounded (`limits`).
 //!
-//! *How.* [`wire`] reads protocol buffers, [`proto`] ONNX's messages, [`weights`] stored tensors; [`schedule`] orders
-//! the nodes; [`model`] lowers one after the other with the functions in [`ops`], folding what does not depend on the
-//! network's inputs. NNet files are read by [`nnet`].
+//! *How.* `wire` reads protocol buffers, `proto` ONNX's messages, `weights` stored tensors; `schedule` orders
+//! the nodes; `model` lowers one after the other with the functions in `ops`, folding what does not depend on the
+//! network's inputs. NNet files are read by `nnet`.
 
 mod error;
 mod limits;

@@ -130,6 +130,12 @@ impl<'a, 'p> Importer<'a, 'p> {
         let node = match self.values.get(name) {
             Some(Value::Variable { node, .. }) => *node,
             Some(Value::Known(literal)) => {
+                if let Some((element, value)) = literal.non_finite() {
+                    return Err(ImportError::tensor(
+                        name,
+                        format!("it is an output, and its element {element} is {value}"),
+                    ));
+                }
                 let tensor = Tensor::new(literal.shape.clone(), literal.data.clone())
                     .map_err(|error| ImportError::tensor(name, error.to_string()))?;
                 self.graph.constant(tensor)

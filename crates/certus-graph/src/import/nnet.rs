@@ -159,7 +159,7 @@ mod tests {
             let message = import(&SMALL.replacen(from, to, 1)).unwrap_err().to_string();
             assert!(message.contains(expected), "{message}");
         };
-        check("2,2,1,\n0", "2,3,1,\n0", "line 9: a row of weights should be 2 numbers");
+        check("2,2,1,\n0", "2,3,1,\n0", "line 11: a row of weights should be 2 numbers");
         check("2,2,1,\n0", "2,2,2,\n0", "line 3: layer sizes [2, 2, 2] do not fit");
         check("0.25", "nan", "line 11: `nan` is no finite number");
         check("2.0,1.0,10.0", "0.0,1.0,10.0", "line 8: an input has the range 0");

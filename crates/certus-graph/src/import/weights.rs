@@ -79,7 +79,7 @@ impl Element {
     }
 
     /// Converts an element of the integer fields, which also hold the bits of 16-bit floats.
-    fn from_int(self, value: i64) -> f64 {
+    fn convert(self, value: i64) -> f64 {
         match self {
             Element::Float16 => half_to_double(value as u16),
             Element::Bfloat16 => f64::from(f32::from_bits(u32::from(value as u16) << 16)),
@@ -180,7 +180,7 @@ fn from_typed(element: Element, tensor: &TensorProto<'_>) -> Vec<f64> {
     match element {
         Element::Float32 => tensor.floats.iter().map(|&value| f64::from(value)).collect(),
         Element::Float64 => tensor.doubles.clone(),
-        _ => tensor.ints.iter().map(|&value| element.from_int(value)).collect(),
+        _ => tensor.ints.iter().map(|&value| element.convert(value)).collect(),
     }
 }
 
@@ -252,7 +252,8 @@ mod tests {
     use super::*;
 
     fn decode(tensor: &TensorProto<'_>) -> Result<Literal, ImportError> {
-        decode_tensor(tensor, "w", None, &mut MAX_WEIGHTS.clone())
+        let mut allowance = MAX_WEIGHTS;
+        decode_tensor(tensor, "w", None, &mut allowance)
     }
 
     #[test]

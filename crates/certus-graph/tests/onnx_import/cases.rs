@@ -27,11 +27,9 @@ pub struct Point {
 /// Relative to the expected value and absolute near zero.
 const TOLERANCE: f32 = 1e-5;
 
-/// Loads a case and compares all its points.
-pub fn check_case(case: &Case) -> Result<(), String> {
-    let bytes = decode_base64(&case.model)?;
-    let graph = load_onnx(&bytes, None).map_err(|error| error.to_string())?;
-    check_points(&graph, &case.shapes, &case.points)
+/// The graph of a case.
+pub fn load_case(case: &Case) -> Result<Graph, String> {
+    load_onnx(&decode_base64(&case.model)?, None).map_err(|error| error.to_string())
 }
 
 /// Compares a graph with expected results: in f32 with the outputs, in f64 with the f32, in intervals with the f64.

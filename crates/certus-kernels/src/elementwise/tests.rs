@@ -52,21 +52,6 @@ fn single_precision_is_within_three_ulps_over_the_whole_range() {
     }
 }
 
-/// All 2^32 numbers; minutes in a release build.
-#[test]
-#[ignore = "exhaustive"]
-fn single_precision_is_within_three_ulps_for_every_number() {
-    for level in Level::available() {
-        for map in MAPS {
-            let parts = (0..=u32::MAX).step_by(1 << 20);
-            let worsts = parts.map(|from| worst(level, map, from..=from + ((1 << 20) - 1)));
-            let (error, x) = worsts.fold((0.0, 0.0), |worst, this| if this.0 > worst.0 { this } else { worst });
-            println!("{:9} {map:?}: {error:.3} ulp at {x:e}", level.name());
-            assert!(error <= 3.0, "{map:?} at {}: {error} ulp at {x:e}", level.name());
-        }
-    }
-}
-
 #[test]
 fn double_precision_is_close_to_the_standard_library() {
     let edges =

@@ -140,10 +140,8 @@ impl Checker<'_> {
                 }
             }
         }
-        let missing: Vec<String> = (0..labels.len())
-            .filter(|i| covered[*i].is_none())
-            .map(|i| format!("`{}`", labels[i]))
-            .collect();
+        let missing: Vec<String> =
+            (0..labels.len()).filter(|i| covered[*i].is_none()).map(|i| format!("`{}`", labels[i])).collect();
         if ok && rest.is_none() && !missing.is_empty() {
             self.error(
                 Diagnostic::error("match", "this `match` does not cover every label")
@@ -152,7 +150,10 @@ impl Checker<'_> {
             );
             return None;
         }
-        if ok && missing.is_empty() && let Some((_, rest_span)) = rest {
+        if ok
+            && missing.is_empty()
+            && let Some((_, rest_span)) = rest
+        {
             self.error(
                 Diagnostic::warning("match", "this case is never used")
                     .at(rest_span, "every label has a case of its own"),

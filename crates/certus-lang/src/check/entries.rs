@@ -31,12 +31,8 @@ impl Checker<'_> {
 
     /// Reports `--set` and free parameters that the file does not declare.
     pub(super) fn check_overrides(&mut self) {
-        let params: Vec<&str> = self
-            .entries
-            .iter()
-            .filter(|e| matches!(e.kind, EntryKind::Param { .. }))
-            .map(|e| e.name)
-            .collect();
+        let params: Vec<&str> =
+            self.entries.iter().filter(|e| matches!(e.kind, EntryKind::Param { .. })).map(|e| e.name).collect();
         let options = self.options;
         let overrides = options.overrides.iter().map(|(name, _)| name);
         for name in overrides.chain(&options.free_params) {
@@ -62,8 +58,7 @@ impl Checker<'_> {
             }
             _ => {
                 self.error(
-                    Diagnostic::error("step", "the time step is a positive number")
-                        .at(e.span, "not a positive number"),
+                    Diagnostic::error("step", "the time step is a positive number").at(e.span, "not a positive number"),
                 );
                 None
             }
@@ -95,8 +90,7 @@ impl Checker<'_> {
         if let Some(chosen) = chosen.filter(|v| !inside(*v)) {
             let message = format!("`{name}` cannot be set to {chosen}: it is outside its range");
             self.error(
-                Diagnostic::error("range", message)
-                    .at(range.span, format!("`{name}` lies in [{lower}, {upper}]")),
+                Diagnostic::error("range", message).at(range.span, format!("`{name}` lies in [{lower}, {upper}]")),
             );
         }
         let value = chosen.unwrap_or(declared);
@@ -153,17 +147,10 @@ impl Checker<'_> {
     }
 
     /// The constant ends of a range, repeated to a length.
-    fn constant_range(
-        &mut self,
-        range: &Range,
-        what: &str,
-        len: usize,
-        strict: bool,
-    ) -> Option<(Vec<f64>, Vec<f64>)> {
+    fn constant_range(&mut self, range: &Range, what: &str, len: usize, strict: bool) -> Option<(Vec<f64>, Vec<f64>)> {
         let mut ends = Vec::new();
         for e in [&range.low, &range.high] {
-            let value =
-                if strict { self.strict_constants(e, what) } else { self.constants(e, what) }?;
+            let value = if strict { self.strict_constants(e, what) } else { self.constants(e, what) }?;
             if value.len != 1 && value.len != len {
                 self.error(
                     Diagnostic::error("length", "the ends of a range fit its variable")
@@ -199,9 +186,7 @@ impl Checker<'_> {
             seen.push(label);
         }
         if seen.is_empty() {
-            self.error(
-                Diagnostic::error("labels", "there is nothing to choose from").at(span, "no labels"),
-            );
+            self.error(Diagnostic::error("labels", "there is nothing to choose from").at(span, "no labels"));
             distinct = false;
         }
         distinct
@@ -289,9 +274,7 @@ impl Checker<'_> {
         }
         let value = self.within(Context::DEFINE, |c| c.term(e))?;
         if value.len == 0 {
-            self.error(
-                Diagnostic::error("length", "this vector has no elements").at(e.span, "length 0"),
-            );
+            self.error(Diagnostic::error("length", "this vector has no elements").at(e.span, "length 0"));
             return None;
         }
         let (sort, len, uses) = (value.sort, value.len, value.uses);

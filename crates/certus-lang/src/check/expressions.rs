@@ -2,12 +2,11 @@
 
 use crate::diagnostics::Diagnostic;
 use crate::syntax::Span;
-use crate::syntax::ast::{
-    ChainOp, CompareOp, Comprehension, Expr, ExprKind, InfixOp, PrefixOp, Range,
-};
+use crate::syntax::ast::{ChainOp, CompareOp, Comprehension, Expr, ExprKind, InfixOp, PrefixOp, Range};
 
+use super::operands::describe;
 use super::term::{self, Function, Sort, Term, TermKind, Uses};
-use super::{Checker, Context, MAX_VECTOR, MAX_WORK, TERM_WEIGHT, Value, vectorize};
+use super::{Checker, Context, MAX_WORK, TERM_WEIGHT, Value, vectorize};
 
 impl Checker<'_> {
     /// Checks an expression that has a value.
@@ -72,97 +71,6 @@ impl Checker<'_> {
         }
     }
 
-    /// Checks an expression that is a real or a vector of reals.
-    pub(super) fn real(&mut self, e: &Expr) -> Option<Term> {
-        let t = self.term(e)?;
-        if t.sort == Sort::Real {
-            return Some(t);
-        }
-        self.error(
-            Diagnostic::error("type", "a number is needed here")
-                .at(e.span, describe(&t))
-                .help("a number is made of a truth value by `if … then 1 else 0`"),
-        );
-        None
-    }
-
-    /// Checks an expression that is a truth value or a vector of them.
-    pub(super) fn boolean(&mut self, e: &Expr) -> Option<Term> {
-        let t = self.term(e)?;
-        if t.sort == Sort::Bool {
-            return Some(t);
-        }
-        self.error(
-            Diagnostic::error("type", "a truth value is needed here")
-                .at(e.span, describe(&t))
-                .help("a truth value is made of a number by a comparison, such as `x > 0`"),
-        );
-        None
-    }
-
-    /// Checks an expression that is one truth value.
-    pub(super) fn scalar_bool(&mut self, e: &Expr, what: &str) -> Option<Term> {
-        let t = self.boolean(e)?;
-        if t.len == 1 {
-            return Some(t);
-        }
-        self.error(
-            Diagnostic::error("length", format!("{what} is a single truth value"))
-                .at(e.span, describe(&t))
-                .help("reduce it with `all(…)` or `any(…)`"),
-        );
-        None
-    }
-
-    /// A constant of any length, possibly through parameters.
-    pub(super) fn constants(&mut self, e: &Expr, what: &str) -> Option<Term> {
-        let t = self.within(Context::CONSTANT, |c| c.real(e))?;
-        if t.numbers().is_some() {
-            return Some(t);
-        }
-        self.error(
-            Diagnostic::error("constant", format!("{what} cannot depend on a free parameter"))
-                .at(e.span, "depends on a parameter without a value"),
-        );
-        None
-    }
-
-    /// A constant of any length in which no parameter has a part.
-    pub(super) fn strict_constants(&mut self, e: &Expr, what: &str) -> Option<Term> {
-        let t = self.within(Context::CONSTANT, |c| c.real(e))?;
-        if t.numbers().is_some() && !t.from_param() {
-            return Some(t);
-        }
-        self.error(
-            Diagnostic::error("constant", format!("{what} cannot depend on a parameter"))
-                .at(e.span, "depends on a parameter")
-                .help("declare the parameter as a `const` instead"),
-        );
-        None
-    }
-
-    /// A constant integer in which no parameter has a part.
-    pub(super) fn integer(&mut self, e: &Expr, what: &str) -> Option<i64> {
-        let t = self.strict_constants(e, what)?;
-        match t.numbers() {
-            Some([v]) if v.fract() == 0.0 && v.abs() < 9e15 => Some(*v as i64),
-            Some([v]) => {
-                self.error(
-                    Diagnostic::error("constant", format!("{what} is a whole number"))
-                        .at(e.span, format!("this is {v}")),
-                );
-                None
-            }
-            _ => {
-                self.error(
-                    Diagnostic::error("length", format!("{what} is a single number"))
-                        .at(e.span, describe(&t)),
-                );
-                None
-            }
-        }
-    }
-
     fn name(&mut self, name: &str, span: Span) -> Option<Term> {
         if let Some((_, value)) = self.locals.iter().rev().find(|(n, _)| n == name) {
             return Some(term::number(*value));
@@ -207,7 +115,8 @@ impl Checker<'_> {
         let place = self.context.place;
         let what = self.entries[index].kind.describe();
         let diagnostic = if self.context.allowed == Uses::NONE {
-            Diagnostic::error("constant", "this is not a constant").at(span, format!("`{name}` is {what}"))
+            Diagnostic::error("constant", "this is not a constant")
+                .at(span, format!("`{name}` is {what}"))
                 .help("constants are numbers, `const` declarations and what is computed from them")
         } else if excess.includes(Uses::NEXT) {
             Diagnostic::error("context", format!("{place} cannot speak of the next state"))
@@ -240,18 +149,6 @@ impl Checker<'_> {
         self.vector_limit(parts.iter().map(|t| t.len).sum(), span)?;
         let sort = parts.first().map_or(Sort::Real, |t| t.sort);
         Some(term::concat(parts, sort))
-    }
-
-    /// Reports vectors that are too long.
-    pub(super) fn vector_limit(&mut self, len: usize, span: Span) -> Option<()> {
-        if len <= MAX_VECTOR {
-            return Some(());
-        }
-        self.error(
-            Diagnostic::error("size", "this vector is too long")
-                .at(span, format!("{len} elements where {MAX_VECTOR} are allowed")),
-        );
-        None
     }
 
     fn comprehension(&mut self, c: &Comprehension, span: Span) -> Option<Term> {
@@ -393,8 +290,7 @@ impl Checker<'_> {
                 let (base, exponent) = (self.real(a), self.real(b));
                 let (base, exponent) = (base?, exponent?);
                 self.fitting(&[(a, &base), (b, &exponent)], "the operands of `^`")?;
-                let is_constant = exponent.numbers().is_some()
-                    || matches!(exponent.kind, TermKind::FreeParam(_));
+                let is_constant = exponent.numbers().is_some() || matches!(exponent.kind, TermKind::FreeParam(_));
                 if !is_constant {
                     self.error(
                         Diagnostic::error("constant", "an exponent is a constant")
@@ -458,55 +354,12 @@ impl Checker<'_> {
             && a > b
         {
             self.error(
-                Diagnostic::error("range", "this range is empty")
-                    .at(range.span, format!("{a} is greater than {b}")),
+                Diagnostic::error("range", "this range is empty").at(range.span, format!("{a} is greater than {b}")),
             );
             return None;
         }
         let above = term::compare(CompareOp::GreaterEqual, t.clone(), low);
         let below = term::compare(CompareOp::LessEqual, t, high);
         Some(term::and(vec![above, below]))
-    }
-
-    /// Reports operands whose lengths neither agree nor broadcast.
-    pub(super) fn fitting(&mut self, operands: &[(&Expr, &Term)], what: &str) -> Option<()> {
-        let mut longest: Option<(&Expr, &Term)> = None;
-        for (e, t) in operands {
-            match longest {
-                Some((other, o)) if o.len != 1 && t.len != 1 && o.len != t.len => {
-                    self.error(
-                        Diagnostic::error("length", format!("{what} have different lengths"))
-                            .at(e.span, format!("length {}", t.len))
-                            .at(other.span, format!("length {}", o.len)),
-                    );
-                    return None;
-                }
-                Some((_, o)) if o.len != 1 => {}
-                _ => longest = Some((e, t)),
-            }
-        }
-        Some(())
-    }
-
-    /// Reports operands of which some are numbers and some truth values.
-    pub(super) fn same_sort(&mut self, operands: &[(&Expr, &Term)], what: &str) -> Option<()> {
-        let Some((first_expr, first)) = operands.first() else { return Some(()) };
-        let Some((e, t)) = operands.iter().find(|(_, t)| t.sort != first.sort) else { return Some(()) };
-        self.error(
-            Diagnostic::error("type", format!("{what} are all numbers or all truth values"))
-                .at(e.span, describe(t))
-                .at(first_expr.span, describe(first)),
-        );
-        None
-    }
-}
-
-/// How messages describe a term.
-pub(super) fn describe(t: &Term) -> String {
-    match (t.sort, t.len) {
-        (Sort::Real, 1) => "this is a number".into(),
-        (Sort::Bool, 1) => "this is a truth value".into(),
-        (Sort::Real, n) => format!("this is a vector of {n} numbers"),
-        (Sort::Bool, n) => format!("this is a vector of {n} truth values"),
     }
 }

@@ -1,19 +1,22 @@
 //! Temporal formulas: what is temporal stays a formula, the maximal rest becomes atoms.
 
 use crate::diagnostics::{Diagnostic, nearest};
+use crate::syntax::Span;
 use crate::syntax::ast::{
-    self, Bound, ChainOp, CompareOp, DeclarationKind, Expr, ExprKind, Ident, InfixOp, PrefixOp,
-    PropertyBody,
+    self, Bound, ChainOp, CompareOp, DeclarationKind, Expr, ExprKind, Ident, InfixOp, PrefixOp, PropertyBody,
 };
 use crate::syntax::printer::print_expression;
 use crate::system::{
-    Atom, AtomId, BoundOp, Bounds, Expect, Formula, ProbabilityQuery, Property, PropertyKind,
-    Quantifier,
+    Atom, AtomId, BoundOp, Bounds, Expect, Formula, ProbabilityQuery, Property, PropertyKind, Quantifier,
 };
 
 use super::names::for_each_child;
 use super::term::Uses;
 use super::{Checker, Context, Value};
+
+/// Most operators of all formulas together, and deepest nesting, where names are replaced by formulas.
+const MAX_FORMULA_SIZE: usize = 100_000;
+const MAX_FORMULA_DEPTH: usize = 200;
 
 impl Checker<'_> {
     pub(super) fn check_properties(&mut self) {
@@ -110,10 +113,9 @@ impl Checker<'_> {
         match &e.kind {
             ExprKind::Prefix(PrefixOp::Next | PrefixOp::Globally(_) | PrefixOp::Finally(_), _)
             | ExprKind::Infix(InfixOp::Until(_) | InfixOp::WeakUntil(_) | InfixOp::Release(_), ..) => true,
-            ExprKind::Name(name) => self
-                .by_name
-                .get(name.as_str())
-                .is_some_and(|i| matches!(self.entries[*i].value, Value::Formula(_))),
+            ExprKind::Name(name) => {
+                self.by_name.get(name.as_str()).is_some_and(|i| matches!(self.entries[*i].value, Value::Formula(_)))
+            }
             _ => {
                 let mut found = false;
                 for_each_child(e, |child| found = found || self.is_temporal(child));
@@ -165,21 +167,36 @@ impl Checker<'_> {
                 let (then, otherwise) = (boxed(self.formula(a)), boxed(self.formula(b)));
                 let (condition, then, otherwise) = (condition?, then?, otherwise?);
                 let negated = Box::new(Formula::Not(condition.clone()));
-                Some(Formula::And(vec![
-                    Formula::Implies(condition, then),
-                    Formula::Implies(negated, otherwise),
-                ]))
+                Some(Formula::And(vec![Formula::Implies(condition, then), Formula::Implies(negated, otherwise)]))
             }
             ExprKind::Name(name) => {
                 let entry = *self.by_name.get(name.as_str())?;
                 self.entries[entry].is_used = true;
                 match &self.entries[entry].value {
-                    Value::Formula(formula) => Some(formula.clone()),
+                    Value::Formula(formula) => {
+                        let formula = formula.clone();
+                        self.within_limits(&formula, e.span)?;
+                        Some(formula)
+                    }
                     _ => None,
                 }
             }
             _ => self.not_a_formula(e),
         }
+    }
+
+    /// Reports named formulas that have grown too large: each mention is a copy.
+    fn within_limits(&mut self, formula: &Formula, span: Span) -> Option<()> {
+        let (size, depth) = measure(formula);
+        self.formula_size += size;
+        if self.formula_size <= MAX_FORMULA_SIZE && depth <= MAX_FORMULA_DEPTH {
+            return Some(());
+        }
+        self.error(Diagnostic::error("size", "this formula is too large").at(
+            span,
+            format!("{size} operators, {depth} levels; the limits are {MAX_FORMULA_SIZE} and {MAX_FORMULA_DEPTH}"),
+        ));
+        None
     }
 
     fn not_a_formula(&mut self, e: &Expr) -> Option<Formula> {
@@ -200,9 +217,8 @@ impl Checker<'_> {
         let mut parts = Vec::new();
         if plain > 0 {
             let text = if is_and { ChainOp::And } else { ChainOp::Or };
-            let joined = operands[1..plain]
-                .iter()
-                .fold(operands[0].clone(), |acc, e| Expr::chain(acc, text, (*e).clone()));
+            let joined =
+                operands[1..plain].iter().fold(operands[0].clone(), |acc, e| Expr::chain(acc, text, (*e).clone()));
             parts.push(self.atom(&[&joined]));
         }
         for operand in &operands[plain..] {
@@ -258,6 +274,21 @@ impl Checker<'_> {
         }
         Some(Bounds { lower, upper: Some(upper) })
     }
+}
+
+/// Number of operators, and deepest nesting.
+fn measure(formula: &Formula) -> (usize, usize) {
+    let parts: Vec<&Formula> = match formula {
+        Formula::Constant(_) | Formula::Atom(_) => Vec::new(),
+        Formula::Not(a) | Formula::Next(a) | Formula::Finally(_, a) | Formula::Globally(_, a) => vec![a],
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().collect(),
+        Formula::Implies(a, b)
+        | Formula::Iff(a, b)
+        | Formula::Until(_, a, b)
+        | Formula::WeakUntil(_, a, b)
+        | Formula::Release(_, a, b) => vec![a, b],
+    };
+    parts.into_iter().map(measure).fold((1, 1), |(size, depth), (s, d)| (size + s, depth.max(d + 1)))
 }
 
 fn print_body(body: &PropertyBody) -> String {

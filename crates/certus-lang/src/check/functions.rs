@@ -121,9 +121,9 @@ impl Checker<'_> {
             "mod" => Some("write `x - n * floor(x / n)`, or `wrap(x)` for an angle".to_owned()),
             "round" => Some("write `floor(x + 0.5)`".to_owned()),
             "ceil" => Some("write `-floor(-x)`".to_owned()),
-            "argmax" | "softmax" => Some(
-                "labels are chosen by a declaration: `action a = argmax(…) of { left, right }`".to_owned(),
-            ),
+            "argmax" | "softmax" => {
+                Some("labels are chosen by a declaration: `action a = argmax(…) of { left, right }`".to_owned())
+            }
             _ if self.by_name.contains_key(name) => {
                 Some(format!("an element of `{name}` is written `{name}[i]`, a product with `*`"))
             }
@@ -147,8 +147,7 @@ impl Checker<'_> {
         if let [only] = terms.as_slice() {
             if only.len == 0 {
                 self.error(
-                    Diagnostic::error("length", format!("`{name}` of no elements"))
-                        .at(span, "the vector is empty"),
+                    Diagnostic::error("length", format!("`{name}` of no elements")).at(span, "the vector is empty"),
                 );
                 return None;
             }
@@ -173,7 +172,7 @@ impl Checker<'_> {
                 );
                 return None;
             }
-            let from_param = low.from_param() || high.from_param();
+            let from_param = low.is_from_param() || high.is_from_param();
             let clipped = term::apply(Function::Clip(*a, *b), x);
             return Some(match &clipped.kind {
                 TermKind::Number(v, p) => term::numbers(v.clone(), *p || from_param),

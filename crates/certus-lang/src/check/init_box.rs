@@ -4,6 +4,8 @@
 //! the declared ranges. If every conjunct is of that kind and none is strict, the box *is* the initial
 //! set; otherwise it only contains it.
 
+use std::collections::HashSet;
+
 use crate::diagnostics::Diagnostic;
 use crate::syntax::Span;
 use crate::syntax::ast::{CompareOp, DeclarationKind};
@@ -60,22 +62,26 @@ impl Checker<'_> {
 
     /// Narrows the box by a condition of which every element holds.
     fn narrow(&self, condition: &Term, offsets: &[usize], narrowed: &mut Narrowed) {
-        match &condition.kind {
-            TermKind::And(parts) | TermKind::Concat(parts) => {
-                parts.iter().for_each(|t| self.narrow(t, offsets, narrowed));
+        // Defines can mention defines without end, so this follows them by a list, not by recursion.
+        let mut pending = vec![condition];
+        let mut followed = HashSet::new();
+        while let Some(condition) = pending.pop() {
+            match &condition.kind {
+                TermKind::And(parts) | TermKind::Concat(parts) => pending.extend(parts),
+                TermKind::All(inner) => pending.push(inner),
+                TermKind::Define(i) if followed.insert(*i) => pending.push(&self.model.defines[*i].1),
+                TermKind::Define(_) => {}
+                TermKind::Truth(values, _) if values.iter().all(|v| *v) => {}
+                TermKind::Compare(op, a, b) => {
+                    let done = match (a.numbers(), b.numbers()) {
+                        (None, Some(bound)) => bounded(a, *op, bound, offsets, narrowed),
+                        (Some(bound), None) => bounded(b, mirrored(*op), bound, offsets, narrowed),
+                        _ => false,
+                    };
+                    narrowed.exact &= done;
+                }
+                _ => narrowed.exact = false,
             }
-            TermKind::All(inner) => self.narrow(inner, offsets, narrowed),
-            TermKind::Define(i) => self.narrow(&self.model.defines[*i].1, offsets, narrowed),
-            TermKind::Truth(values, _) if values.iter().all(|v| *v) => {}
-            TermKind::Compare(op, a, b) => {
-                let done = match (a.numbers(), b.numbers()) {
-                    (None, Some(bound)) => bounded(a, *op, bound, offsets, narrowed),
-                    (Some(bound), None) => bounded(b, mirrored(*op), bound, offsets, narrowed),
-                    _ => false,
-                };
-                narrowed.exact &= done;
-            }
-            _ => narrowed.exact = false,
         }
     }
 }

@@ -8,11 +8,11 @@
 mod choices;
 mod entries;
 mod expressions;
-mod fold;
 mod formulas;
 mod functions;
 mod init_box;
 mod names;
+mod operands;
 mod rest;
 pub(crate) mod term;
 mod updates;
@@ -30,8 +30,7 @@ use crate::options::LowerOptions;
 use crate::syntax::ast::{Expr, File};
 use crate::syntax::{Span, ast};
 use crate::system::{
-    Action, Atom, Chance, ChoiceId, Define, Formula, Integrator, Parameter, Policy, Property,
-    Variable,
+    Action, Atom, Chance, ChoiceId, Define, Formula, Integrator, Parameter, Policy, Property, Variable,
 };
 
 use term::{Term, Uses};
@@ -113,6 +112,7 @@ pub(crate) fn check(
         locals: Vec::new(),
         work: 0,
         exhausted: false,
+        formula_size: 0,
         model: Model::default(),
     };
     checker.collect_entries();
@@ -210,10 +210,8 @@ impl Context {
     const PROPERTY: Context = Context::new(Uses::ALL, "a property");
     const UPDATE: Context = Context::new(Uses::PRESENT, "the successor of a state variable");
     const DERIVATIVE: Context = Context::new(Uses::PRESENT, "a derivative");
-    const POLICY: Context =
-        Context { allowed: Uses::PRESENT, networks: true, place: "a policy" };
-    const ACTION: Context =
-        Context { allowed: Uses::PRESENT, networks: true, place: "an action" };
+    const POLICY: Context = Context { allowed: Uses::PRESENT, networks: true, place: "a policy" };
+    const ACTION: Context = Context { allowed: Uses::PRESENT, networks: true, place: "an action" };
 }
 
 struct Checker<'a> {
@@ -233,6 +231,8 @@ struct Checker<'a> {
     locals: Vec<(String, f64)>,
     work: usize,
     exhausted: bool,
+    /// Operators of named formulas, counted at every mention.
+    formula_size: usize,
     model: Model,
 }
 

@@ -66,10 +66,8 @@ impl<'a> Checker<'a> {
         if let Some(&taken) = self.by_name.get(name.name.as_str()) {
             let first = &self.entries[taken];
             let diagnostic = match first.kind {
-                EntryKind::Builtin(_) => {
-                    Diagnostic::error("duplicate", format!("`{}` is predefined", name.name))
-                        .at(name.span, "cannot be declared again")
-                }
+                EntryKind::Builtin(_) => Diagnostic::error("duplicate", format!("`{}` is predefined", name.name))
+                    .at(name.span, "cannot be declared again"),
                 EntryKind::Dt(_) => Diagnostic::error("duplicate", "`dt` is predefined by `step`")
                     .at(name.span, "cannot be declared again")
                     .at(first.span, "its value"),
@@ -197,9 +195,7 @@ impl<'a> Checker<'a> {
             let span = self.entries[*entry].span;
             diagnostic = diagnostic.at(span, format!("mentions `{}`", name(i + 1)));
         }
-        let diagnostic = diagnostic.help(
-            "a value of the previous step has to be kept in a state variable",
-        );
+        let diagnostic = diagnostic.help("a value of the previous step has to be kept in a state variable");
         for entry in cycle {
             self.entries[*entry].value = Value::Failed;
         }
@@ -253,9 +249,9 @@ impl<'a> Checker<'a> {
 
     fn is_choice_name(&self, expr: &Expr) -> bool {
         let ExprKind::Name(name) = &expr.kind else { return false };
-        self.by_name.get(name.as_str()).is_some_and(|i| {
-            matches!(self.entries[*i].kind, EntryKind::Chance(_) | EntryKind::Action { .. })
-        })
+        self.by_name
+            .get(name.as_str())
+            .is_some_and(|i| matches!(self.entries[*i].kind, EntryKind::Chance(_) | EntryKind::Action { .. }))
     }
 
     /// Reports a name that nothing has, once.

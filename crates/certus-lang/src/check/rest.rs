@@ -30,8 +30,7 @@ impl Checker<'_> {
                     self.model.reward = self.within(Context::REWARD, |c| c.reward(e));
                 }
                 DeclarationKind::Terminal(e) if self.first_time(&mut terminal, declaration, "terminal") => {
-                    self.model.terminal =
-                        self.within(Context::TERMINAL, |c| c.scalar_bool(e, "a terminal condition"));
+                    self.model.terminal = self.within(Context::TERMINAL, |c| c.scalar_bool(e, "a terminal condition"));
                 }
                 _ => {}
             }
@@ -107,7 +106,7 @@ impl Checker<'_> {
         }
         self.error(
             Diagnostic::error("length", "a reward is a single number")
-                .at(e.span, super::expressions::describe(&t))
+                .at(e.span, super::operands::describe(&t))
                 .help("reduce it with `sum(…)`"),
         );
         None

@@ -17,12 +17,8 @@ struct Plan {
 
 impl Checker<'_> {
     pub(super) fn check_updates(&mut self) {
-        let mut plans: Vec<Plan> = self
-            .model
-            .states
-            .iter()
-            .map(|v| Plan { elements: vec![None; v.len], ..Plan::default() })
-            .collect();
+        let mut plans: Vec<Plan> =
+            self.model.states.iter().map(|v| Plan { elements: vec![None; v.len], ..Plan::default() }).collect();
         let file = self.file;
         for declaration in &file.declarations {
             match &declaration.kind {
@@ -102,7 +98,7 @@ impl Checker<'_> {
             let target = if count == 1 { "a single number".to_owned() } else { format!("{count} numbers") };
             self.error(
                 Diagnostic::error("length", format!("`{}` needs {target}", update.name.name))
-                    .at(update.value.span, super::expressions::describe(&value))
+                    .at(update.value.span, super::operands::describe(&value))
                     .at(update.name.span, format!("length {count}")),
             );
             return;
@@ -181,10 +177,8 @@ impl Checker<'_> {
             return None;
         }
         let name = variable.name.clone();
-        let missing: Vec<String> = (0..plan.elements.len())
-            .filter(|i| plan.elements[*i].is_none())
-            .map(|i| format!("{name}[{i}]"))
-            .collect();
+        let missing: Vec<String> =
+            (0..plan.elements.len()).filter(|i| plan.elements[*i].is_none()).map(|i| format!("{name}[{i}]")).collect();
         if missing.len() == plan.elements.len() {
             self.error(
                 Diagnostic::error("update", format!("nothing says how `{name}` moves on"))

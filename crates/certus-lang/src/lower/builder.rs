@@ -3,9 +3,8 @@
 use std::collections::HashMap;
 
 use certus_graph::ops::{
-    Abs, Add, And, ArgMax, Clip, Compare, Concat, Cos, Div, Exp, Floor, Gather, Log, Max, Min, Mul,
-    Neg, Not, Op, Or, Pow, Reduce, ReduceKind, Relu, Reshape, Select, Sigmoid, Sin, Slice, Softmax,
-    Sqrt, Sub, Tanh,
+    Abs, Add, And, ArgMax, Clip, Compare, Concat, Cos, Div, Exp, Floor, Gather, Log, Max, Min, Mul, Neg, Not, Op, Or,
+    Pow, Reduce, ReduceKind, Relu, Reshape, Select, Sigmoid, Sin, Slice, Softmax, Sqrt, Sub, Tanh,
 };
 use certus_graph::{Graph, NodeId, Tensor};
 

@@ -52,17 +52,13 @@ impl Lowering<'_> {
         let model = self.model;
         let states = model.states.iter().map(|v| self.builder.input(&v.name, v.len)).collect();
         let inputs = model.inputs.iter().map(|v| self.builder.input(&v.name, v.len)).collect();
-        let chances =
-            model.chances.iter().map(|c| self.builder.input(&c.name, c.labels.len())).collect();
+        let chances = model.chances.iter().map(|c| self.builder.input(&c.name, c.labels.len())).collect();
         let actions = model
             .actions
             .iter()
-            .map(|(a, _)| {
-                (a.kind == ActionKind::Softmax).then(|| self.builder.input(&a.name, a.labels.len()))
-            })
+            .map(|(a, _)| (a.kind == ActionKind::Softmax).then(|| self.builder.input(&a.name, a.labels.len())))
             .collect();
-        let free_params =
-            model.params.iter().map(|p| p.free.then(|| self.builder.input(&p.name, 1))).collect();
+        let free_params = model.params.iter().map(|p| p.free.then(|| self.builder.input(&p.name, 1))).collect();
         Environment {
             states,
             next: None,

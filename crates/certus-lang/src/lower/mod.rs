@@ -134,9 +134,7 @@ impl Lowering<'_> {
             let (Some(choice), Some(scores)) = (env.actions[i], scores[i]) else { continue };
             let name = &action.name;
             plan.actions.push(match action.kind {
-                ActionKind::Argmax => {
-                    (self.port(name, choice), self.port(format!("{name}.scores"), scores))
-                }
+                ActionKind::Argmax => (self.port(name, choice), self.port(format!("{name}.scores"), scores)),
                 ActionKind::Softmax => {
                     let probabilities = self.builder.softmax(scores)?;
                     let first = self.port(format!("{name}.probabilities"), probabilities);
@@ -203,9 +201,7 @@ impl Plan {
         let free_params = free.iter().copied().zip(take(free.len())).collect();
         let actions = model.actions.iter().zip(&self.actions).filter_map(|((action, _), (first, second))| {
             Some(match action.kind {
-                ActionKind::Argmax => {
-                    ActionRole::Argmax { choice: output(*first), scores: output(*second) }
-                }
+                ActionKind::Argmax => ActionRole::Argmax { choice: output(*first), scores: output(*second) },
                 ActionKind::Softmax => ActionRole::Softmax {
                     choice: samples.next()?,
                     probabilities: output(*first),

@@ -261,9 +261,7 @@ impl Expr {
     pub fn chain(left: Expr, op: ChainOp, right: Expr) -> Expr {
         let span = left.span.to(right.span);
         let kind = match left.kind {
-            ExprKind::Chain(first, mut rest)
-                if rest.first().is_some_and(|(o, _)| o.level() == op.level()) =>
-            {
+            ExprKind::Chain(first, mut rest) if rest.first().is_some_and(|(o, _)| o.level() == op.level()) => {
                 rest.push((op, right));
                 ExprKind::Chain(first, rest)
             }

@@ -114,10 +114,7 @@ impl Lexer<'_> {
     }
 
     fn word(&mut self) {
-        let len = self
-            .rest()
-            .find(|c: char| !c.is_ascii_alphanumeric() && c != '_')
-            .unwrap_or(self.rest().len());
+        let len = self.rest().find(|c: char| !c.is_ascii_alphanumeric() && c != '_').unwrap_or(self.rest().len());
         let span = self.take(len);
         let text = &self.text[span.start..span.end];
         let kind = match Keyword::from_text(text) {
@@ -148,14 +145,11 @@ impl Lexer<'_> {
         let text = &self.text[span.start..span.end];
         let value: f64 = text.parse().unwrap_or(f64::NAN);
         if leading == 0 {
-            self.report.push(
-                Diagnostic::error("number", "a number begins with a digit")
-                    .at(span, format!("write `0{text}`")),
-            );
+            self.report
+                .push(Diagnostic::error("number", "a number begins with a digit").at(span, format!("write `0{text}`")));
         } else if !value.is_finite() {
             self.report.push(
-                Diagnostic::error("number", "this number is too large")
-                    .at(span, "the largest number is about 1.8e308"),
+                Diagnostic::error("number", "this number is too large").at(span, "the largest number is about 1.8e308"),
             );
         }
         self.push(TokenKind::Number(if value.is_finite() { value } else { 0.0 }), span);
@@ -165,9 +159,7 @@ impl Lexer<'_> {
             self.report.push(
                 Diagnostic::error("number", "letters right after a number")
                     .at(tail_span, "not part of the number")
-                    .help(format!(
-                        "a product is written `{text} * {tail_text}`; a name begins with a letter"
-                    )),
+                    .help(format!("a product is written `{text} * {tail_text}`; a name begins with a letter")),
             );
         }
     }
@@ -197,8 +189,7 @@ impl Lexer<'_> {
         let len = self.rest()[1..line].find([',', ')']).map_or(line, |i| i + 1);
         let span = self.take(len);
         self.report.push(
-            Diagnostic::error("text", "this text has no closing quote")
-                .at(Span::new(start, start + 1), "opened here"),
+            Diagnostic::error("text", "this text has no closing quote").at(Span::new(start, start + 1), "opened here"),
         );
         self.push(TokenKind::Text(value), span);
     }

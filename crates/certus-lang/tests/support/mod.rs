@@ -32,15 +32,13 @@ fn any_name() -> impl Strategy<Value = String> {
 }
 
 fn any_number() -> impl Strategy<Value = Expr> {
-    prop::sample::select(vec!["0", "1", "0.50", "12.25", "1e-3", "2.5E+10", "007"]).prop_map(|text| {
-        expr_of(ExprKind::Number(text.parse().expect("a number"), text.to_owned()))
-    })
+    prop::sample::select(vec!["0", "1", "0.50", "12.25", "1e-3", "2.5E+10", "007"])
+        .prop_map(|text| expr_of(ExprKind::Number(text.parse().expect("a number"), text.to_owned())))
 }
 
 fn any_bound(inner: BoxedStrategy<Expr>) -> impl Strategy<Value = Option<Box<Bound>>> {
     prop::option::of(
-        (prop::option::of(inner.clone()), inner)
-            .prop_map(|(lower, upper)| Box::new(Bound { lower, upper })),
+        (prop::option::of(inner.clone()), inner).prop_map(|(lower, upper)| Box::new(Bound { lower, upper })),
     )
 }
 
@@ -72,33 +70,30 @@ pub fn any_expr() -> impl Strategy<Value = Expr> {
             (any_name(), prop::collection::vec(e(), 0..4))
                 .prop_map(|(f, args)| expr_of(ExprKind::Call(ident(&f), args))),
             (e(), e()).prop_map(|(a, b)| expr_of(ExprKind::Index(boxed(a), boxed(b)))),
-            (e(), prop::option::of(e()), prop::option::of(e())).prop_map(|(a, b, c)| {
-                expr_of(ExprKind::Slice(boxed(a), b.map(boxed), c.map(boxed)))
-            }),
+            (e(), prop::option::of(e()), prop::option::of(e()))
+                .prop_map(|(a, b, c)| { expr_of(ExprKind::Slice(boxed(a), b.map(boxed), c.map(boxed))) }),
             (any_prefix(e()), e()).prop_map(|(op, a)| expr_of(ExprKind::Prefix(op, boxed(a)))),
             (any_chain_op(), e(), e()).prop_map(|(op, a, b)| Expr::chain(a, op, b)),
-            (any_chain_op(), e(), any_chain_op(), e(), e())
-                .prop_map(|(p, a, q, b, c)| Expr::chain(Expr::chain(a, p, b), q, c)),
-            (any_infix(e()), e(), e())
-                .prop_map(|(op, a, b)| expr_of(ExprKind::Infix(op, boxed(a), boxed(b)))),
-            (any_compare(), e(), e())
-                .prop_map(|(op, a, b)| expr_of(ExprKind::Compare(op, boxed(a), boxed(b)))),
-            (e(), any_range(e()))
-                .prop_map(|(a, r)| expr_of(ExprKind::InRange(boxed(a), Box::new(r)))),
-            (e(), e(), e())
-                .prop_map(|(a, b, c)| expr_of(ExprKind::If(boxed(a), boxed(b), boxed(c)))),
-            (e(), prop::collection::vec((prop::collection::vec(any_name(), 0..3), e()), 0..3))
-                .prop_map(|(a, arms)| {
-                    let arms = arms
-                        .into_iter()
-                        .map(|(labels, value)| Arm {
-                            labels: labels.iter().map(|l| ident(l)).collect(),
-                            value,
-                            pattern_span: Span::default(),
-                        })
-                        .collect();
-                    expr_of(ExprKind::Match(boxed(a), arms))
-                }),
+            (any_chain_op(), e(), any_chain_op(), e(), e()).prop_map(|(p, a, q, b, c)| Expr::chain(
+                Expr::chain(a, p, b),
+                q,
+                c
+            )),
+            (any_infix(e()), e(), e()).prop_map(|(op, a, b)| expr_of(ExprKind::Infix(op, boxed(a), boxed(b)))),
+            (any_compare(), e(), e()).prop_map(|(op, a, b)| expr_of(ExprKind::Compare(op, boxed(a), boxed(b)))),
+            (e(), any_range(e())).prop_map(|(a, r)| expr_of(ExprKind::InRange(boxed(a), Box::new(r)))),
+            (e(), e(), e()).prop_map(|(a, b, c)| expr_of(ExprKind::If(boxed(a), boxed(b), boxed(c)))),
+            (e(), prop::collection::vec((prop::collection::vec(any_name(), 0..3), e()), 0..3)).prop_map(|(a, arms)| {
+                let arms = arms
+                    .into_iter()
+                    .map(|(labels, value)| Arm {
+                        labels: labels.iter().map(|l| ident(l)).collect(),
+                        value,
+                        pattern_span: Span::default(),
+                    })
+                    .collect();
+                expr_of(ExprKind::Match(boxed(a), arms))
+            }),
         ]
     })
 }
@@ -142,28 +137,24 @@ pub fn any_declaration() -> impl Strategy<Value = Declaration> {
         (id(), prop::option::of(e()), prop::option::of(any_range(e())))
             .prop_map(|(name, size, range)| VariableDeclaration { name, size, range })
     };
-    let update = || {
-        (id(), prop::option::of(e()), e())
-            .prop_map(|(name, index, value)| Update { name, index, value })
-    };
+    let update = || (id(), prop::option::of(e()), e()).prop_map(|(name, index, value)| Update { name, index, value });
     let kind = prop_oneof![
         id().prop_map(DeclarationKind::System),
         prop::collection::vec((id(), e()), 1..4).prop_map(DeclarationKind::Const),
-        (id(), any_range(e()), e())
-            .prop_map(|(name, range, value)| DeclarationKind::Param { name, range, value }),
+        (id(), any_range(e()), e()).prop_map(|(name, range, value)| DeclarationKind::Param { name, range, value }),
         variable().prop_map(DeclarationKind::State),
         variable().prop_map(DeclarationKind::Input),
         (id(), prop::collection::vec((id(), e()), 0..4))
             .prop_map(|(name, cases)| DeclarationKind::Chance { name, cases }),
         (id(), e()).prop_map(|(name, value)| DeclarationKind::Policy { name, value }),
-        (id(), any::<bool>(), e(), prop::collection::vec(id(), 0..5)).prop_map(
-            |(name, random, value, labels)| DeclarationKind::Action {
+        (id(), any::<bool>(), e(), prop::collection::vec(id(), 0..5)).prop_map(|(name, random, value, labels)| {
+            DeclarationKind::Action {
                 name,
                 rule: if random { ActionRule::Softmax } else { ActionRule::Argmax },
                 value,
                 labels,
             }
-        ),
+        }),
         (id(), e()).prop_map(|(name, value)| DeclarationKind::Define { name, value }),
         e().prop_map(DeclarationKind::Init),
         e().prop_map(DeclarationKind::Assume),
@@ -172,8 +163,11 @@ pub fn any_declaration() -> impl Strategy<Value = Declaration> {
         (e(), prop::option::of(id())).prop_map(|(dt, method)| DeclarationKind::Step { dt, method }),
         e().prop_map(DeclarationKind::Reward),
         e().prop_map(DeclarationKind::Terminal),
-        (id(), any_body(e()), prop::option::of(id()))
-            .prop_map(|(name, body, expect)| DeclarationKind::Property { name, body, expect }),
+        (id(), any_body(e()), prop::option::of(id())).prop_map(|(name, body, expect)| DeclarationKind::Property {
+            name,
+            body,
+            expect
+        }),
     ];
     kind.prop_map(|kind| Declaration { kind, span: Span::default(), doc: String::new() })
 }
@@ -181,13 +175,11 @@ pub fn any_declaration() -> impl Strategy<Value = Declaration> {
 fn any_body(e: BoxedStrategy<Expr>) -> impl Strategy<Value = PropertyBody> {
     use CompareOp::{Greater, GreaterEqual, Less, LessEqual};
     let bound = (prop::sample::select(vec![Less, LessEqual, Greater, GreaterEqual]), e.clone());
-    let quantifier =
-        prop::sample::select(vec![Quantifier::Every, Quantifier::Min, Quantifier::Max]);
+    let quantifier = prop::sample::select(vec![Quantifier::Every, Quantifier::Min, Quantifier::Max]);
     prop_oneof![
         e.clone().prop_map(PropertyBody::Formula),
-        (quantifier, prop::option::of(bound), e).prop_map(|(quantifier, bound, path)| {
-            PropertyBody::Probability { quantifier, bound, path }
-        }),
+        (quantifier, prop::option::of(bound), e)
+            .prop_map(|(quantifier, bound, path)| { PropertyBody::Probability { quantifier, bound, path } }),
     ]
 }
 

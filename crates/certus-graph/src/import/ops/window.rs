@@ -57,10 +57,10 @@ fn reach(window: &Window, axis: usize) -> usize {
 /// Pads so that there are ⌈extent / stride⌉ positions; an odd pad is larger at the end, or at the beginning.
 fn pad_to_same(window: &mut Window, spatial: &[usize], upper: bool) {
     let axes = spatial.len();
-    for axis in 0..axes {
-        let positions = spatial[axis].div_ceil(window.strides[axis]);
+    for (axis, &extent) in spatial.iter().enumerate() {
+        let positions = extent.div_ceil(window.strides[axis]);
         let needed = positions.saturating_sub(1).saturating_mul(window.strides[axis]);
-        let total = needed.saturating_add(reach(window, axis)).saturating_sub(spatial[axis]);
+        let total = needed.saturating_add(reach(window, axis)).saturating_sub(extent);
         let (small, large) = (total / 2, total - total / 2);
         (window.pads[axis], window.pads[axes + axis]) = if upper { (small, large) } else { (large, small) };
     }
@@ -71,12 +71,12 @@ fn pad_to_same(window: &mut Window, spatial: &[usize], upper: bool) {
 fn round_up(window: &mut Window, spatial: &[usize]) -> bool {
     let axes = spatial.len();
     let mut changed = false;
-    for axis in 0..axes {
+    for (axis, &extent) in spatial.iter().enumerate() {
         let (begin, end, stride) = (window.pads[axis], window.pads[axes + axis], window.strides[axis]);
-        let padded = spatial[axis].saturating_add(begin).saturating_add(end);
+        let padded = extent.saturating_add(begin).saturating_add(end);
         let Some(room) = padded.checked_sub(reach(window, axis)) else { continue };
         let mut last = room.div_ceil(stride).saturating_mul(stride);
-        if last >= spatial[axis].saturating_add(begin) {
+        if last >= extent.saturating_add(begin) {
             last = last.saturating_sub(stride);
         }
         let longer = last.saturating_add(reach(window, axis)).saturating_sub(padded);

@@ -2,8 +2,8 @@
 
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::ast::{
-    ActionRule, CompareOp, Declaration, DeclarationKind, Ident, PropertyBody, Quantifier, Range,
-    Update, VariableDeclaration,
+    ActionRule, CompareOp, Declaration, DeclarationKind, Ident, PropertyBody, Quantifier, Range, Update,
+    VariableDeclaration,
 };
 use crate::syntax::{Keyword, Span, Symbol, TokenKind};
 
@@ -42,9 +42,7 @@ impl Parser<'_> {
             Keyword::Step => {
                 let dt = self.expression()?;
                 let method = match self.peek() {
-                    TokenKind::Name(_) if !self.token().starts_line => {
-                        Some(self.name("`euler` or `rk4`")?)
-                    }
+                    TokenKind::Name(_) if !self.token().starts_line => Some(self.name("`euler` or `rk4`")?),
                     _ => None,
                 };
                 DeclarationKind::Step { dt, method }
@@ -59,10 +57,7 @@ impl Parser<'_> {
     }
 
     fn end_of_declaration(&mut self) -> Parsed<()> {
-        if self.eat(Symbol::Semicolon)
-            || self.token().starts_line
-            || matches!(self.peek(), TokenKind::End)
-        {
+        if self.eat(Symbol::Semicolon) || self.token().starts_line || matches!(self.peek(), TokenKind::End) {
             return Ok(());
         }
         let help = match self.peek() {
@@ -84,9 +79,8 @@ impl Parser<'_> {
             TokenKind::Name(word) => nearest(word, starts).map(|k| format!("did you mean `{k}`?")),
             _ => None,
         };
-        let help = help.unwrap_or_else(|| {
-            "every declaration begins with a word such as `state`, `next` or `property`".to_owned()
-        });
+        let help = help
+            .unwrap_or_else(|| "every declaration begins with a word such as `state`, `next` or `property`".to_owned());
         let found = self.peek().describe();
         let span = self.span();
         self.report.push(
@@ -135,10 +129,7 @@ impl Parser<'_> {
     fn parameter(&mut self) -> Parsed<DeclarationKind> {
         let name = self.name("a name after `param`")?;
         if self.at_symbol(Symbol::Assign) {
-            let help = format!(
-                "a parameter has a range and a value: `param {} in [0, 1] = 0.5`",
-                name.name
-            );
+            let help = format!("a parameter has a range and a value: `param {} in [0, 1] = 0.5`", name.name);
             return Err(self.unexpected_with("`in [a, b]`", Some(help)));
         }
         self.expect_keyword(Keyword::In, "and the range of the parameter")?;

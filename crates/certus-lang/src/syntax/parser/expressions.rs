@@ -194,9 +194,7 @@ impl Parser<'_> {
         let mut expr = self.primary(true)?;
         let mut count = 0;
         // On a new line outside brackets `[` begins nothing, and is reported as such.
-        while self.at_symbol(Symbol::LeftBracket)
-            && (self.brackets > 0 || !self.token().starts_line)
-        {
+        while self.at_symbol(Symbol::LeftBracket) && (self.brackets > 0 || !self.token().starts_line) {
             count += 1;
             if count > MAX_DEPTH {
                 return Err(self.unexpected("fewer indices"));
@@ -208,17 +206,10 @@ impl Parser<'_> {
 
     fn index(&mut self, base: Expr) -> Parsed<Expr> {
         self.advance();
-        let from = if self.at_symbol(Symbol::Range) {
-            None
-        } else {
-            Some(Box::new(self.expression()?))
-        };
+        let from = if self.at_symbol(Symbol::Range) { None } else { Some(Box::new(self.expression()?)) };
         let is_slice = self.eat(Symbol::Range);
-        let to = if !is_slice || self.at_symbol(Symbol::RightBracket) {
-            None
-        } else {
-            Some(Box::new(self.expression()?))
-        };
+        let to =
+            if !is_slice || self.at_symbol(Symbol::RightBracket) { None } else { Some(Box::new(self.expression()?)) };
         let end = self.expect(Symbol::RightBracket, "after the index")?;
         let span = base.span.to(end);
         let kind = match from {
@@ -264,12 +255,13 @@ impl Parser<'_> {
             TokenKind::Symbol(Symbol::LeftBracket) => return self.vector(),
             TokenKind::Keyword(Keyword::If) => return self.conditional(),
             TokenKind::Keyword(Keyword::Match) => return self.matching(),
-            TokenKind::Keyword(
-                word @ (Keyword::Probability | Keyword::ProbabilityMin | Keyword::ProbabilityMax),
-            ) => {
+            TokenKind::Keyword(word @ (Keyword::Probability | Keyword::ProbabilityMin | Keyword::ProbabilityMax)) => {
                 self.report.push(
-                    Diagnostic::error("probability", format!("`{}` can only stand at the beginning of a property", word.text()))
-                        .at(span, "not inside a formula"),
+                    Diagnostic::error(
+                        "probability",
+                        format!("`{}` can only stand at the beginning of a property", word.text()),
+                    )
+                    .at(span, "not inside a formula"),
                 );
                 return Err(Failed);
             }

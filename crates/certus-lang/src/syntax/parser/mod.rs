@@ -22,8 +22,7 @@ pub(crate) type Parsed<T> = Result<T, Failed>;
 /// Reads a file. Mistakes go to the report; what could be read is returned in any case.
 pub fn parse_file(text: &str, report: &mut Report) -> File {
     let Lexed { tokens, comments } = lex(text, report);
-    let mut parser =
-        Parser { text, tokens, comments: &comments, at: 0, brackets: 0, depth: 0, report };
+    let mut parser = Parser { text, tokens, comments: &comments, at: 0, brackets: 0, depth: 0, report };
     let declarations = parser.file();
     File { declarations, comments }
 }
@@ -31,8 +30,7 @@ pub fn parse_file(text: &str, report: &mut Report) -> File {
 /// Reads one expression, for tests and for text that comes from the command line.
 pub fn parse_expression(text: &str, report: &mut Report) -> Option<Expr> {
     let Lexed { tokens, comments } = lex(text, report);
-    let mut parser =
-        Parser { text, tokens, comments: &comments, at: 0, brackets: 0, depth: 0, report };
+    let mut parser = Parser { text, tokens, comments: &comments, at: 0, brackets: 0, depth: 0, report };
     let expr = parser.expression().ok()?;
     match parser.peek() {
         TokenKind::End => Some(expr),

@@ -1,8 +1,6 @@
 //! Declarations to documents.
 
-use crate::syntax::ast::{
-    ActionRule, Declaration, DeclarationKind, Ident, PropertyBody, Update, VariableDeclaration,
-};
+use crate::syntax::ast::{ActionRule, Declaration, DeclarationKind, Ident, PropertyBody, Update, VariableDeclaration};
 
 use super::Printer;
 use super::doc::{Doc, concat, nest, text};

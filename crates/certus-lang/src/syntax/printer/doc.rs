@@ -53,7 +53,7 @@ pub(super) fn group(doc: Doc) -> Doc {
     Doc::Group(Box::new(doc))
 }
 
-const WIDTH: usize = 100;
+const WIDTH: usize = 120;
 const INDENT: usize = 4;
 
 #[derive(Clone, Copy, PartialEq)]
@@ -96,8 +96,7 @@ pub(super) fn render(doc: &Doc) -> String {
             Doc::Nest(inner) => stack.push((indent + INDENT, mode, inner)),
             Doc::Group(inner) => {
                 let flat = (indent, Mode::Flat, &**inner);
-                let mode =
-                    if fits(WIDTH.saturating_sub(column), flat, &stack) { Mode::Flat } else { Mode::Broken };
+                let mode = if fits(WIDTH.saturating_sub(column), flat, &stack) { Mode::Flat } else { Mode::Broken };
                 stack.push((indent, mode, inner));
             }
             Doc::Fill(words) => {

@@ -17,7 +17,7 @@ impl Printer<'_> {
         let needs_parentheses = expr.level() < minimum;
         let body = self.bare(expr);
         if needs_parentheses {
-            docs.push(group(concat([text("("), nest(body), text(")")])));
+            docs.push(group(concat([text("("), body, text(")")])));
         } else {
             docs.push(body);
         }
@@ -41,7 +41,8 @@ impl Printer<'_> {
                 ]);
                 let body = self.expr(&c.body);
                 let close = self.closing_comments(expr.span.end);
-                group(concat([head, nest(concat([Doc::Line, body])), close, text("]")]))
+                let body = nest(concat([Doc::Line, body]));
+                group(concat([head, body, close, Doc::SoftLine, text("]")]))
             }
             ExprKind::Call(function, arguments) => {
                 self.list(format!("{}(", function.name), arguments, ")", expr.span.end)
@@ -73,19 +74,34 @@ impl Printer<'_> {
                 let value = self.expr_at(value, Level::Sum);
                 concat([value, text(" in "), self.range(range)])
             }
-            ExprKind::If(condition, then, otherwise) => {
-                let condition = self.expr(condition);
-                let then = self.expr(then);
-                let otherwise = self.expr(otherwise);
-                let branches = [Doc::Line, text("then "), then, Doc::Line, text("else "), otherwise];
-                group(concat([text("if "), condition, nest(concat(branches))]))
-            }
+            ExprKind::If(condition, then, otherwise) => self.conditional(condition, then, otherwise),
             ExprKind::Match(subject, arms) => {
                 let head = concat([text("match "), self.expr_at(subject, Level::Postfix), text(" ")]);
                 let body = self.braces(arms, expr.span.end, Self::arm, |arm| arm.pattern_span.start);
                 group(concat([head, body]))
             }
         }
+    }
+
+    /// `if a then b`, with every `else if` on a line of its own if it does not fit on one.
+    fn conditional(&mut self, condition: &Expr, then: &Expr, otherwise: &Expr) -> Doc {
+        let first = self.case(condition, then);
+        let mut tail = Vec::new();
+        let mut rest = otherwise;
+        while let ExprKind::If(condition, then, otherwise) = &rest.kind {
+            tail.extend([Doc::Line, text("else ")]);
+            tail.extend(comment_lines(self.take_before(rest.span.start)));
+            tail.push(self.case(condition, then));
+            rest = otherwise;
+        }
+        tail.extend([Doc::Line, text("else "), self.expr(rest)]);
+        group(concat([first, nest(concat(tail))]))
+    }
+
+    fn case(&mut self, condition: &Expr, then: &Expr) -> Doc {
+        let condition = self.expr(condition);
+        let then = self.expr(then);
+        group(concat([text("if "), condition, nest(concat([Doc::Line, text("then "), then]))]))
     }
 
     fn arm(&mut self, arm: &Arm) -> Doc {
@@ -187,29 +203,35 @@ impl Printer<'_> {
         group(concat([left, nest(concat(docs))]))
     }
 
-    /// Elements between brackets, filled into lines.
+    /// Elements between brackets, filled into lines. Where the source begins a new line between two of
+    /// them, as in the rows of a matrix, so does the result.
     fn list(&mut self, open: String, items: &[Expr], close: &'static str, end: usize) -> Doc {
         let mut words = Vec::new();
         let mut separator = None;
         for (i, item) in items.iter().enumerate() {
             let mut word: Vec<Doc> = separator.take().into_iter().collect();
-            separator = Some(Doc::Line);
             word.push(self.expr(item));
             if let Some(next) = items.get(i + 1) {
                 word.push(text(","));
-                for comment in self.take_same_line(next.span.start) {
+                let comments = self.take_same_line(next.span.start);
+                for comment in comments {
                     word.extend([text("  "), Doc::Comment(comment.text.clone())]);
-                    separator = Some(Doc::HardLine);
                 }
+                let breaks = !comments.is_empty() || self.is_line_break(item.span.end, next.span.start);
+                separator = Some(if breaks { Doc::HardLine } else { Doc::Line });
             }
             words.push(group(concat(word)));
         }
         let ending = self.closing_comments(end);
-        if items.is_empty() {
-            return concat([text(open), ending, text(close)]);
+        match items {
+            [] => concat([text(open), ending, text(close)]),
+            // A single argument breaks inside itself.
+            [_] => concat([text(open)].into_iter().chain(words).chain([ending, text(close)])),
+            _ => {
+                let inside = nest(concat([Doc::SoftLine, Doc::Fill(words)]));
+                group(concat([text(open), inside, ending, Doc::SoftLine, text(close)]))
+            }
         }
-        let inside = nest(concat([Doc::SoftLine, Doc::Fill(words)]));
-        group(concat([text(open), inside, ending, Doc::SoftLine, text(close)]))
     }
 
     /// Entries between braces, on one line or on a line each.
@@ -269,11 +291,7 @@ fn comments_behind(comments: &[Comment]) -> Vec<Doc> {
 
 /// Right after a temporal operator without a bound, `[` would be read as the beginning of one.
 fn not_a_bound(operand: Doc, is_bounded: bool) -> Doc {
-    if !is_bounded && operand.first_char() == Some('[') {
-        concat([text("("), operand, text(")")])
-    } else {
-        operand
-    }
+    if !is_bounded && operand.first_char() == Some('[') { concat([text("("), operand, text(")")]) } else { operand }
 }
 
 fn quoted(value: &str) -> String {

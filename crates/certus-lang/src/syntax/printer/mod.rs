@@ -16,7 +16,7 @@ use super::ast::{Declaration, Expr, File};
 
 /// The canonical text of a file. `source` is the text the file was read from, if it was read from one.
 pub fn print_file(file: &File, source: Option<&str>) -> String {
-    let mut printer = Printer { comments: &file.comments };
+    let mut printer = Printer { comments: &file.comments, source };
     let mut out = String::new();
     let mut previous_end = None;
     for (i, declaration) in file.declarations.iter().enumerate() {
@@ -36,7 +36,7 @@ pub fn print_file(file: &File, source: Option<&str>) -> String {
 
 /// The canonical text of an expression on one line.
 pub fn print_expression(expr: &Expr) -> String {
-    let mut printer = Printer { comments: &[] };
+    let mut printer = Printer { comments: &[], source: None };
     let document = printer.expr(expr);
     flatten(&document)
 }
@@ -64,6 +64,8 @@ fn blank_line(source: Option<&str>, from: Option<usize>, to: usize, out: &mut St
 struct Printer<'a> {
     /// Comments not yet written.
     comments: &'a [Comment],
+    /// The text that was read, for the line breaks in it.
+    source: Option<&'a str>,
 }
 
 impl<'a> Printer<'a> {
@@ -77,15 +79,15 @@ impl<'a> Printer<'a> {
 
     /// Takes the comments before a position that share a line with what stands before them.
     fn take_same_line(&mut self, position: usize) -> &'a [Comment] {
-        let count = self
-            .comments
-            .iter()
-            .take_while(|c| c.span.start < position && !c.own_line)
-            .take(1)
-            .count();
+        let count = self.comments.iter().take_while(|c| c.span.start < position && !c.own_line).take(1).count();
         let (taken, rest) = self.comments.split_at(count);
         self.comments = rest;
         taken
+    }
+
+    /// Whether the source begins a new line between two positions.
+    fn is_line_break(&self, from: usize, to: usize) -> bool {
+        self.source.and_then(|s| s.get(from..to)).is_some_and(|gap| gap.contains('\n'))
     }
 
     fn leading(

@@ -2,7 +2,7 @@
 
 use crate::syntax::ast::CompareOp;
 
-use super::term::{Function, Term, numbers, truths};
+use super::{Function, Term, numbers, truths};
 
 /// One function at one number.
 pub(super) fn function(function: Function, x: f64) -> f64 {
@@ -28,7 +28,7 @@ pub(super) fn function(function: Function, x: f64) -> f64 {
 
 /// Two constants, element by element.
 pub(super) fn zip(a: &Term, b: &Term, op: fn(f64, f64) -> f64) -> Term {
-    numbers(pairs(a, b).map(|(x, y)| op(x, y)).collect(), a.from_param() || b.from_param())
+    numbers(pairs(a, b).map(|(x, y)| op(x, y)).collect(), a.is_from_param() || b.is_from_param())
 }
 
 /// A comparison of two constants.
@@ -41,7 +41,7 @@ pub(super) fn compare(op: CompareOp, a: &Term, b: &Term) -> Term {
         CompareOp::Equal => x == y,
         CompareOp::NotEqual => x != y,
     };
-    truths(pairs(a, b).map(|(x, y)| holds(x, y)).collect(), a.from_param() || b.from_param())
+    truths(pairs(a, b).map(|(x, y)| holds(x, y)).collect(), a.is_from_param() || b.is_from_param())
 }
 
 fn pairs<'a>(a: &'a Term, b: &'a Term) -> impl Iterator<Item = (f64, f64)> + 'a {

@@ -1,0 +1,211 @@
+//! Checked expressions.
+//!
+//! A term knows its sort, its length and what it speaks of. The constructors fold constants in
+//! doubles, so a term without variables is always a [`TermKind::Number`] or a [`TermKind::Truth`].
+//! A length of 1 broadcasts against every other length; there is no separate notion of a scalar.
+//! Constructors expect operands whose lengths were checked to fit.
+
+use std::rc::Rc;
+
+use crate::syntax::ast::CompareOp;
+use crate::system::ChoiceId;
+
+mod fold;
+mod logic;
+mod real;
+mod vectors;
+
+pub(crate) use logic::{and, choice_uses, compare, conditional, iff, is_label, matched, not, or, quantified};
+pub(crate) use real::{add, apply, extremum, extremum_of, mul, power, sum};
+pub(crate) use vectors::{broadcast, concat, pick, same, slice};
+
+/// A shared checked expression.
+pub(crate) type Term = Rc<TermNode>;
+
+/// A checked expression.
+#[derive(Debug)]
+pub(crate) struct TermNode {
+    pub kind: TermKind,
+    pub sort: Sort,
+    pub len: usize,
+    pub uses: Uses,
+}
+
+/// What kind of value a term has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Sort {
+    Real,
+    Bool,
+}
+
+/// What a term speaks of, as a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub(crate) struct Uses(pub u8);
+
+impl Uses {
+    pub const NONE: Uses = Uses(0);
+    pub const STATE: Uses = Uses(1);
+    pub const INPUT: Uses = Uses(2);
+    pub const CHANCE: Uses = Uses(4);
+    pub const POLICY: Uses = Uses(8);
+    pub const ACTION: Uses = Uses(16);
+    pub const NEXT: Uses = Uses(32);
+    /// Everything known before the successor is.
+    pub const PRESENT: Uses = Uses(31);
+    pub const ALL: Uses = Uses(63);
+
+    pub fn with(self, other: Uses) -> Uses {
+        Uses(self.0 | other.0)
+    }
+
+    pub fn without(self, other: Uses) -> Uses {
+        Uses(self.0 & !other.0)
+    }
+
+    pub fn includes(self, other: Uses) -> bool {
+        self.0 & other.0 == other.0
+    }
+}
+
+/// Functions of one argument, elementwise.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Function {
+    Negate,
+    Abs,
+    Floor,
+    Sqrt,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Tan,
+    Tanh,
+    Sign,
+    Sigmoid,
+    Relu,
+    /// Into a constant range.
+    Clip(f64, f64),
+}
+
+/// The kinds of term.
+#[derive(Debug)]
+pub(crate) enum TermKind {
+    /// Constant reals; the flag says that a parameter had a part in them.
+    Number(Vec<f64>, bool),
+    /// Constant truth values, flagged likewise.
+    Truth(Vec<bool>, bool),
+    State(usize),
+    /// The successor of a state variable.
+    Next(usize),
+    Input(usize),
+    FreeParam(usize),
+    Policy(usize),
+    Define(usize),
+    /// A network applied to the concatenation of the arguments.
+    Net(usize, Vec<Term>),
+    Apply(Function, Term),
+    /// Terms to be added, or subtracted where flagged.
+    Add(Vec<(bool, Term)>),
+    /// Terms to be multiplied, or divided by where flagged.
+    Mul(Vec<(bool, Term)>),
+    Power(Term, Term),
+    Max(Vec<Term>),
+    Min(Vec<Term>),
+    /// Sum of the elements.
+    Sum(Term),
+    MaxOf(Term),
+    MinOf(Term),
+    Concat(Vec<Term>),
+    /// Elements at these positions.
+    Pick(Term, Positions),
+    If(Term, Term, Term),
+    Compare(CompareOp, Term, Term),
+    And(Vec<Term>),
+    Or(Vec<Term>),
+    Not(Term),
+    All(Term),
+    Any(Term),
+    Iff(Term, Term),
+    /// Whether an action or a chance variable has this label.
+    IsLabel(ChoiceId, usize),
+    /// One term per label.
+    Match(ChoiceId, Vec<Term>),
+}
+
+/// Positions in a vector.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Positions {
+    /// A contiguous run from here; its length is the term's.
+    From(usize),
+    /// Any positions.
+    List(Vec<usize>),
+}
+
+impl Positions {
+    fn at(&self, i: usize) -> usize {
+        match self {
+            Positions::From(start) => start + i,
+            Positions::List(list) => list[i],
+        }
+    }
+}
+
+fn node(kind: TermKind, sort: Sort, len: usize, uses: Uses) -> Term {
+    Rc::new(TermNode { kind, sort, len, uses })
+}
+
+fn uses_of<'a>(terms: impl IntoIterator<Item = &'a Term>) -> Uses {
+    terms.into_iter().fold(Uses::NONE, |uses, t| uses.with(t.uses))
+}
+
+/// The common length of operands that broadcast.
+pub(crate) fn common_len<'a>(terms: impl IntoIterator<Item = &'a Term>) -> usize {
+    terms.into_iter().map(|t| t.len).fold(1, |len, other| if other == 1 { len } else { other })
+}
+
+impl TermNode {
+    /// The value of a constant real term.
+    pub fn numbers(&self) -> Option<&[f64]> {
+        match &self.kind {
+            TermKind::Number(values, _) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// The value of a constant truth term.
+    pub fn truths(&self) -> Option<&[bool]> {
+        match &self.kind {
+            TermKind::Truth(values, _) => Some(values),
+            _ => None,
+        }
+    }
+
+    /// Whether a parameter had a part in it.
+    pub fn is_from_param(&self) -> bool {
+        matches!(self.kind, TermKind::Number(_, true) | TermKind::Truth(_, true))
+    }
+}
+
+pub(crate) fn numbers(values: Vec<f64>, from_param: bool) -> Term {
+    let len = values.len();
+    node(TermKind::Number(values, from_param), Sort::Real, len, Uses::NONE)
+}
+
+pub(crate) fn number(value: f64) -> Term {
+    numbers(vec![value], false)
+}
+
+pub(crate) fn truths(values: Vec<bool>, from_param: bool) -> Term {
+    let len = values.len();
+    node(TermKind::Truth(values, from_param), Sort::Bool, len, Uses::NONE)
+}
+
+/// A named term: a variable, a define, a policy.
+pub(crate) fn leaf(kind: TermKind, sort: Sort, len: usize, uses: Uses) -> Term {
+    node(kind, sort, len, uses)
+}
+
+pub(crate) fn net(network: usize, arguments: Vec<Term>, outputs: usize) -> Term {
+    let uses = uses_of(&arguments).with(Uses::POLICY);
+    node(TermKind::Net(network, arguments), Sort::Real, outputs, uses)
+}

@@ -40,7 +40,9 @@ for path in [*DATA.glob("onnx_exports/*.onnx"), *DATA.glob("regressions/*")]:
     (models / path.name).write_bytes(path.read_bytes())
 
 texts = folder("language")
-for path in [*ROOT.glob("zoo/*/*.certus"), *ROOT.glob("crates/certus-lang/tests/**/*.certus")]:
+systems = [*ROOT.glob("zoo/*/*.certus"), *ROOT.glob("crates/certus-lang/tests/**/*.certus")]
+# The huge ones run into the bounds on work on purpose; a fuzzer's time is better spent on small files.
+for path in (path for path in systems if not path.name.startswith("huge")):
     text = re.sub(r'"([^"\n]*\.(?:onnx|nnet))"', lambda match: stub(path.parent, match), path.read_text())
     (texts / path.name).write_text(text)
 print(f"{len(list(models.iterdir()))} models, {len(list(texts.iterdir()))} systems")

@@ -195,6 +195,10 @@ impl Report {
     /// Adds a diagnostic, unless the same one was already made at the same place.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let is_error = diagnostic.severity == Severity::Error;
+        if self.items.len() >= 10 * MAX_SHOWN {
+            self.errors += usize::from(is_error);
+            return;
+        }
         let duplicate = self.items.iter().any(|d| {
             d.severity == diagnostic.severity
                 && d.message == diagnostic.message
@@ -204,9 +208,7 @@ impl Report {
             return;
         }
         self.errors += usize::from(is_error);
-        if self.items.len() < 10 * MAX_SHOWN {
-            self.items.push(diagnostic);
-        }
+        self.items.push(diagnostic);
     }
 
     /// Whether an error was reported.

@@ -373,7 +373,7 @@ pub struct Roles {
     pub defines: Vec<Output>,
     /// Atoms.
     pub atoms: Vec<Truth>,
-    /// The initial condition; true if the file has none.
+    /// The conjunction of all `init`; none if the file has none, so that every state in range is initial.
     pub init: Option<Truth>,
     /// The restriction of the transition relation.
     pub assume: Option<Truth>,

@@ -92,6 +92,9 @@ fn vectors() {
     check("x in [[0, 0, 4], [1, 1, 5]]", &[1.0, 0.0, 0.0]);
     check("[for i in 0..3: x[i] > 0 -> x[i] > 2]", &[0.0, 1.0, 1.0]);
     check("[b, !b, b <-> y > 0]", &[1.0, 0.0, 1.0]);
+    check("concat(y, x[1..1] * y, repeat(x, 0), [for i in 3..0: x])", &[0.5]);
+    check("sum(x[2..2]) + y", &[0.5]);
+    check("all(x[0..0] > y) & !any(x[0..0] > y)", &[1.0]);
 }
 
 #[test]

@@ -124,7 +124,7 @@ const a = 1, b = 2
 /// The first.
 state v1 in [-1, 1]  // here
 
-define long = ((v1 + 1) * (v1 - 1))^2 > 0 & (v1 >= 3 | !v1 < 1) & v1 * v1 <= 1000 & v1 in [0, 1] & v1 != 0.123456789
+define long = ((v1 + 1) * (v1 - 1))^2 > 0 & (v1 >= 3 | !(v1 < 1)) & v1 * v1 <= 1000 & v1 in [0, 1] & v1 != 0.123456789
     | true & false
 next v1 = match act {
     wait: v1,  // stays

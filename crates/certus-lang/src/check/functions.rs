@@ -336,10 +336,16 @@ impl Checker<'_> {
                 Some(self.model.networks.len() - 1)
             }
             Err(reason) => {
+                // A label is one line; whatever else the reason says goes below.
+                let (first, rest) = reason.split_once('\n').unwrap_or((&reason, ""));
+                let help = match rest.trim_end() {
+                    "" => "a path is relative to the file that names it",
+                    rest => rest,
+                };
                 self.error(
                     Diagnostic::error("network", format!("cannot load the network `{path}`"))
-                        .at(span, reason)
-                        .help("a path is relative to the file that names it"),
+                        .at(span, first)
+                        .help(help),
                 );
                 None
             }

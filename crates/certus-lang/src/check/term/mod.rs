@@ -151,6 +151,12 @@ impl Positions {
 }
 
 fn node(kind: TermKind, sort: Sort, len: usize, uses: Uses) -> Term {
+    // A vector without elements is a constant, whatever it would be made of.
+    let (kind, uses) = match (len, sort) {
+        (0, Sort::Real) => (TermKind::Number(Vec::new(), false), Uses::NONE),
+        (0, Sort::Bool) => (TermKind::Truth(Vec::new(), false), Uses::NONE),
+        _ => (kind, uses),
+    };
     Rc::new(TermNode { kind, sort, len, uses })
 }
 

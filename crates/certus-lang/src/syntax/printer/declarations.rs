@@ -1,9 +1,11 @@
 //! Declarations to documents.
 
-use crate::syntax::ast::{ActionRule, Declaration, DeclarationKind, Ident, PropertyBody, Update, VariableDeclaration};
+use crate::syntax::ast::{
+    ActionRule, Declaration, DeclarationKind, Expr, Ident, PropertyBody, Update, VariableDeclaration,
+};
 
 use super::Printer;
-use super::doc::{Doc, concat, nest, text};
+use super::doc::{Doc, concat, group, nest, text};
 
 impl Printer<'_> {
     pub(super) fn declaration(&mut self, declaration: &Declaration) -> Doc {
@@ -13,16 +15,15 @@ impl Printer<'_> {
             DeclarationKind::Const(list) => {
                 let mut docs = vec![text("const ")];
                 for (i, (name, value)) in list.iter().enumerate() {
-                    if i > 0 {
-                        docs.push(Doc::Line);
-                    }
-                    docs.push(text(format!("{} = ", name.name)));
-                    docs.push(self.expr(value));
-                    if i + 1 < list.len() {
+                    let entry = [text(format!("{} = ", name.name)), self.expr(value)];
+                    if i == 0 {
+                        docs.extend(entry);
+                    } else {
                         docs.push(text(","));
+                        docs.push(nest(concat([Doc::Line].into_iter().chain(entry))));
                     }
                 }
-                nest(super::doc::group(concat(docs)))
+                group(concat(docs))
             }
             DeclarationKind::Param { name, range, value } => {
                 let range = self.range(range);
@@ -32,7 +33,7 @@ impl Printer<'_> {
             DeclarationKind::State(variable) => self.variable("state", variable),
             DeclarationKind::Input(variable) => self.variable("input", variable),
             DeclarationKind::Chance { name, cases } => {
-                let print = |printer: &mut Self, case: &(Ident, crate::syntax::ast::Expr)| {
+                let print = |printer: &mut Self, case: &(Ident, Expr)| {
                     concat([text(format!("{}: ", case.0.name)), printer.expr(&case.1)])
                 };
                 let body = self.braces(cases, end, print, |case| case.0.span.start);
@@ -70,7 +71,7 @@ impl Printer<'_> {
         }
     }
 
-    fn assignment(&mut self, keyword: &str, name: &Ident, value: &crate::syntax::ast::Expr) -> Doc {
+    fn assignment(&mut self, keyword: &str, name: &Ident, value: &Expr) -> Doc {
         concat([text(format!("{keyword} {} = ", name.name)), self.expr(value)])
     }
 

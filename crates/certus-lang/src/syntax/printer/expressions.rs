@@ -120,7 +120,12 @@ impl Printer<'_> {
     fn prefix(&mut self, op: &PrefixOp, operand: &Expr) -> Doc {
         match op {
             PrefixOp::Negate => concat([text("-"), self.expr_at(operand, Level::Negation)]),
-            PrefixOp::Not => concat([text("!"), self.expr_at(operand, Level::Prefix)]),
+            PrefixOp::Not => {
+                // `!x < 1` would be read as it should be, but not by everyone.
+                let is_prefixed = operand.level() == Level::Prefix;
+                let minimum = if is_prefixed { Level::Prefix } else { Level::Postfix };
+                concat([text("!"), self.expr_at(operand, minimum)])
+            }
             PrefixOp::Next => concat([text("X "), self.expr_at(operand, Level::Prefix)]),
             PrefixOp::Globally(bound) | PrefixOp::Finally(bound) => {
                 let letter = if matches!(op, PrefixOp::Globally(_)) { "G" } else { "F" };

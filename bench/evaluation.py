@@ -83,9 +83,15 @@ def time_peer(running, x, seconds):
     return best
 
 
-def time_certus(path, batch, seconds):
+def build():
+    command = ["cargo", "build", "--release", "-q", "-p", "certus", "-p", "certus-graph", "--bins", "--examples"]
+    subprocess.run(command, check=True, cwd=ROOT)
+
+
+def time_certus(path, batch, seconds, precision="f32"):
     program = ROOT / "target" / "release" / "examples" / "time_evaluation"
-    return float(subprocess.run([program, path, str(batch), str(seconds)], check=True, capture_output=True, text=True).stdout.split()[0])
+    command = [program, path, str(batch), str(seconds), precision]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[0])
 
 
 def main():
@@ -93,7 +99,7 @@ def main():
     parser.add_argument("--seconds", type=float, default=0.5, help="per measurement")
     parser.add_argument("--rounds", type=int, default=3, help="turns that the two take")
     arguments = parser.parse_args()
-    subprocess.run(["cargo", "build", "--release", "-q", "-p", "certus-graph", "--example", "time_evaluation"], check=True, cwd=ROOT)
+    build()
     rng = np.random.default_rng(0)
     print(f"onnxruntime {ort.__version__}, ns per call\n")
     print("| network | batch | onnxruntime | net of the call | certus | ratio | ratio, net |")

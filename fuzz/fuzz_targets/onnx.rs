@@ -33,12 +33,12 @@ fuzz_target!(|bytes: &[u8]| {
     let mut enclosures = Vec::new();
     enclosures.push(enclose(&graph, &slices(&at_point)).expect("the inputs fit"));
     enclosures.push(enclose(&graph, &slices(&around)).expect("the inputs fit"));
-    if let Ok(canonical) = canonicalize(&graph) {
-        if cost(&canonical) <= MAX_COST {
-            evaluate(&canonical, &slices(&point)).expect("the inputs fit");
-            enclosures.push(enclose(&canonical, &slices(&at_point)).expect("the inputs fit"));
-            enclosures.push(enclose(&canonical, &slices(&around)).expect("the inputs fit"));
-        }
+    if let Ok(canonical) = canonicalize(&graph)
+        && cost(&canonical) <= MAX_COST
+    {
+        evaluate(&canonical, &slices(&point)).expect("the inputs fit");
+        enclosures.push(enclose(&canonical, &slices(&at_point)).expect("the inputs fit"));
+        enclosures.push(enclose(&canonical, &slices(&around)).expect("the inputs fit"));
     }
     for other in &enclosures[1..] {
         for (a, b) in enclosures[0].iter().flatten().zip(other.iter().flatten()) {

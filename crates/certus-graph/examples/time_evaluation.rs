@@ -1,5 +1,5 @@
-//! Times the evaluation of a network: `time_evaluation NET BATCH SECONDS` prints nanoseconds per call, single
-//! precision, one thread. Made for `bench/evaluation.py`, which runs it beside a peer.
+//! Times the evaluation of a network: `time_evaluation NET BATCH SECONDS f32|f64` prints nanoseconds per call on one
+//! thread, the best of many rounds. Made for the scripts in `bench/`, which run it beside a peer.
 
 use std::error::Error;
 use std::path::Path;
@@ -8,28 +8,34 @@ use std::time::{Duration, Instant};
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::import::load_network;
+use certus_graph::{Graph, Real};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [path, batch, seconds] = arguments.as_slice() else {
-        return Err("usage: time_evaluation NET BATCH SECONDS".into());
+    let [path, batch, seconds, precision] = arguments.as_slice() else {
+        return Err("usage: time_evaluation NET BATCH SECONDS f32|f64".into());
     };
-    let (batch, seconds): (usize, f64) = (batch.parse()?, seconds.parse()?);
     let graph = canonicalize(&load_network(Path::new(path))?)?;
-    let evaluator = Evaluator::<f32>::new(&graph);
+    match precision.as_str() {
+        "f32" => run::<f32>(&graph, batch.parse()?, seconds.parse()?),
+        "f64" => run::<f64>(&graph, batch.parse()?, seconds.parse()?),
+        other => Err(format!("'{other}' is neither f32 nor f64").into()),
+    }
+}
+
+fn run<T: Real>(graph: &Graph, batch: usize, seconds: f64) -> Result<(), Box<dyn Error>> {
+    let evaluator = Evaluator::<T>::new(graph);
     let mut workspace = Workspace::default();
-    let inputs: Vec<Vec<f32>> = graph
-        .inputs()
-        .iter()
-        .map(|port| (0..graph.elements(port.node) * batch).map(|i| ((i * 37 % 101) as f32 - 50.0) / 50.0).collect())
-        .collect();
-    let slices: Vec<&[f32]> = inputs.iter().map(Vec::as_slice).collect();
+    let value = |i: usize| T::from_f64(((i * 37 % 101) as f64 - 50.0) / 50.0);
+    let inputs: Vec<Vec<T>> =
+        graph.inputs().iter().map(|port| (0..graph.elements(port.node) * batch).map(value).collect()).collect();
+    let slices: Vec<&[T]> = inputs.iter().map(Vec::as_slice).collect();
     let mut sum = 0.0;
     let mut time = |calls: u32| -> Result<Duration, Box<dyn Error>> {
         let start = Instant::now();
         for _ in 0..calls {
             evaluator.run(&mut workspace, &slices, batch)?;
-            sum += evaluator.output(&workspace, &slices, 0)[0];
+            sum += evaluator.output(&workspace, &slices, 0)[0].to_f64();
         }
         Ok(start.elapsed())
     };

@@ -1,7 +1,7 @@
 //! The `.certus` language: syntax, types, diagnostics, lowering.
 //!
 //! A `.certus` file describes one closed loop: its state, its policy, its environment, and what must hold.
-//! [`load_file`] turns it into a [`System`](system::System), whose heart is one step of the loop as a graph;
+//! [`load_file`] turns it into a [`System`], whose heart is one step of the loop as a graph;
 //! [`format`](fn@format) writes its canonical form.
 //!
 //! The crate depends on `certus-graph`. It never runs a system and knows nothing of engines.

@@ -172,6 +172,8 @@ fn hostile_nesting_is_an_error() {
 }
 
 proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
     #[test]
     fn no_text_makes_the_parser_panic(text in "[a-zGFUX0-9 ()\\[\\]{}<>=&|!.,:;/\"\n^*+~?_é-]{0,80}") {
         let mut report = Report::new();

@@ -6,11 +6,10 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use certus_kernels::{PackedMatrix, fill_rows};
-
 use super::check_inputs;
 use super::conv::PackedConv;
-use crate::ops::{Affine, Arg, Matrix, Op, Operator, Unary};
+use super::layer::Layer;
+use crate::ops::{Arg, Op, Operator};
 use crate::{Graph, GraphError, Real};
 
 /// A graph compiled for evaluation in `T`. Immutable: threads share it, each with its own [`Workspace`].
@@ -26,7 +25,8 @@ pub struct Evaluator<T: Real> {
 #[derive(Default)]
 pub struct Workspace<T> {
     buffers: Vec<Vec<T>>,
-    unfolded: Vec<T>,
+    /// Arguments gathered for one matrix product.
+    gathered: Vec<T>,
     scratch: Vec<T>,
     /// The evaluator and the batch size that the buffers are laid out for; constants are filled in once per layout.
     layout: Option<(u64, usize)>,
@@ -46,78 +46,6 @@ enum Kernel<T: Real> {
     Conv(PackedConv<T>),
     /// The operator's own evaluation.
     Operator,
-}
-
-struct Layer<T: Real> {
-    terms: Vec<Term<T>>,
-    bias: Vec<T>,
-    activation: Option<Op>,
-}
-
-enum Term<T: Real> {
-    Packed(PackedMatrix<T>),
-    Rows(Matrix),
-}
-
-impl<T: Real> Layer<T> {
-    fn new(affine: &Affine) -> Self {
-        let pack = |matrix: &Matrix| match matrix {
-            Matrix::Dense { rows, columns, data } if *rows > 0 && *columns > 0 => {
-                let data: Vec<T> = data.iter().map(|&w| T::from_f64(w)).collect();
-                Term::Packed(PackedMatrix::pack(*rows, *columns, &data))
-            }
-            other => Term::Rows(other.clone()),
-        };
-        Layer {
-            terms: affine.matrices().iter().map(pack).collect(),
-            bias: affine.bias().iter().map(|&b| T::from_f64(b)).collect(),
-            activation: None,
-        }
-    }
-
-    fn run<'a>(&self, arg: impl Fn(usize) -> &'a [T], batch: usize, out: &mut [T], scratch: &mut Vec<T>) {
-        let mut activation = self.activation.as_ref();
-        let rest = match &self.terms[..] {
-            [Term::Packed(matrix)] if matches!(activation, Some(Op::Relu(_))) => {
-                matrix.affine_relu(&self.bias, arg(0), out, batch, scratch);
-                activation = None;
-                1
-            }
-            [Term::Packed(matrix), ..] => {
-                matrix.affine(&self.bias, arg(0), out, batch, scratch);
-                1
-            }
-            _ => {
-                fill_rows(&self.bias, out, batch);
-                0
-            }
-        };
-        for (index, term) in self.terms.iter().enumerate().skip(rest) {
-            match term {
-                Term::Packed(matrix) => matrix.mul_acc(arg(index), out, batch, scratch),
-                Term::Rows(matrix) => add_rows(matrix, arg(index), out, batch),
-            }
-        }
-        match activation {
-            Some(Op::Relu(_)) => certus_kernels::relu(out),
-            Some(Op::Tanh(_)) => certus_kernels::tanh(out),
-            Some(Op::Sigmoid(_)) => certus_kernels::sigmoid(out),
-            Some(Op::Clip(clip)) => out.iter_mut().for_each(|y| *y = clip.real(*y)),
-            _ => {}
-        }
-    }
-}
-
-/// Adds `W · x` to `out` by the stored entries of W.
-fn add_rows<T: Real>(matrix: &Matrix, x: &[T], out: &mut [T], batch: usize) {
-    for (row, target) in out.chunks_exact_mut(batch).enumerate() {
-        for (column, weight) in matrix.row(row) {
-            let weight = T::from_f64(weight);
-            for (y, &x) in target.iter_mut().zip(&x[column * batch..][..batch]) {
-                *y = *y + weight * x;
-            }
-        }
-    }
 }
 
 /// For each node, whether exactly one node reads it and it is no output.
@@ -157,16 +85,13 @@ impl<T: Real> Evaluator<T> {
                 (Op::Conv(conv), Some(argument)) => {
                     Kernel::Conv(PackedConv::new(conv, &graph.nodes()[argument].shape, &node.shape))
                 }
-                (Op::Relu(_) | Op::Tanh(_) | Op::Sigmoid(_) | Op::Clip(_), Some(argument)) if exclusive[argument] => {
-                    match &mut kernels[argument] {
-                        Kernel::Affine(layer) if layer.activation.is_none() => {
-                            layer.activation = Some(node.op.clone());
-                            place = argument;
-                            Kernel::Shared
-                        }
-                        _ => Kernel::Operator,
+                (op, Some(argument)) if exclusive[argument] => match &mut kernels[argument] {
+                    Kernel::Affine(layer) if layer.absorb(op) => {
+                        place = argument;
+                        Kernel::Shared
                     }
-                }
+                    _ => Kernel::Operator,
+                },
                 _ => Kernel::Operator,
             };
             kernels.push(kernel);
@@ -200,11 +125,12 @@ impl<T: Real> Evaluator<T> {
             if batch > 0 {
                 match kernel {
                     Kernel::Affine(layer) => {
-                        layer.run(|term| value(node.inputs[term]), batch, &mut out, &mut workspace.scratch);
+                        let arg = |term: usize| value(node.inputs[term]);
+                        layer.run(arg, batch, &mut out, &mut workspace.gathered, &mut workspace.scratch);
                     }
                     Kernel::Conv(conv) => {
                         let source = value(node.inputs[0]);
-                        conv.run(source, batch, &mut out, &mut workspace.unfolded, &mut workspace.scratch);
+                        conv.run(source, batch, &mut out, &mut workspace.gathered, &mut workspace.scratch);
                     }
                     _ => {
                         let arg = |&id| Arg { shape: self.graph.shape(id), values: value(id) };

@@ -3,6 +3,7 @@
 mod conv;
 mod enclose;
 mod evaluator;
+mod layer;
 
 pub use enclose::{enclose, enclose_nodes};
 pub use evaluator::{Evaluator, Workspace};

@@ -42,7 +42,11 @@ pub fn load_network(path: &Path) -> Result<Graph, ImportError> {
 fn load(path: &Path) -> Result<Graph, ImportError> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
     let read = || {
-        let size = std::fs::metadata(path).map_err(ImportError::Io)?.len();
+        let metadata = std::fs::metadata(path).map_err(ImportError::Io)?;
+        if !metadata.is_file() {
+            return Err(ImportError::Format("this is not a regular file".to_owned()));
+        }
+        let size = metadata.len();
         if size > MAX_FILE {
             return Err(ImportError::Limit(format!("the file has {size} bytes, more than {MAX_FILE}")));
         }

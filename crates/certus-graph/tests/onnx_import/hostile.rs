@@ -280,6 +280,9 @@ fn links_do_not_lead_out_of_the_folder() {
 fn errors_say_which_file() {
     let message = load_network(Path::new("no/such/network.onnx")).unwrap_err().to_string();
     assert!(message.starts_with("no/such/network.onnx: cannot be read"), "{message}");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("folder.onnx");
+    std::fs::create_dir_all(&folder).unwrap();
+    assert!(load_network(&folder).unwrap_err().to_string().contains("not a regular file"));
     let error = load_network(Path::new("network.h5")).unwrap_err();
     assert!(matches!(&error, ImportError::File { source, .. } if matches!(**source, ImportError::Format(_))));
     assert!(error.to_string().contains(".onnx or .nnet"));

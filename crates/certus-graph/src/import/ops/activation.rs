@@ -100,6 +100,9 @@ pub(super) fn clip(l: &mut Lowering<'_, '_>) -> Lowered {
             computed[index] = l.has(index + 1);
         }
     }
+    if bounds[0] == f64::INFINITY || bounds[1] == f64::NEG_INFINITY {
+        return invalid("its bounds leave no finite value");
+    }
     let mut y = l.node(0)?;
     if computed[0] {
         let lower = l.node(1)?;

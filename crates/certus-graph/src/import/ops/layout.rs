@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use crate::import::limits::checked_count;
+use crate::import::limits::{MAX_RANK, checked_count};
 use crate::import::literal::{Kind, Literal, Value};
 use crate::import::lowering::{Failure, Lowered, Lowering, invalid, one, unsupported};
 use crate::import::weights::kind_of;
@@ -145,7 +145,9 @@ pub(super) fn unsqueeze(l: &mut Lowering<'_, '_>) -> Lowered {
         return invalid("its `axes` are missing");
     };
     let rank = shape.len().saturating_add(axes.len());
-    checked_count(&vec![1; rank.min(64)]).map_err(Failure::Limit)?;
+    if rank > MAX_RANK {
+        return Err(Failure::Limit(format!("its result has {rank} axes, more than {MAX_RANK}")));
+    }
     let axes = l.axes(&axes, rank)?;
     let mut extents = shape.iter();
     let result: Vec<usize> =

@@ -2,7 +2,7 @@
 
 use super::selection::pick;
 use crate::NodeId;
-use crate::import::limits::{MAX_TENSOR, checked_count};
+use crate::import::limits::checked_count;
 use crate::import::lowering::{Failure, Lowered, Lowering, invalid, one, unsupported};
 use crate::ops::{Concat, Slice, SliceRange};
 
@@ -33,6 +33,7 @@ pub(super) fn pad(l: &mut Lowering<'_, '_>) -> Lowered {
         "wrap" => Mode::Wrap,
         other => return unsupported(format!("its mode `{other}` is not known")),
     };
+    check_size(&shape, &axes, &pads)?;
     let kind = l.kind(0)?;
     let mut x = l.node(0)?;
     for (place, &axis) in axes.iter().enumerate() {
@@ -42,6 +43,21 @@ pub(super) fn pad(l: &mut Lowering<'_, '_>) -> Lowered {
         }
     }
     one(x, kind)
+}
+
+/// Refuses a result out of bounds before the first axis is padded.
+fn check_size(shape: &[usize], axes: &[usize], pads: &[i64]) -> Result<(), Failure> {
+    let mut result = shape.to_vec();
+    for (place, &axis) in axes.iter().enumerate() {
+        let [before, after] = [pads[place], pads[axes.len() + place]];
+        let extent = (shape[axis] as i64).saturating_add(before).saturating_add(after);
+        let cut = before.min(0).saturating_add(after.min(0)).saturating_neg();
+        match usize::try_from(extent) {
+            Ok(extent) if cut <= shape[axis] as i64 => result[axis] = extent,
+            _ => return invalid(format!("axis {axis} of {shape:?} cannot be padded by {before} and {after}")),
+        }
+    }
+    checked_count(&result).map(drop).map_err(Failure::Limit)
 }
 
 fn fill_value(l: &Lowering<'_, '_>) -> Result<f64, Failure> {
@@ -66,10 +82,6 @@ fn pad_axis(
 ) -> Result<NodeId, Failure> {
     let shape = l.shape_of(x);
     let extent = shape[axis] as i64;
-    let limit = MAX_TENSOR as i64;
-    if before.max(after) > limit || before.min(after) < -limit || before + extent + after < 0 {
-        return invalid(format!("axis {axis} of {shape:?} cannot be padded by {before} and {after}"));
-    }
     let Mode::Constant(value) = mode else {
         return repeat_ends(l, x, axis, [before, after], mode);
     };

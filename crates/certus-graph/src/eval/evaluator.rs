@@ -85,13 +85,16 @@ impl<T: Real> Evaluator<T> {
                 (Op::Conv(conv), Some(argument)) => {
                     Kernel::Conv(PackedConv::new(conv, &graph.nodes()[argument].shape, &node.shape))
                 }
-                (op, Some(argument)) if exclusive[argument] => match &mut kernels[argument] {
-                    Kernel::Affine(layer) if layer.absorb(op) => {
+                (op, Some(argument)) if exclusive[argument] => {
+                    let absorbed = match &mut kernels[argument] {
+                        Kernel::Affine(layer) => layer.absorb(op),
+                        _ => false,
+                    };
+                    if absorbed {
                         place = argument;
-                        Kernel::Shared
                     }
-                    _ => Kernel::Operator,
-                },
+                    if absorbed { Kernel::Shared } else { Kernel::Operator }
+                }
                 _ => Kernel::Operator,
             };
             kernels.push(kernel);

@@ -64,18 +64,22 @@ def session(path):
     return ort.InferenceSession(str(path), options, providers=["CPUExecutionProvider"])
 
 
-def time_peer(running, x, seconds):
-    feed, run = {"x": x}, running.run
+def calls_for(seconds, running, x):
+    """How many calls fill this time."""
     calls = 8
     while True:
         start = time.perf_counter()
         for _ in range(calls):
-            run(["y"], feed)
-        if time.perf_counter() - start > 0.02:
-            break
+            running.run(["y"], {"x": x})
+        passed = time.perf_counter() - start
+        if passed > 0.01:
+            return max(8, round(calls * seconds / passed))
         calls *= 2
-    best = float("inf")
-    for _ in range(max(1, round(seconds / 0.02))):
+
+
+def time_peer(running, x, calls, rounds):
+    feed, run, best = {"x": x}, running.run, float("inf")
+    for _ in range(rounds):
         start = time.perf_counter()
         for _ in range(calls):
             run(["y"], feed)
@@ -88,16 +92,17 @@ def build():
     subprocess.run(command, check=True, cwd=ROOT)
 
 
-def time_certus(path, batch, seconds, precision="f32"):
+def time_certus(path, batch, calls, rounds, precision="f32"):
     program = ROOT / "target" / "release" / "examples" / "time_evaluation"
-    command = [program, path, str(batch), str(seconds), precision]
+    command = [program, path, *map(str, (batch, calls, rounds)), precision]
     return float(subprocess.run(command, check=True, capture_output=True, text=True).stdout.split()[0])
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--seconds", type=float, default=0.5, help="per measurement")
-    parser.add_argument("--rounds", type=int, default=3, help="turns that the two take")
+    parser.add_argument("--seconds", type=float, default=0.02, help="the length of one timing")
+    parser.add_argument("--rounds", type=int, default=10, help="timings in a row; the best counts")
+    parser.add_argument("--turns", type=int, default=5, help="how often the programs take turns")
     arguments = parser.parse_args()
     build()
     rng = np.random.default_rng(0)
@@ -113,11 +118,12 @@ def main():
             onnx.save(model([helper.make_node("Identity", ["x"], ["y"])], [], inputs, inputs), empty)
             for batch in (1, 256):
                 x = rng.uniform(-1, 1, (batch, inputs)).astype(np.float32)
+                calls = calls_for(arguments.seconds, session(path), x)
                 peer, call, own = float("inf"), float("inf"), float("inf")
-                for _ in range(arguments.rounds):
-                    peer = min(peer, time_peer(session(path), x, arguments.seconds))
-                    call = min(call, time_peer(session(empty), x, arguments.seconds / 2))
-                    own = min(own, time_certus(path, batch, arguments.seconds))
+                for _ in range(arguments.turns):
+                    peer = min(peer, time_peer(session(path), x, calls, arguments.rounds))
+                    call = min(call, time_peer(session(empty), x, calls, arguments.rounds))
+                    own = min(own, time_certus(path, batch, calls, arguments.rounds))
                 net = peer - call
                 worst = min(worst, net / own)
                 print(f"| {name} | {batch} | {peer:.0f} | {net:.0f} | {own:.0f} | {peer / own:.2f} | {net / own:.2f} |", flush=True)

@@ -185,9 +185,7 @@ impl Graph {
     /// The number of weights and biases: all numbers of affine maps, convolutions and constants.
     pub fn parameters(&self) -> usize {
         let count = |node: &Node| match &node.op {
-            Op::Affine(affine) => {
-                affine.matrices().iter().map(|m| m.stored()).sum::<usize>() + affine.bias().len()
-            }
+            Op::Affine(affine) => affine.matrices().iter().map(|m| m.stored()).sum::<usize>() + affine.bias().len(),
             Op::Conv(conv) => conv.weight().len() + conv.bias().len(),
             Op::Constant(constant) => constant.value().len(),
             _ => 0,

@@ -55,11 +55,7 @@ impl Interval {
 
     /// The interval between two ends, or [`Interval::ENTIRE`] when they are not ordered numbers.
     pub fn new(lo: f64, hi: f64) -> Self {
-        if lo <= hi && lo < f64::INFINITY && hi > f64::NEG_INFINITY {
-            Interval { lo, hi }
-        } else {
-            Interval::ENTIRE
-        }
+        if lo <= hi && lo < f64::INFINITY && hi > f64::NEG_INFINITY { Interval { lo, hi } } else { Interval::ENTIRE }
     }
 
     /// The interval of one number; a number that is not finite gives what contains no information.
@@ -214,7 +210,7 @@ impl Interval {
 
     /// Sine.
     pub fn sin(self) -> Interval {
-        if !(self.width() < 2.0 * PI) || self.magnitude() > 1e9 {
+        if self.width() >= 2.0 * PI || self.magnitude() > 1e9 {
             return Interval { lo: -1.0, hi: 1.0 };
         }
         let (a, b) = (self.lo.sin(), self.hi.sin());
@@ -225,7 +221,7 @@ impl Interval {
 
     /// Cosine.
     pub fn cos(self) -> Interval {
-        if !(self.width() < 2.0 * PI) || self.magnitude() > 1e9 {
+        if self.width() >= 2.0 * PI || self.magnitude() > 1e9 {
             return Interval { lo: -1.0, hi: 1.0 };
         }
         let (a, b) = (self.lo.cos(), self.hi.cos());
@@ -267,7 +263,7 @@ impl Interval {
         // On |x| both roundings are monotone; the sign is put back after.
         let up = |x: f64| power(x, mul_up);
         let down = |x: f64| power(x, mul_down);
-        if n % 2 == 0 {
+        if n.is_multiple_of(2) {
             let base = self.abs();
             return outward(down(base.lo), up(base.hi));
         }
@@ -324,12 +320,7 @@ impl std::ops::Sub for Interval {
 impl std::ops::Mul for Interval {
     type Output = Interval;
     fn mul(self, other: Interval) -> Interval {
-        let pairs = [
-            (self.lo, other.lo),
-            (self.lo, other.hi),
-            (self.hi, other.lo),
-            (self.hi, other.hi),
-        ];
+        let pairs = [(self.lo, other.lo), (self.lo, other.hi), (self.hi, other.lo), (self.hi, other.hi)];
         let lo = pairs.iter().map(|&(a, b)| mul_down(a, b)).fold(f64::INFINITY, f64::min);
         let hi = pairs.iter().map(|&(a, b)| mul_up(a, b)).fold(f64::NEG_INFINITY, f64::max);
         outward(lo, hi)
@@ -342,12 +333,7 @@ impl std::ops::Div for Interval {
         if other.contains(0.0) {
             return Interval::ENTIRE;
         }
-        let pairs = [
-            (self.lo, other.lo),
-            (self.lo, other.hi),
-            (self.hi, other.lo),
-            (self.hi, other.hi),
-        ];
+        let pairs = [(self.lo, other.lo), (self.lo, other.hi), (self.hi, other.lo), (self.hi, other.hi)];
         let lo = pairs.iter().map(|&(a, b)| div_down(a, b)).fold(f64::INFINITY, f64::min);
         let hi = pairs.iter().map(|&(a, b)| div_up(a, b)).fold(f64::NEG_INFINITY, f64::max);
         outward(lo, hi)
@@ -372,7 +358,11 @@ pub fn add_down(a: f64, b: f64) -> f64 {
     let sum = a + b;
     if !sum.is_finite() {
         // Infinite arguments bound nothing from below unless +∞ is really meant; overflow does not reach +∞.
-        return if a.is_finite() && b.is_finite() && sum > 0.0 { f64::MAX } else { sum_of_infinite(a, b, f64::NEG_INFINITY) };
+        return if a.is_finite() && b.is_finite() && sum > 0.0 {
+            f64::MAX
+        } else {
+            sum_of_infinite(a, b, f64::NEG_INFINITY)
+        };
     }
     let residual = two_sum_residual(a, b, sum);
     if residual < 0.0 || residual.is_nan() { sum.next_down() } else { sum }
@@ -410,11 +400,7 @@ pub fn mul_down(a: f64, b: f64) -> f64 {
     if !product.is_finite() {
         return if a.is_finite() && b.is_finite() && product > 0.0 { f64::MAX } else { product };
     }
-    if product.abs() < RESIDUAL_SAFE || a.mul_add(b, -product) < 0.0 {
-        product.next_down()
-    } else {
-        product
-    }
+    if product.abs() < RESIDUAL_SAFE || a.mul_add(b, -product) < 0.0 { product.next_down() } else { product }
 }
 
 /// a · b rounded upwards, with 0 · ∞ = 0.
@@ -429,7 +415,13 @@ pub fn div_down(a: f64, b: f64) -> f64 {
     }
     if b.is_infinite() {
         // The quotient is anything between 0 and a fixed sign; ∞/∞ is bounded by 0 on one side only.
-        return if (a > 0.0) == (b > 0.0) { 0.0 } else if a.is_infinite() { f64::NEG_INFINITY } else { 0.0f64.next_down() };
+        return if (a > 0.0) == (b > 0.0) {
+            0.0
+        } else if a.is_infinite() {
+            f64::NEG_INFINITY
+        } else {
+            0.0f64.next_down()
+        };
     }
     let quotient = a / b;
     if !quotient.is_finite() {

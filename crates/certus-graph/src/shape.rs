@@ -13,18 +13,13 @@ pub fn element_count(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
         return Some(0);
     }
-    shape
-        .iter()
-        .try_fold(1usize, |count, &extent| count.checked_mul(extent))
-        .filter(|&count| count <= MAX_ELEMENTS)
+    shape.iter().try_fold(1usize, |count, &extent| count.checked_mul(extent)).filter(|&count| count <= MAX_ELEMENTS)
 }
 
 /// The shape that two shapes broadcast to, by the rule of NumPy and ONNX.
 pub fn broadcast_shapes(op: &'static str, a: &[usize], b: &[usize]) -> Result<Shape, GraphError> {
     let rank = a.len().max(b.len());
-    let extent = |shape: &[usize], axis: usize| {
-        (axis + shape.len()).checked_sub(rank).map_or(1, |index| shape[index])
-    };
+    let extent = |shape: &[usize], axis: usize| (axis + shape.len()).checked_sub(rank).map_or(1, |index| shape[index]);
     (0..rank)
         .map(|axis| match (extent(a, axis), extent(b, axis)) {
             (x, y) if x == y => Ok(x),

@@ -1,7 +1,7 @@
 //! Constant tensors: weights and folded values, held in double precision (every float32 is a double).
 
-use crate::shape::{Shape, element_count};
 use crate::GraphError;
+use crate::shape::{Shape, element_count};
 
 /// A row-major tensor of doubles.
 #[derive(Debug, Clone, PartialEq)]

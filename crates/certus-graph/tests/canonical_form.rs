@@ -64,7 +64,8 @@ impl Sketch {
             4..=5 => self.graph.apply(unary[second as usize % 10].clone(), &[a]),
             6 => {
                 let rows = 1 + second as usize % 4;
-                let affine = Affine::new(vec![Matrix::dense(rows, count, weights(rows * count))], weights(rows), [rows]);
+                let affine =
+                    Affine::new(vec![Matrix::dense(rows, count, weights(rows * count))], weights(rows), [rows]);
                 self.graph.apply(affine.unwrap(), &[a])
             }
             7 if !shape.is_empty() => {
@@ -85,10 +86,10 @@ impl Sketch {
             }
         };
         // A choice whose shapes do not fit is passed over.
-        if let Ok(node) = made {
-            if self.graph.elements(node) <= 64 {
-                self.nodes.push(node);
-            }
+        if let Ok(node) = made
+            && self.graph.elements(node) <= 64
+        {
+            self.nodes.push(node);
         }
     }
 

@@ -38,7 +38,10 @@ fn cases() -> Vec<Case> {
         case(Affine::dense(ramp(12), 4, 3, ramp(4)).unwrap(), &[(&[3], -2.0, 2.0)]),
         case(
             Affine::new(
-                vec![Matrix::diagonal(&ramp(4)), Matrix::sparse(2, vec![vec![(0, 0.1)], vec![], vec![(1, 3.0)], vec![]])],
+                vec![
+                    Matrix::diagonal(&ramp(4)),
+                    Matrix::sparse(2, vec![vec![(0, 0.1)], vec![], vec![(1, 3.0)], vec![]]),
+                ],
                 ramp(4),
                 vec![2, 2],
             )
@@ -46,7 +49,10 @@ fn cases() -> Vec<Case> {
             &[(&[2, 2], -2.0, 2.0), (&[2], -1.0, 1.0)],
         ),
         case(conv(&[3, 2, 2], true, Window::simple(vec![2]), 1), &[(&[1, 2, 5], -2.0, 2.0)]),
-        case(conv(&[4, 1, 2, 3], false, window(&[2, 3], &[2, 1], &[1, 0, 0, 2], &[1, 2]), 2), &[(&[2, 2, 4, 5], -1.0, 1.0)]),
+        case(
+            conv(&[4, 1, 2, 3], false, window(&[2, 3], &[2, 1], &[1, 0, 0, 2], &[1, 2]), 2),
+            &[(&[2, 2, 4, 5], -1.0, 1.0)],
+        ),
         unary(Relu, -2.0, 2.0),
         unary(LeakyRelu { alpha: 0.1 }, -2.0, 2.0),
         unary(Clip { lower: -0.5, upper: 1.25 }, -2.0, 2.0),
@@ -86,21 +92,18 @@ fn cases() -> Vec<Case> {
         let window = window(&[3], &[2], &[1, 1], &[1]);
         cases.push(case(AveragePool { window, count_include_pad: include }, &[(&[1, 2, 5], -2.0, 2.0)]));
     }
-    let binaries: [Op; 8] = [Add.into(), Sub.into(), Mul.into(), Div.into(), Min.into(), Max.into(), And.into(), Or.into()];
-    let comparisons = [
-        Compare::Less,
-        Compare::LessEqual,
-        Compare::Greater,
-        Compare::GreaterEqual,
-        Compare::Equal,
-        Compare::NotEqual,
-    ];
+    let binaries: [Op; 8] =
+        [Add.into(), Sub.into(), Mul.into(), Div.into(), Min.into(), Max.into(), And.into(), Or.into()];
+    let comparisons =
+        [Compare::Less, Compare::LessEqual, Compare::Greater, Compare::GreaterEqual, Compare::Equal, Compare::NotEqual];
     for op in binaries.into_iter().chain(comparisons.map(Op::Compare)) {
         let (low, high) = if op == Op::Div(Div) { (0.25, 3.0) } else { (-1.5, 2.0) };
         cases.push(case(op.clone(), &[(&[2, 3], -2.0, 2.0), (&[2, 3], low, high)]));
         cases.push(case(op, &[(&[2, 1], -2.0, 2.0), (&[3], low, high)]));
     }
-    for (low, high, exponent) in [(-2.0, 2.0, 2.0), (-2.0, 2.0, 3.0), (0.5, 3.0, -2.0), (0.0, 3.0, 0.5), (-1.5, 1.5, 5.0)] {
+    for (low, high, exponent) in
+        [(-2.0, 2.0, 2.0), (-2.0, 2.0, 3.0), (0.5, 3.0, -2.0), (0.0, 3.0, 0.5), (-1.5, 1.5, 5.0)]
+    {
         cases.push(case(Pow, &[(&[2, 3], low, high), (&[], exponent, exponent)]));
     }
     cases.push(case(Pow, &[(&[3], 0.2, 3.0), (&[3], -1.0, 2.0)]));
@@ -115,7 +118,8 @@ fn cases() -> Vec<Case> {
 /// The operator alone in a graph, with one input per argument.
 fn graph_of(case: &Case) -> Graph {
     let mut graph = Graph::new();
-    let args: Vec<_> = case.args.iter().enumerate().map(|(i, (shape, ..))| graph.input(&format!("x{i}"), shape)).collect();
+    let args: Vec<_> =
+        case.args.iter().enumerate().map(|(i, (shape, ..))| graph.input(&format!("x{i}"), shape)).collect();
     let result = match case.op {
         Op::Input(_) => graph.input("x", &[3]),
         _ => graph.apply(case.op.clone(), &args).unwrap(),

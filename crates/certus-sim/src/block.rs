@@ -160,7 +160,12 @@ impl<'a> Block<'a> {
     }
 
     /// The candidate after which the property's margin is smallest, among those that the system's `assume` allows.
-    fn draw_against(&mut self, property: usize, candidates: usize, scratch: &mut Scratch) -> Result<(), SimulationError> {
+    fn draw_against(
+        &mut self,
+        property: usize,
+        candidates: usize,
+        scratch: &mut Scratch,
+    ) -> Result<(), SimulationError> {
         let formula = match &self.simulator.system.properties[property].kind {
             PropertyKind::Ltl(formula) => formula.clone(),
             // A path formula is what must not happen.

@@ -163,7 +163,9 @@ impl Simulator<'_> {
             for role in &self.system.roles.actions {
                 let one_hot = match role {
                     certus_lang::system::ActionRole::Softmax { .. } => sampled.next().cloned(),
-                    certus_lang::system::ActionRole::Argmax { .. } => computed.next().map(|&port| output(port).to_vec()),
+                    certus_lang::system::ActionRole::Argmax { .. } => {
+                        computed.next().map(|&port| output(port).to_vec())
+                    }
                 };
                 outcome.actions.extend(one_hot);
             }

@@ -62,7 +62,8 @@ impl Script {
             })
             .collect::<Result<Vec<usize>, _>>()?;
         let run_column = column("run");
-        let bounds = || system.inputs.iter().flat_map(|input| input.lower.iter().copied().zip(input.upper.iter().copied()));
+        let bounds =
+            || system.inputs.iter().flat_map(|input| input.lower.iter().copied().zip(input.upper.iter().copied()));
         let mut script = Script::default();
         for (number, line) in lines {
             let cells: Vec<&str> = line.split(',').map(str::trim).collect();
@@ -91,7 +92,9 @@ impl Script {
         let rows = self.by_run.get(&run).unwrap_or(&self.shared);
         rows.get(step).map(Vec::as_slice).ok_or_else(|| {
             let have = rows.len();
-            SimulationError::Script(format!("the table of inputs has {have} rows for run {run}, step {step} needs another"))
+            SimulationError::Script(format!(
+                "the table of inputs has {have} rows for run {run}, step {step} needs another"
+            ))
         })
     }
 }

@@ -196,7 +196,8 @@ fn until<V: Value>(a: Signal<V>, b: Signal<V>, bounds: Bounds, tail: Tail) -> Si
     let values = (0..length).map(|start| {
         // Beyond the run every step looks alike, so the search may stop one step after it.
         let first = start.saturating_add(lower);
-        let end = bounds.upper.map_or(usize::MAX, |upper| start.saturating_add(usize::try_from(upper).unwrap_or(usize::MAX)));
+        let end =
+            bounds.upper.map_or(usize::MAX, |upper| start.saturating_add(usize::try_from(upper).unwrap_or(usize::MAX)));
         let last = end.min(length);
         let mut before = Range::exactly(V::TOP);
         let mut best = Range::exactly(V::BOTTOM);

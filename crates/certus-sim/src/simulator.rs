@@ -7,11 +7,11 @@ use certus_graph::canonical::canonicalize;
 use certus_graph::eval::Evaluator;
 use certus_lang::system::{ActionRole, PropertyKind, System};
 
+use crate::SimulationError;
 use crate::block::{Block, Scratch};
 use crate::options::{InputSource, Options};
 use crate::report::RunReport;
 use crate::summary::Summary;
-use crate::SimulationError;
 
 /// The runs of a block are evaluated as one batch: large enough for the matrix kernels, small enough for the caches.
 const BLOCK: usize = 256;
@@ -134,9 +134,10 @@ impl<'s> Simulator<'s> {
         let mut scratches: Vec<Scratch> = (0..threads).map(|_| Scratch::default()).collect();
         let mut violated = 0;
         let mut first = options.first_run;
-        let end = options.first_run.checked_add(options.runs).ok_or_else(|| {
-            SimulationError::Options("run numbers beyond 2^64 do not exist".to_owned())
-        })?;
+        let end = options
+            .first_run
+            .checked_add(options.runs)
+            .ok_or_else(|| SimulationError::Options("run numbers beyond 2^64 do not exist".to_owned()))?;
         while first < end && !stopped(options) {
             // One block per thread at a time keeps the order and bounds the memory.
             let starts = (0..threads as u64).map(|t| first.saturating_add(t * block)).take_while(|&start| start < end);

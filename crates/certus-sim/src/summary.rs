@@ -15,6 +15,8 @@ pub struct PropertySummary {
     pub worst_margin: f64,
     /// The run with the smallest margin.
     pub worst_run: Option<u64>,
+    /// The position at which that run broke the property, if it did.
+    pub worst_broken_at: Option<usize>,
 }
 
 /// What is said of many runs together.
@@ -58,7 +60,8 @@ pub struct RewardSummary {
 impl Summary {
     /// The summary of no runs.
     pub fn new(properties: usize) -> Self {
-        let property = PropertySummary { satisfied: 0, violated: 0, open: 0, worst_margin: f64::INFINITY, worst_run: None };
+        let property =
+            PropertySummary { satisfied: 0, violated: 0, open: 0, worst_margin: f64::INFINITY, worst_run: None };
         Summary {
             runs: 0,
             steps: 0,
@@ -119,6 +122,7 @@ impl Summary {
             if property.margin < summary.worst_margin {
                 summary.worst_margin = property.margin;
                 summary.worst_run = Some(report.run);
+                summary.worst_broken_at = property.broken_at;
             }
         }
     }

@@ -105,7 +105,8 @@ fn other_seeds_give_other_runs() {
 
 #[test]
 fn a_violation_names_its_step() {
-    let system = system("
+    let system = system(
+        "
 system counter
 state n in [0, 100]
 policy y = net(\"1\", n)
@@ -114,7 +115,8 @@ init n == 0
 property small = G (n < 7)
 property soon = F<=3 (n >= 3)
 property late = F[5, 6] (y > 6)
-");
+",
+    );
     let (reports, summary) = run(&system, &Options { runs: 1, steps: 20, ..Options::default() });
     let seen = &reports[0].properties;
     assert_eq!((seen[0].verdict, seen[0].broken_at), (Verdict::Violated, Some(7)));
@@ -126,14 +128,16 @@ property late = F[5, 6] (y > 6)
 
 #[test]
 fn leaving_a_declared_range_is_a_fault_of_the_model() {
-    let system = system("
+    let system = system(
+        "
 system grows
 state x[2] in [0, 4]
 policy y = net(\"1,1\", x)
 next x = [x[0], x[1] + 1]
 init all(x == 0)
 property p = G (y <= 4)
-");
+",
+    );
     let (reports, summary) = run(&system, &Options { runs: 2, steps: 20, ..Options::default() });
     let left = End::LeftRange { variable: "x[1]".to_owned(), value: 5.0, range: (0.0, 4.0) };
     assert_eq!((&reports[0].end, reports[0].steps), (&left, 5));
@@ -144,21 +148,24 @@ property p = G (y <= 4)
 
 #[test]
 fn a_value_that_is_not_a_number_ends_the_run() {
-    let system = system("
+    let system = system(
+        "
 system root
 state x in [-5, 5]
 policy y = net(\"1\", x)
 next x = sqrt(y)
 init x == -1
 property p = G (x <= 4)
-");
+",
+    );
     let (reports, _) = run(&system, &Options { runs: 1, steps: 5, ..Options::default() });
     assert_eq!(reports[0].end, End::NotANumber { variable: "x".to_owned() });
 }
 
 #[test]
 fn a_terminal_state_repeats_for_ever() {
-    let system = system("
+    let system = system(
+        "
 system stops
 state n in [0, 100]
 policy y = net(\"1\", n)
@@ -167,7 +174,8 @@ init n == 0
 terminal n >= 3
 property safe = G (n <= 3)
 property reaches = F (n > 3)
-");
+",
+    );
     let (reports, summary) = run(&system, &Options { runs: 1, steps: 20, ..Options::default() });
     assert_eq!((&reports[0].end, reports[0].steps), (&End::Terminal, 3));
     assert_eq!(reports[0].properties[0].verdict, Verdict::Satisfied);
@@ -210,7 +218,8 @@ fn an_adversary_breaks_what_chance_does_not() {
 fn a_table_of_inputs_is_played_as_it_is() {
     let system = system(DRIFT);
     let script = Script::parse("step, d, note\n0, 0.5, a\n1, -1, b\n2,0.25,c\n", &system).unwrap();
-    let options = Options { runs: 1, steps: 2, record: true, inputs: InputSource::Script(script), ..Options::default() };
+    let options =
+        Options { runs: 1, steps: 2, record: true, inputs: InputSource::Script(script), ..Options::default() };
     let (reports, _) = run(&system, &options);
     let states: Vec<f64> = reports[0].trace.as_ref().unwrap().iter().map(|step| step.state[0]).collect();
     assert_eq!(states, [0.0, 0.5, -0.5]);
@@ -232,7 +241,8 @@ fn a_table_that_does_not_fit_is_refused_with_its_place() {
 
 #[test]
 fn assumptions_restrict_the_environment() {
-    let system = system("
+    let system = system(
+        "
 system fenced
 state x in [-1, 1]
 policy y = net(\"0\", x)
@@ -240,14 +250,16 @@ input d in [-0.5, 0.5]
 next x = x + y + d
 assume next(x) in [-1, 1]
 property inside = G (abs(x) <= 1)
-");
+",
+    );
     let (_, summary) = run(&system, &Options { runs: 100, steps: 200, ..Options::default() });
     assert_eq!((summary.completed, summary.blocked, summary.left_range), (100, 0, 0));
 }
 
 #[test]
 fn a_system_without_a_transition_is_blocked_not_silent() {
-    let system = system("
+    let system = system(
+        "
 system stuck
 state x in [0, 10]
 policy y = net(\"0\", x)
@@ -257,7 +269,8 @@ init x == 0
 assume next(x) <= 2
 assume d >= 0.5
 property p = G (x <= 2)
-");
+",
+    );
     let (reports, summary) = run(&system, &Options { runs: 10, steps: 50, ..Options::default() });
     assert_eq!(summary.blocked, 10);
     assert!(reports.iter().all(|report| report.steps <= 4));
@@ -289,7 +302,8 @@ fn random_actions_follow_their_probabilities() {
 
 #[test]
 fn chance_follows_its_probabilities() {
-    let system = system("
+    let system = system(
+        "
 system slippery
 state falls in [0, 10000]
 policy y = net(\"0\", falls)
@@ -297,7 +311,8 @@ chance ground of { dry: 0.9, wet: 0.1 }
 next falls = match ground { dry: falls, wet: falls + 1 } + y
 init falls == 0
 property p = G (falls >= 0)
-");
+",
+    );
     let (reports, _) = run(&system, &Options { runs: 40, steps: 500, record: true, ..Options::default() });
     let falls: f64 = reports.iter().map(|report| report.trace.as_ref().unwrap()[500].state[0]).sum();
     assert!((falls / 20_000.0 - 0.1).abs() < 0.01, "{falls}");
@@ -305,7 +320,8 @@ property p = G (falls >= 0)
 
 #[test]
 fn initial_states_satisfy_their_condition() {
-    let system = system("
+    let system = system(
+        "
 system disc
 state x in [-1, 1]
 state y in [-1, 1]
@@ -314,7 +330,8 @@ next x = x + a
 next y = y
 init x^2 + y^2 <= 0.5
 property inside = G (x^2 + y^2 <= 0.5)
-");
+",
+    );
     let (_, summary) = run(&system, &Options { runs: 500, steps: 1, ..Options::default() });
     assert_eq!(summary.properties[0].violated, 0);
 }

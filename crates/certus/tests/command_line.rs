@@ -55,7 +55,8 @@ fn recorded_inputs_can_be_played_again() {
 
 #[test]
 fn threads_change_nothing() {
-    let run = |threads| certus(&["simulate", TOY, "--runs", "700", "--steps", "5", "--format", "csv", "--threads", threads]);
+    let run =
+        |threads| certus(&["simulate", TOY, "--runs", "700", "--steps", "5", "--format", "csv", "--threads", threads]);
     assert_eq!(run("1").stdout, run("3").stdout);
 }
 

@@ -81,10 +81,8 @@ fn the_map_of_the_code_is_true() {
     let entries = std::fs::read_dir(root().join("crates")).unwrap();
     let mut crates: Vec<String> = entries.map(|e| e.unwrap().file_name().to_string_lossy().into_owned()).collect();
     crates.sort();
-    let mut listed: Vec<String> = map
-        .lines()
-        .filter_map(|line| line.strip_prefix("| `crates/")?.split('`').next().map(str::to_owned))
-        .collect();
+    let mut listed: Vec<String> =
+        map.lines().filter_map(|line| line.strip_prefix("| `crates/")?.split('`').next().map(str::to_owned)).collect();
     listed.sort();
     assert_eq!(listed, crates, "the table of rooms in ARCHITECTURE.md and the folder crates/ differ");
     for path in map.split('`').skip(1).step_by(2).filter(|path| path.contains('/') && !path.contains(' ')) {

@@ -58,7 +58,8 @@ fn every_system_loads_is_canonical_and_runs() {
         for (property, seen) in system.properties.iter().zip(&summary.properties) {
             let ltl = matches!(property.kind, PropertyKind::Ltl(_));
             if ltl && property.expect == Some(Expect::Holds) && seen.violated > 0 {
-                faults.push(format!("{name}: {} is expected to hold, run {:?} breaks it", property.name, seen.worst_run));
+                faults
+                    .push(format!("{name}: {} is expected to hold, run {:?} breaks it", property.name, seen.worst_run));
             }
         }
     }

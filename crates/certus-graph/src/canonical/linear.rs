@@ -226,7 +226,8 @@ impl Builder {
 
     fn any_substitutable(&self, affine: &Affine, args: &[NodeId]) -> bool {
         let repeated = (1..args.len()).any(|index| args[..index].contains(&args[index]));
-        repeated || args.iter().zip(affine.matrices()).any(|(&arg, matrix)| self.pays(arg, matrix.rows(), matrix.stored()))
+        repeated
+            || args.iter().zip(affine.matrices()).any(|(&arg, matrix)| self.pays(arg, matrix.rows(), matrix.stored()))
     }
 
     /// Whether to substitute an argument into a matrix with this many rows and stored entries.
@@ -254,9 +255,7 @@ impl Builder {
     /// Substitutes arguments while that pays.
     fn fuse(&mut self, form: &mut LinearForm) -> Result<(), GraphError> {
         let rows = form.bias.len();
-        while let Some(index) =
-            form.terms.iter().position(|(node, matrix)| self.pays(*node, rows, matrix.stored()))
-        {
+        while let Some(index) = form.terms.iter().position(|(node, matrix)| self.pays(*node, rows, matrix.stored())) {
             let arg = form.terms[index].0;
             let node = self.target.node(arg);
             let inner = match self.form_of(&node.op, &node.inputs)? {
@@ -290,7 +289,9 @@ impl Builder {
                 (true, _) => self.scaled(args[1], args[0], result, |x, c| mul.interval(x, c)),
                 _ => None,
             },
-            Op::Div(div) if self.is_constant(args[1]) => self.scaled(args[0], args[1], result, |x, c| div.interval(x, c)),
+            Op::Div(div) if self.is_constant(args[1]) => {
+                self.scaled(args[0], args[1], result, |x, c| div.interval(x, c))
+            }
             Op::Reduce(reduce) if matches!(reduce.kind, ReduceKind::Sum | ReduceKind::Mean) => {
                 let count = reduce.count(shapes[0]) as f64;
                 let (weight, error) = match reduce.kind {
@@ -322,7 +323,8 @@ impl Builder {
                 conv.for_each_entry(shapes[0], &result, |row, column, weight| rows[row].push((column, weight)));
                 rows.iter_mut().for_each(|row| row.sort_by_key(|&(column, _)| column));
                 let mut form = self.single(args[0], rows, result, 0.0);
-                form.bias = (0..form.bias.len()).map(|row| conv.bias()[row / positions.max(1) % conv.bias().len()]).collect();
+                form.bias =
+                    (0..form.bias.len()).map(|row| conv.bias()[row / positions.max(1) % conv.bias().len()]).collect();
                 Some(form)
             }
             Op::Reshape(m) => Some(self.movement(m, args)?),
@@ -336,7 +338,8 @@ impl Builder {
 
     fn single(&self, arg: NodeId, rows: Vec<Row>, shape: Shape, error: f64) -> LinearForm {
         let count = rows.len();
-        let mut form = LinearForm::exact(vec![(arg, Rows { columns: self.target.elements(arg), rows })], vec![0.0; count], shape);
+        let mut form =
+            LinearForm::exact(vec![(arg, Rows { columns: self.target.elements(arg), rows })], vec![0.0; count], shape);
         form.weight_error = vec![error; count];
         form
     }

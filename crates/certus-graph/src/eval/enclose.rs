@@ -33,11 +33,8 @@ pub fn enclose_nodes(graph: &Graph, inputs: &[&[Interval]]) -> Result<Vec<Vec<In
                 result.copy_from_slice(input);
             }
         } else {
-            let args: Vec<Arg<'_, Interval>> = node
-                .inputs
-                .iter()
-                .map(|&id| Arg { shape: graph.shape(id), values: &values[id.index()] })
-                .collect();
+            let args: Vec<Arg<'_, Interval>> =
+                node.inputs.iter().map(|&id| Arg { shape: graph.shape(id), values: &values[id.index()] }).collect();
             node.op.enclose(&args, &node.shape, &mut result);
         }
         values.push(result);

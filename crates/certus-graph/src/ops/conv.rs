@@ -23,10 +23,11 @@ impl Conv {
         let fits = (3..=4).contains(&shape.len())
             && shape[2..] == window.kernel
             && group > 0
-            && shape[0] % group == 0
+            && shape[0].is_multiple_of(group)
             && bias.as_ref().is_none_or(|bias| bias.len() == shape[0]);
         if !fits {
-            let message = format!("weights {shape:?}, kernel {:?}, {group} groups and the bias disagree", window.kernel);
+            let message =
+                format!("weights {shape:?}, kernel {:?}, {group} groups and the bias disagree", window.kernel);
             return Err(GraphError::shape("Conv", message));
         }
         let bias = bias.unwrap_or_else(|| vec![0.0; shape[0]]).into();
@@ -61,7 +62,8 @@ impl Conv {
         let (spatial, positions): (usize, usize) = (shape[2..].iter().product(), result[2..].iter().product());
         let taps = self.window.size();
         let mut sources = Vec::new();
-        self.window.for_each_tap(&shape[2..], &result[2..], |position, tap, offset| sources.push((position, tap, offset)));
+        self.window
+            .for_each_tap(&shape[2..], &result[2..], |position, tap, offset| sources.push((position, tap, offset)));
         for sample in 0..samples {
             for out in 0..out_channels {
                 let first = out / (out_channels / self.group) * per_group;

@@ -19,8 +19,7 @@ impl Unary for Elu {
     }
 
     fn interval(&self, x: Interval) -> Interval {
-        let below = (x.lo < 0.0)
-            .then(|| Interval::point(self.alpha) * Interval::new(x.lo, x.hi.min(0.0)).exp_m1());
+        let below = (x.lo < 0.0).then(|| Interval::point(self.alpha) * Interval::new(x.lo, x.hi.min(0.0)).exp_m1());
         let above = (x.hi >= 0.0).then(|| Interval::new(x.lo.max(0.0), x.hi));
         match (below, above) {
             (Some(below), Some(above)) => below.hull(above),

@@ -38,8 +38,11 @@ impl Reduce {
 
     /// For each element of the argument, in order, the element of the result that it goes into.
     pub fn targets(&self, shape: &[usize]) -> Vec<usize> {
-        let kept: Shape =
-            shape.iter().enumerate().map(|(axis, &extent)| if self.axes.contains(&axis) { 1 } else { extent }).collect();
+        let kept: Shape = shape
+            .iter()
+            .enumerate()
+            .map(|(axis, &extent)| if self.axes.contains(&axis) { 1 } else { extent })
+            .collect();
         let mut steps = strides(&kept);
         self.axes.iter().for_each(|&axis| steps[axis] = 0);
         let mut targets = Vec::new();

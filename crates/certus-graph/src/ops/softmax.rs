@@ -47,9 +47,8 @@ impl Operator for Softmax {
         for start in starts {
             let row = |i: usize| (start + i * stride) * batch;
             for point in 0..batch {
-                let largest = (0..length)
-                    .map(|i| source[row(i) + point])
-                    .fold(T::from_f64(f64::NEG_INFINITY), T::maximum);
+                let largest =
+                    (0..length).map(|i| source[row(i) + point]).fold(T::from_f64(f64::NEG_INFINITY), T::maximum);
                 (0..length).for_each(|i| shifted[i * batch + point] = source[row(i) + point] - largest);
             }
             certus_kernels::exp(&mut shifted);

@@ -78,7 +78,8 @@ impl Window {
         let (mut position, mut tap) = (position, tap);
         let (mut offset, mut stride) = (0, 1);
         for axis in (0..self.axes()).rev() {
-            let place = position % positions[axis] * self.strides[axis] + tap % self.kernel[axis] * self.dilations[axis];
+            let place =
+                position % positions[axis] * self.strides[axis] + tap % self.kernel[axis] * self.dilations[axis];
             position /= positions[axis];
             tap /= self.kernel[axis];
             let index = place.checked_sub(self.pads[axis]).filter(|&index| index < spatial[axis])?;

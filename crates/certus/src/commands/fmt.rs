@@ -71,8 +71,7 @@ fn format(path: &Path, check: bool) -> Result<Done, Failure> {
     .map_err(|error| Failure::reading(path, &error))?;
     let name = if standard { "<standard input>".to_owned() } else { path.display().to_string() };
     let source = Source::new(name, text);
-    let formatted =
-        certus_lang::format(&source).map_err(|diagnostics| Failure::Diagnostics(rendered(&diagnostics)))?;
+    let formatted = certus_lang::format(&source).map_err(|diagnostics| Failure::Diagnostics(rendered(&diagnostics)))?;
     let changed = formatted != source.text;
     if standard && !check {
         stdout().write_all(formatted.as_bytes())?;

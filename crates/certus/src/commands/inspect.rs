@@ -23,7 +23,9 @@ pub fn run(command: &Inspect) -> Result<Finding, Failure> {
     let is_system = command.file.extension().is_some_and(|extension| extension == "certus");
     if is_system {
         if command.eval.is_some() {
-            return Err(Failure::message("--eval evaluates a network; for a system, use `certus simulate --format csv`"));
+            return Err(Failure::message(
+                "--eval evaluates a network; for a system, use `certus simulate --format csv`",
+            ));
         }
         let system = load_system(&command.file, &command.settings, command.common.json)?;
         match command.common.json {
@@ -150,10 +152,18 @@ fn fragment(property: &Property) -> &'static str {
         PropertyKind::Probability { .. } => "probability of a path formula",
         PropertyKind::Ltl(formula) => match formula {
             Formula::Globally(bounds, inner) if temporal_free(inner) => {
-                if bounds.upper.is_some() { "bounded safety" } else { "safety" }
+                if bounds.upper.is_some() {
+                    "bounded safety"
+                } else {
+                    "safety"
+                }
             }
             Formula::Finally(bounds, inner) if temporal_free(inner) => {
-                if bounds.upper.is_some() { "bounded liveness" } else { "liveness" }
+                if bounds.upper.is_some() {
+                    "bounded liveness"
+                } else {
+                    "liveness"
+                }
             }
             formula if temporal_free(formula) => "initial condition",
             _ => "LTL",
@@ -193,11 +203,8 @@ fn json_system(system: &System) -> Value {
             json!({"name": p.name, "formula": p.source, "fragment": fragment(p), "expect": expect, "doc": p.doc})
         })
         .collect();
-    let policies: Vec<Value> = system
-        .policies
-        .iter()
-        .map(|p| json!({"name": p.name, "length": p.len, "networks": p.networks}))
-        .collect();
+    let policies: Vec<Value> =
+        system.policies.iter().map(|p| json!({"name": p.name, "length": p.len, "networks": p.networks})).collect();
     let actions: Vec<Value> = system
         .actions
         .iter()
@@ -236,10 +243,13 @@ fn json_system(system: &System) -> Value {
 }
 
 fn show_system(system: &System, output: &mut impl Write) -> Result<(), Failure> {
-    writeln!(output, "{}{}", system.name, if system.doc.is_empty() { String::new() } else { format!(": {}", system.doc) })?;
+    let about = system.doc.replace('\n', " ");
+    writeln!(output, "{}{}{about}", system.name, if about.is_empty() { "" } else { ": " })?;
     let step = match (system.dt, system.integrator) {
         (Some(dt), Some(Integrator::Euler)) => format!("one step is {} s, by Euler's method", short(dt)),
-        (Some(dt), Some(Integrator::Rk4)) => format!("one step is {} s, by the Runge-Kutta method of order 4", short(dt)),
+        (Some(dt), Some(Integrator::Rk4)) => {
+            format!("one step is {} s, by the Runge-Kutta method of order 4", short(dt))
+        }
         (Some(dt), None) => format!("one step is {} s", short(dt)),
         (None, _) => "steps without a duration".to_owned(),
     };
@@ -263,7 +273,13 @@ fn show_system(system: &System, output: &mut impl Write) -> Result<(), Failure> 
     }
     for policy in &system.policies {
         let networks = policy.networks.join(", ");
-        writeln!(output, "  policy   {:<width$}  {} from {networks}{}", policy.name, numbers(policy.len), doc(&policy.doc))?;
+        writeln!(
+            output,
+            "  policy   {:<width$}  {} from {networks}{}",
+            policy.name,
+            numbers(policy.len),
+            doc(&policy.doc)
+        )?;
     }
     for action in &system.actions {
         let how = if action.kind == ActionKind::Softmax { "at random" } else { "by argmax" };

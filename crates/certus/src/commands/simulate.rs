@@ -129,11 +129,14 @@ fn options<'a>(
 fn target(command: &Simulate, system: &System) -> Result<usize, Failure> {
     let names = || system.properties.iter().map(|property| property.name.as_str()).collect::<Vec<_>>();
     match &command.property {
-        None if system.properties.is_empty() => Err(Failure::message("an adversary needs a property, and there is none")),
+        None if system.properties.is_empty() => {
+            Err(Failure::message("an adversary needs a property, and there is none"))
+        }
         None => Ok(0),
         Some(name) => names().iter().position(|other| other == name).ok_or_else(|| {
             let nearest = certus_lang::diagnostics::nearest(name, names());
-            let hint = nearest.map_or_else(|| format!("there are {}", names().join(", ")), |n| format!("did you mean '{n}'?"));
+            let hint =
+                nearest.map_or_else(|| format!("there are {}", names().join(", ")), |n| format!("did you mean '{n}'?"));
             Failure::message(format!("{} has no property '{name}'; {hint}", system.name))
         }),
     }
@@ -282,6 +285,7 @@ fn json_summary(system: &System, summary: &Summary, command: &Simulate, seconds:
             let mut shown = json!({
                 "property": property.name, "satisfied": seen.satisfied, "violated": seen.violated, "open": seen.open,
                 "worst_margin": json_number(seen.worst_margin), "worst_run": seen.worst_run,
+                "worst_broken_at": seen.worst_broken_at,
             });
             if let (PropertyKind::Probability { .. }, Some(shown)) = (&property.kind, shown.as_object_mut()) {
                 let (low, high) = estimate(seen);
@@ -293,9 +297,10 @@ fn json_summary(system: &System, summary: &Summary, command: &Simulate, seconds:
     let reward = summary.reward.map(|reward| {
         json!({"mean": json_number(reward.mean), "least": json_number(reward.least), "greatest": json_number(reward.greatest)})
     });
-    let fault = summary.first_fault.as_ref().map(|report| {
-        json!({"run": report.run, "step": report.steps, "end": json_end(&report.end)})
-    });
+    let fault = summary
+        .first_fault
+        .as_ref()
+        .map(|report| json!({"run": report.run, "step": report.steps, "end": json_end(&report.end)}));
     json!({
         "system": system.name,
         "runs": summary.runs,
@@ -360,12 +365,20 @@ fn table(
     }
     if !system.properties.is_empty() {
         let width = system.properties.iter().map(|property| property.name.chars().count()).max().unwrap_or(0).max(8);
-        writeln!(output, "\n  {:<width$}  {:>8}  {:>8}  {:>8}  {:>12}  worst run", "property", "broken", "kept", "open", "margin")?;
+        writeln!(
+            output,
+            "\n  {:<width$}  {:>8}  {:>8}  {:>8}  {:>12}  worst run",
+            "property", "broken", "kept", "open", "margin"
+        )?;
         for (property, seen) in system.properties.iter().zip(&summary.properties) {
             let name = &property.name;
             let (broken, kept, open) = (seen.violated, seen.satisfied, seen.open);
             let margin = short(seen.worst_margin);
-            let run = seen.worst_run.map_or_else(|| "–".to_owned(), |run| run.to_string());
+            let run = match (seen.worst_run, seen.worst_broken_at) {
+                (Some(run), Some(step)) => format!("{run}, broken at step {step}"),
+                (Some(run), None) => run.to_string(),
+                (None, _) => "–".to_owned(),
+            };
             match &property.kind {
                 PropertyKind::Ltl(_) => {
                     writeln!(output, "  {name:<width$}  {broken:>8}  {kept:>8}  {open:>8}  {margin:>12}  {run}")?;

@@ -32,7 +32,8 @@ def measured(readme):
         margin = margin if isinstance(margin, str) else f"{margin:.6g}"
         if "estimate" in seen:
             low, high = seen["estimate"]["lower"], seen["estimate"]["upper"]
-            margin = f"probability in [{low:.4g}, {high:.4g}] (95 %)"
+            rows.append(f"| `{seen['property']}` | | | | probability in [{low:.4g}, {high:.4g}] (95 %) |")
+            continue
         rows.append(f"| `{seen['property']}` | {seen['violated']} | {seen['satisfied']} | {seen['open']} | {margin} |")
     return "\n".join(lines) + "\n\n" + "\n".join(rows) + "\n"
 

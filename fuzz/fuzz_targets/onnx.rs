@@ -22,7 +22,8 @@ fuzz_target!(|bytes: &[u8]| {
         return;
     }
     let sizes: Vec<usize> = graph.inputs().iter().map(|port| graph.elements(port.node)).collect();
-    let point: Vec<Vec<f64>> = sizes.iter().map(|&size| (0..size).map(|i| 0.25 - (i % 5) as f64 / 8.0).collect()).collect();
+    let point: Vec<Vec<f64>> =
+        sizes.iter().map(|&size| (0..size).map(|i| 0.25 - (i % 5) as f64 / 8.0).collect()).collect();
     let narrow: Vec<Vec<f32>> = point.iter().map(|input| input.iter().map(|&x| x as f32).collect()).collect();
     evaluate(&graph, &slices(&point)).expect("the inputs fit");
     evaluate(&graph, &slices(&narrow)).expect("the inputs fit");

@@ -60,8 +60,14 @@ pub struct RewardSummary {
 impl Summary {
     /// The summary of no runs.
     pub fn new(properties: usize) -> Self {
-        let property =
-            PropertySummary { satisfied: 0, violated: 0, open: 0, worst_margin: f64::INFINITY, worst_run: None };
+        let property = PropertySummary {
+            satisfied: 0,
+            violated: 0,
+            open: 0,
+            worst_margin: f64::INFINITY,
+            worst_run: None,
+            worst_broken_at: None,
+        };
         Summary {
             runs: 0,
             steps: 0,

@@ -1,10 +1,11 @@
-//! Any text as a `.certus` file: parsing, printing, checking, lowering and enclosing the step must not
-//! panic, and printing must be stable.
+//! Any text as a `.certus` file: parsing, printing, checking, lowering, canonical form and enclosure of the
+//! step must not panic, and printing must be stable.
 
 #![no_main]
 
 use std::sync::Arc;
 
+use certus_graph::canonical::canonicalize;
 use certus_graph::eval::enclose_nodes;
 use certus_graph::ops::{Affine, Relu};
 use certus_graph::{Graph, Interval};
@@ -29,7 +30,7 @@ fuzz_target!(|text: &str| {
     }
 });
 
-/// Encloses every node of a small step.
+/// Brings a small step into canonical form, and encloses every node of both.
 fn enclose_step(step: &Graph) {
     if step.ids().map(|id| step.elements(id)).sum::<usize>() > MAX_ELEMENTS {
         return;
@@ -38,6 +39,8 @@ fn enclose_step(step: &Graph) {
         step.inputs().iter().map(|port| vec![Interval::new(-0.5, 0.75); step.elements(port.node)]).collect();
     let slices: Vec<&[Interval]> = boxes.iter().map(Vec::as_slice).collect();
     enclose_nodes(step, &slices).expect("the inputs fit");
+    let canonical = canonicalize(step).expect("a step has a canonical form");
+    enclose_nodes(&canonical, &slices).expect("the inputs are the same");
 }
 
 /// Networks whose file name tells their size: `3x2.onnx` has three inputs and two outputs.

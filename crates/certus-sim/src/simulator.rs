@@ -19,6 +19,12 @@ const BLOCK: usize = 256;
 /// Memory that the history of a block's atoms may take; longer runs get smaller blocks.
 const HISTORY_BYTES: usize = 64 << 20;
 
+/// The history that one run may keep.
+const LONGEST_HISTORY: usize = 4 << 30;
+
+/// How many points an adversary may evaluate at once.
+const MOST_POINTS: usize = 1 << 16;
+
 /// How many states are drawn from the initial box before giving up.
 pub(crate) const MAX_INITIAL_TRIES: usize = 1000;
 
@@ -129,7 +135,17 @@ impl<'s> Simulator<'s> {
             threads => threads,
         };
         let per_run = options.steps.saturating_add(1).saturating_mul(self.system.atoms.len().max(1) * 9);
-        let block = (HISTORY_BYTES / per_run.max(1)).clamp(1, BLOCK) as u64;
+        if per_run > LONGEST_HISTORY {
+            let (steps, gigabytes) = (options.steps, per_run >> 30);
+            let message = format!("{steps} steps would keep {gigabytes} GB of history per run; ask for fewer steps");
+            return Err(SimulationError::Options(message));
+        }
+        let evaluated_per_run = match options.inputs {
+            InputSource::Adversary { candidates, .. } => candidates,
+            _ => 1,
+        };
+        let block = (HISTORY_BYTES / per_run.max(1)).min(MOST_POINTS / evaluated_per_run).clamp(1, BLOCK) as u64;
+        let threads = threads.min(usize::try_from(options.runs.div_ceil(block)).unwrap_or(usize::MAX)).max(1);
         let mut summary = Summary::new(self.system.properties.len());
         let mut scratches: Vec<Scratch> = (0..threads).map(|_| Scratch::default()).collect();
         let mut violated = 0;
@@ -190,8 +206,9 @@ impl<'s> Simulator<'s> {
                 if *property >= self.system.properties.len() {
                     return Err(SimulationError::Adversary("the adversary needs a property to break".to_owned()));
                 }
-                if *candidates == 0 {
-                    return Err(SimulationError::Adversary("the adversary needs at least one candidate".to_owned()));
+                if *candidates == 0 || *candidates > MOST_POINTS {
+                    let message = format!("the adversary takes from 1 to {MOST_POINTS} candidates, not {candidates}");
+                    return Err(SimulationError::Adversary(message));
                 }
                 if self.system.inputs.is_empty() {
                     let message = "the system has no `input` for an adversary to choose";

@@ -364,3 +364,16 @@ fn no_runs_and_no_steps_are_fine() {
     let (reports, _) = run(&system, &Options { runs: 3, steps: 0, record: true, ..Options::default() });
     assert!(reports.iter().all(|report| report.steps == 0 && report.trace.as_ref().unwrap().len() == 1));
 }
+
+#[test]
+fn absurd_sizes_are_refused_before_anything_is_allocated() {
+    let system = system(DRIFT);
+    let refused = |options: Options<'_>| {
+        Simulator::new(&system).unwrap().run(&options, &mut |_| {}, &mut |_| {}).unwrap_err().to_string()
+    };
+    assert!(refused(Options { steps: usize::MAX, ..Options::default() }).contains("ask for fewer steps"));
+    let candidates = |candidates| InputSource::Adversary { property: 0, candidates };
+    assert!(refused(Options { inputs: candidates(usize::MAX), ..Options::default() }).contains("1 to 65536"));
+    assert!(refused(Options { inputs: candidates(0), ..Options::default() }).contains("1 to 65536"));
+    assert!(refused(Options { first_run: u64::MAX, ..Options::default() }).contains("2^64"));
+}

@@ -39,7 +39,7 @@ use term::{Term, Uses};
 pub(crate) const MAX_VECTOR: usize = 1_000_000;
 
 /// Most work that expanding a file may take, in elements and in terms of a fixed weight.
-const MAX_WORK: usize = 32_000_000;
+const MAX_WORK: usize = 8_000_000;
 const TERM_WEIGHT: usize = 16;
 
 /// A checked file: everything lowering needs.

@@ -16,12 +16,14 @@
 //! * **along the batch** (`tiles`): broadcast one weight, multiply it with a register of neighbouring points. A block of
 //!   `M` rows by `N` registers of points keeps `M · N` accumulators; a column costs `M + N` loads for `M · N`
 //!   multiply-adds, so the arithmetic units and not the load ports are the limit. With 32 registers `M × N` is 8 × 3, or
-//!   8 × 2 and 16 × 1 where the batch ends; with 16 registers it is 4 × 2. The points of a tile are copied next to each
-//!   other first: columns of a batch lie `batch` elements apart, and for a power of two that stride would put all of them
-//!   into the same few cache sets.
+//!   8 × 2 and 16 × 1 where the batch ends; with 16 registers it is 4 × 2. The first block copies the points
+//!   of the tile next to each other for the blocks after it: columns of a batch lie `batch` elements apart, and for a
+//!   power of two that stride would put all of them into the same few cache sets. A copy made beforehand would wait for
+//!   memory; inside the block it hides behind the arithmetic.
 //!
 //! Both read the same panels. Blocking over columns, as libraries for square matrices do, is left out: a tile of points
-//! for a thousand columns still fits the second-level cache, and the layers of policies are smaller than that.
+//! for a thousand columns still fits the second-level cache, which delivers its part of a column well before the
+//! multiply-adds of the previous ones are done, and storing and reloading partial sums costs more than it saves.
 //!
 //! # The same sum everywhere
 //!

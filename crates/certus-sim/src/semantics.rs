@@ -158,11 +158,11 @@ fn signal<V: Value>(formula: &Formula, length: usize, tail: Tail, atom: &dyn Fn(
         Formula::Until(bounds, a, b) => until(of(a), of(b), *bounds, tail),
         // a R b is the negation of !a U !b.
         Formula::Release(bounds, a, b) => release(of(a), of(b), *bounds, tail),
-        // a W b is b R (a | b), within the same bounds.
+        // a W b is (a U b) | G a, where 'globally' begins now and ends with the bound.
         Formula::WeakUntil(bounds, a, b) => {
-            let b = of(b);
-            let either = of(a).zip(&b, Range::join);
-            release(b, either, *bounds, tail)
+            let from_now = Bounds { lower: 0, upper: bounds.upper };
+            let broken = until(constant(top), of(a).map(Range::negate), from_now, tail);
+            until(of(a), of(b), *bounds, tail).zip(&broken.map(Range::negate), Range::join)
         }
     }
 }
@@ -259,7 +259,9 @@ mod tests {
             Formula::Until(bounds, a, b) => until(bounds, &|step| inner(a, step), &|step| inner(b, step)),
             Formula::Release(bounds, a, b) => !until(bounds, &|step| !inner(a, step), &|step| !inner(b, step)),
             Formula::WeakUntil(bounds, a, b) => {
-                !until(bounds, &|step| !inner(b, step), &|step| !inner(a, step) && !inner(b, step))
+                let from_now = Bounds { lower: 0, upper: bounds.upper };
+                until(bounds, &|step| inner(a, step), &|step| inner(b, step))
+                    || !until(&from_now, &|_| true, &|step| !inner(a, step))
             }
         }
     }

@@ -44,7 +44,7 @@ unsafe fn register_of_points<V: Vector>(product: &mut Product<'_, V::Elem>, firs
         unsafe {
             let weights = product.weights.add(row * cols);
             let operands = tiles::Operands { weights, row_step: cols, column_step: 1, x, x_step };
-            let [sums] = tiles::sums::<V, 1, 1, MAX_LANES>(operands, cols);
+            let [sums] = tiles::sums::<V, 1, 1, MAX_LANES, false>(operands, cols, std::ptr::null_mut());
             product.output.put_points(row, first, width, sums);
         }
     }

@@ -113,8 +113,21 @@ fn all_small_shapes_are_right_and_do_not_depend_on_the_batch() {
 fn all_batches_up_to_seventy_agree_with_single_points() {
     let batches: Vec<usize> = (1..=70).collect();
     for level in Level::available() {
-        // One shape for every number of chains, with columns that do not divide evenly.
-        for (rows, cols) in [(1, 45), (3, 33), (7, 67), (20, 35), (37, 19), (50, 64), (70, 9), (135, 5), (2, 1)] {
+        // Every number of chains, with columns that do not divide evenly; with one chain, every remainder by four.
+        for (rows, cols) in [
+            (1, 45),
+            (3, 33),
+            (7, 67),
+            (20, 35),
+            (37, 19),
+            (50, 64),
+            (70, 9),
+            (135, 5),
+            (66, 10),
+            (80, 7),
+            (65, 8),
+            (2, 1),
+        ] {
             check_shape::<f32>(level, rows, cols, &batches);
             check_shape::<f64>(level, rows, cols, &batches);
         }

@@ -55,16 +55,19 @@ unsafe fn blocks<V: Vector, const M: usize, const N: usize, const C: usize>(
     width: usize,
 ) {
     let (rows, cols, batch) = (product.shape.rows, product.shape.cols, product.output.batch);
-    // Copying pays once several blocks read the points; a narrow tile must be padded.
-    let (x, x_step) = if rows > 2 * M || width < N * V::LANES {
-        (copy_points::<V, N>(product, first, width), N * V::LANES)
-    } else {
-        (product.x[first..].as_ptr(), batch)
-    };
+    let tile = N * V::LANES;
+    // Where the points are read from, and where the first block copies them to. Copying pays once several blocks read
+    // them; a narrow tile must be padded as well, which the kernel cannot do on the way.
+    let (mut x, mut x_step, mut copy) = (product.x[first..].as_ptr(), batch, None);
+    if width < tile {
+        (x, x_step) = (copy_points::<V, N>(product, first, width), tile);
+    } else if rows > 2 * M {
+        copy = Some(aligned(product.scratch, cols * tile));
+    }
     for row in (0..rows).step_by(M) {
         let panel = row / V::LANES;
         // SAFETY: the block lies within its panel, which is padded to its full height; `x` holds `N` registers of
-        // points for each column.
+        // points for each column, and `copy` has room for them.
         unsafe {
             let operands = Operands {
                 weights: product.weights.add(panel * cols * V::LANES + row % V::LANES),
@@ -73,7 +76,13 @@ unsafe fn blocks<V: Vector, const M: usize, const N: usize, const C: usize>(
                 x,
                 x_step,
             };
-            let sums = sums::<V, M, N, C>(operands, cols);
+            let sums = match copy.take() {
+                Some(copy) => {
+                    (x, x_step) = (copy.cast_const(), tile);
+                    sums::<V, M, N, C, true>(operands, cols, copy)
+                }
+                None => sums::<V, M, N, C, false>(operands, cols, std::ptr::null_mut()),
+            };
             for m in 0..M {
                 if row + m < rows {
                     product.output.put_points(row + m, first, width, sums[m]);
@@ -83,7 +92,7 @@ unsafe fn blocks<V: Vector, const M: usize, const N: usize, const C: usize>(
     }
 }
 
-/// Copies points to where the columns of a tile are neighbours, with zeros beside them to fill the registers.
+/// Copies the points of a narrow tile to where its columns are neighbours, with zeros beside them to fill the registers.
 #[inline(always)]
 pub(super) fn copy_points<V: Vector, const N: usize>(
     product: &mut Product<'_, V::Elem>,
@@ -96,43 +105,41 @@ pub(super) fn copy_points<V: Vector, const N: usize>(
         let points = &column[first..first + width];
         // SAFETY: `copy` has room for `cols` times `tile` elements, and `width` is at most `tile`.
         unsafe {
-            let to = copy.add(i * tile);
-            if width == tile {
-                for n in 0..N {
-                    V::load(points.as_ptr().add(n * V::LANES)).store(to.add(n * V::LANES));
-                }
-            } else {
-                let to = std::slice::from_raw_parts_mut(to, tile);
-                to[..width].copy_from_slice(points);
-                to[width..].fill(V::Elem::default());
-            }
+            let to = std::slice::from_raw_parts_mut(copy.add(i * tile), tile);
+            to[..width].copy_from_slice(points);
+            to[width..].fill(V::Elem::default());
         }
     }
     copy
 }
 
-/// The sums of `M` rows for `N` registers of points.
+/// The sums of `M` rows for `N` registers of points; with `COPY` the points are also written to `copy`, column by column
+/// next to each other.
 ///
 /// # Safety
-/// As for [`panels`]; the operands are readable for `M` rows, `cols` columns and `N` registers.
+/// As for [`panels`]; the operands are readable for `M` rows, `cols` columns and `N` registers, and with `COPY` there is
+/// room for `cols` times `N` registers at `copy`.
 #[inline(always)]
-pub(super) unsafe fn sums<V: Vector, const M: usize, const N: usize, const C: usize>(
+pub(super) unsafe fn sums<V: Vector, const M: usize, const N: usize, const C: usize, const COPY: bool>(
     operands: Operands<V::Elem>,
     cols: usize,
+    copy: *mut V::Elem,
 ) -> [[V; N]; M] {
-    // SAFETY: `i + c < cols` wherever column `i + c` is read.
+    // Several columns per turn: counting and jumping are executed by the units that multiply, and delay them.
+    let group = C.max(4);
+    // SAFETY: `i + k < cols` wherever column `i + k` is read.
     unsafe {
         let mut chains = [[[V::splat(V::Elem::default()); C]; N]; M];
         let mut i = 0;
-        while i + C <= cols {
-            for c in 0..C {
-                column(&mut chains, c, operands, i + c);
+        while i + group <= cols {
+            for k in 0..group {
+                column::<V, M, N, C, COPY>(&mut chains, k % C, operands, i + k, copy);
             }
-            i += C;
+            i += group;
         }
-        for c in 0..C - 1 {
-            if i + c < cols {
-                column(&mut chains, c, operands, i + c);
+        for k in 0..group - 1 {
+            if i + k < cols {
+                column::<V, M, N, C, COPY>(&mut chains, k % C, operands, i + k, copy);
             }
         }
         let mut sums = [[V::splat(V::Elem::default()); N]; M];
@@ -150,11 +157,12 @@ pub(super) unsafe fn sums<V: Vector, const M: usize, const N: usize, const C: us
 /// # Safety
 /// As for [`sums`].
 #[inline(always)]
-unsafe fn column<V: Vector, const M: usize, const N: usize, const C: usize>(
+unsafe fn column<V: Vector, const M: usize, const N: usize, const C: usize, const COPY: bool>(
     chains: &mut [[[V; C]; N]; M],
     c: usize,
     operands: Operands<V::Elem>,
     i: usize,
+    copy: *mut V::Elem,
 ) {
     // SAFETY: the caller vouches for the operands.
     unsafe {
@@ -162,6 +170,9 @@ unsafe fn column<V: Vector, const M: usize, const N: usize, const C: usize>(
         let mut points = [V::splat(V::Elem::default()); N];
         for n in 0..N {
             points[n] = V::load(x.add(n * V::LANES));
+            if COPY {
+                points[n].store(copy.add((i * N + n) * V::LANES));
+            }
         }
         let weights = operands.weights.add(i * operands.column_step);
         for m in 0..M {

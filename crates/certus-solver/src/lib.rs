@@ -1,8 +1,24 @@
 //! Queries: is there a point of a region at which a formula over a graph's nodes holds?
 //!
-//! Depends on `certus-graph` alone. It never knows about systems or properties.
+//! [`solve`] answers `Sat` with a point that was replayed by plain evaluation, `Unsat` when every part of the region was
+//! closed by a bound that accounts for rounding, or `Unknown` with what was learnt. [`vnnlib`] reads such questions from
+//! files.
+//!
+//! Depends on `certus-graph` and `certus-kernels`. It never knows about systems or properties.
 
 #![forbid(unsafe_code)]
 
+mod answer;
+mod attack;
+mod backward;
 pub mod formula;
+mod forward;
+mod program;
+mod query;
+mod relaxation;
+mod search;
 pub mod vnnlib;
+
+pub use answer::{Answer, Progress, UnknownReason, Witness};
+pub use query::{Place, Query, QueryError, Region};
+pub use search::{Budget, solve};

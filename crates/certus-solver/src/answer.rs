@@ -1,0 +1,47 @@
+//! What is said of a query.
+
+/// A point at which the formula holds, replayed on the graph as it was given.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Witness {
+    /// The flattened inputs: float32 values wherever one lies in the region.
+    pub inputs: Vec<f64>,
+    /// The flattened outputs in single precision.
+    pub outputs: Vec<f32>,
+}
+
+/// Why a query stayed open.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UnknownReason {
+    /// The time was over.
+    Deadline,
+    /// Somebody asked to stop.
+    Stopped,
+    /// More parts were open than the budget allows.
+    Memory,
+    /// As many parts were bounded as the budget allows.
+    Boxes,
+    /// The region has no bound in some direction, or parts became too small to split further.
+    Numerics,
+}
+
+/// How far a search is.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Progress {
+    /// Parts that were closed.
+    pub closed: u64,
+    /// Parts that are open.
+    pub open: u64,
+    /// The share of the region that is closed, by volume of the splits made.
+    pub done: f64,
+}
+
+/// What is said of a query.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    /// The formula holds at this point.
+    Sat(Witness),
+    /// The formula holds nowhere in the region, over the reals.
+    Unsat(Progress),
+    /// Neither was found.
+    Unknown(UnknownReason, Progress),
+}

@@ -1,0 +1,65 @@
+//! Reading a specification from a file, plain or compressed.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read};
+use std::path::Path;
+
+use flate2::bufread::MultiGzDecoder;
+
+use super::error::Fault;
+use super::{MAX_BYTES, Specification, VnnLibError, parse};
+
+/// The first bytes of a gzip file; no text in UTF-8 begins with them.
+const GZIP: [u8; 2] = [0x1f, 0x8b];
+
+/// Reads a specification from a file, which may be compressed with gzip.
+pub fn read(path: &Path) -> Result<Specification, VnnLibError> {
+    let bytes = contents(path, MAX_BYTES).map_err(|source| VnnLibError::Read { path: path.to_owned(), source })?;
+    let bytes = bytes.ok_or(VnnLibError::TooLarge { limit: MAX_BYTES })?;
+    match std::str::from_utf8(&bytes) {
+        Ok(text) => parse(text),
+        Err(error) => {
+            let (valid, _) = bytes.split_at(error.valid_up_to());
+            let fault = Fault::new(valid.len(), "the text is not UTF-8");
+            Err(fault.locate(&String::from_utf8_lossy(valid)))
+        }
+    }
+}
+
+/// The bytes of a file after decompression, or `None` where they are more than the limit.
+fn contents(path: &Path, limit: usize) -> io::Result<Option<Vec<u8>>> {
+    let mut file = BufReader::new(File::open(path)?);
+    let compressed = file.fill_buf()?.starts_with(&GZIP);
+    let enough = limit as u64 + 1;
+    let mut bytes = Vec::new();
+    if compressed {
+        MultiGzDecoder::new(file).take(enough).read_to_end(&mut bytes)?;
+    } else {
+        file.take(enough).read_to_end(&mut bytes)?;
+    }
+    Ok((bytes.len() <= limit).then_some(bytes))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use flate2::Compression;
+    use flate2::write::GzEncoder;
+
+    use super::*;
+
+    #[test]
+    fn the_size_is_bounded_after_decompression() {
+        let path = std::env::temp_dir().join(format!("certus-vnnlib-bound-{}.gz", std::process::id()));
+        let mut encoder = GzEncoder::new(Vec::new(), Compression::best());
+        encoder.write_all(&[b' '; 100_000]).unwrap();
+        let compressed = encoder.finish().unwrap();
+        std::fs::write(&path, &compressed).unwrap();
+        let read = |limit| contents(&path, limit).unwrap().map(|bytes| bytes.len());
+        let results = [read(100_000), read(99_999)];
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(results, [Some(100_000), None]);
+        assert!(compressed.len() < 1000);
+    }
+}

@@ -125,7 +125,8 @@ pub(crate) fn minimise(
                     }
                 }
                 let factor = gamma(program.elements(node));
-                (0..columns).for_each(|column| errors[column] += factor * (sizes[column] + objectives.constants[column].abs()));
+                (0..columns)
+                    .for_each(|column| errors[column] += factor * (sizes[column] + objectives.constants[column].abs()));
             }
         }
     }
@@ -234,7 +235,13 @@ fn activation(
 }
 
 /// The minimum over the input boxes, less everything that rounding may have changed.
-fn finish(program: &Program, bounds: &Bounds, objectives: &Objectives, at_inputs: Vec<f64>, errors: Vec<f64>) -> LowerBounds {
+fn finish(
+    program: &Program,
+    bounds: &Bounds,
+    objectives: &Objectives,
+    at_inputs: Vec<f64>,
+    errors: Vec<f64>,
+) -> LowerBounds {
     let columns = objectives.columns();
     let mut sums = objectives.constants.clone();
     let mut sizes: Vec<f64> = sums.iter().map(|value| value.abs()).collect();

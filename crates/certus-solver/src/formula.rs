@@ -81,11 +81,7 @@ impl<V: Clone + PartialEq> Formula<V> {
 }
 
 /// `decisive` as soon as one part is that, its opposite when all are, otherwise not known.
-fn decide<V: Clone + PartialEq>(
-    parts: &[Formula<V>],
-    value: &dyn Fn(&V) -> Interval,
-    decisive: bool,
-) -> Option<bool> {
+fn decide<V: Clone + PartialEq>(parts: &[Formula<V>], value: &dyn Fn(&V) -> Interval, decisive: bool) -> Option<bool> {
     let mut known = true;
     for part in parts {
         match part.certainty(value) {

@@ -123,7 +123,8 @@ fn affine(
         let row = at / boxes.max(1);
         let size = centre[at].abs() + radius[at] + layer.bias[row].abs();
         let error = (slack[at] + total * size + layer.bias_error[row]) * (1.0 + 1e-10) + f64::MIN_POSITIVE;
-        let range = Interval::new((centre[at] - radius[at] - error).next_down(), (centre[at] + radius[at] + error).next_up());
+        let range =
+            Interval::new((centre[at] - radius[at] - error).next_down(), (centre[at] + radius[at] + error).next_up());
         lower.push(range.lo);
         upper.push(range.hi);
     }

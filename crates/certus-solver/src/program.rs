@@ -54,15 +54,16 @@ fn up(value: f64) -> f64 {
 fn term(affine: &Affine, matrix: &Matrix) -> Term {
     let (rows, columns) = (matrix.rows(), matrix.columns());
     let dense = matrix.to_dense();
-    let transposed: Vec<f64> = (0..columns).flat_map(|j| (0..rows).map(move |i| (i, j))).map(|(i, j)| dense[i * columns + j]).collect();
+    let transposed: Vec<f64> =
+        (0..columns).flat_map(|j| (0..rows).map(move |i| (i, j))).map(|(i, j)| dense[i * columns + j]).collect();
     let magnitudes: Vec<f64> = dense.iter().map(|w| w.abs()).collect();
     let error = |row: usize| affine.weight_error(row);
-    let row_sums = magnitudes.chunks_exact(columns.max(1)).enumerate().map(|(row, weights)| {
-        up(weights.iter().sum::<f64>() + columns as f64 * error(row))
-    });
-    let column_maxima = (0..columns).map(|column| {
-        up((0..rows).map(|row| magnitudes[row * columns + column] + error(row)).fold(0.0, f64::max))
-    });
+    let row_sums = magnitudes
+        .chunks_exact(columns.max(1))
+        .enumerate()
+        .map(|(row, weights)| up(weights.iter().sum::<f64>() + columns as f64 * error(row)));
+    let column_maxima = (0..columns)
+        .map(|column| up((0..rows).map(|row| magnitudes[row * columns + column] + error(row)).fold(0.0, f64::max)));
     Term {
         row_sums: row_sums.collect(),
         column_maxima: column_maxima.collect(),

@@ -107,14 +107,21 @@ impl Query {
             }
         });
         match missing {
-            Some(variable) => Err(QueryError::Size(format!("the formula speaks of {variable:?}, which does not exist"))),
+            Some(variable) => {
+                Err(QueryError::Size(format!("the formula speaks of {variable:?}, which does not exist")))
+            }
             None => Ok(query),
         }
     }
 
     /// The questions that a VNN-LIB specification asks about a network, one per box of inputs.
-    pub fn from_specification(graph: &Graph, specification: &Specification, cases: Vec<Case>) -> Result<Vec<Self>, QueryError> {
-        let count = |ports: &[certus_graph::Port]| -> usize { ports.iter().map(|port| graph.elements(port.node)).sum() };
+    pub fn from_specification(
+        graph: &Graph,
+        specification: &Specification,
+        cases: Vec<Case>,
+    ) -> Result<Vec<Self>, QueryError> {
+        let count =
+            |ports: &[certus_graph::Port]| -> usize { ports.iter().map(|port| graph.elements(port.node)).sum() };
         let (inputs, outputs) = (count(graph.inputs()), count(graph.outputs()));
         if (inputs, outputs) != (specification.inputs, specification.outputs) {
             return Err(QueryError::Size(format!(

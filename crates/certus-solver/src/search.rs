@@ -178,10 +178,8 @@ impl<'q> Search<'q> {
             if let Role::Activation(op) = role {
                 let argument = program.arguments(node)[0].index();
                 // Behind a layer on the inputs there is nothing to gain: its intervals are exact.
-                let direct = program
-                    .arguments(argument)
-                    .iter()
-                    .all(|id| matches!(program.roles[id.index()], Role::Input(_)));
+                let direct =
+                    program.arguments(argument).iter().all(|id| matches!(program.roles[id.index()], Role::Input(_)));
                 if !direct {
                     refined[argument] = Some(op.clone());
                 }
@@ -230,9 +228,7 @@ impl<'q> Search<'q> {
         let fates = (0..count).map(|part| match closed[part] {
             true => Fate::Closed,
             false => self.split(&parts[part], |input| {
-                let influence = (0..atoms).map(|atom| {
-                    lower.inputs[input * count * atoms + part * atoms + atom].abs()
-                });
+                let influence = (0..atoms).map(|atom| lower.inputs[input * count * atoms + part * atoms + atom].abs());
                 influence.sum()
             }),
         });
@@ -276,10 +272,15 @@ impl<'q> Search<'q> {
                     from = from.max(node);
                     let elements = self.program.elements(node);
                     // A coefficient that is no double: its middle, and the rest as a constant.
-                    let middle = if coefficient.lo == coefficient.hi { coefficient.lo } else { coefficient.lo / 2.0 + coefficient.hi / 2.0 };
+                    let middle = if coefficient.lo == coefficient.hi {
+                        coefficient.lo
+                    } else {
+                        coefficient.lo / 2.0 + coefficient.hi / 2.0
+                    };
                     let range = bounds.interval(node, place.element, part);
                     let rest = (*coefficient - certus_graph::Interval::point(middle)) * range;
-                    objectives.constants[column] = certus_graph::interval::add_down(objectives.constants[column], rest.lo);
+                    objectives.constants[column] =
+                        certus_graph::interval::add_down(objectives.constants[column], rest.lo);
                     objectives.at(node, elements)[place.element * count + column] += middle;
                 }
             }
@@ -323,7 +324,12 @@ impl<'q> Search<'q> {
     }
 
     /// For each open box and atom, the corner where the atom's bound is smallest, and the middle of the box.
-    fn try_corners(&self, parts: &[Part], open: &[usize], lower: &LowerBounds) -> Result<Option<crate::Witness>, GraphError> {
+    fn try_corners(
+        &self,
+        parts: &[Part],
+        open: &[usize],
+        lower: &LowerBounds,
+    ) -> Result<Option<crate::Witness>, GraphError> {
         let atoms = self.atoms.len();
         let per_part = atoms + 1;
         let (batch, columns) = (open.len() * per_part, parts.len() * atoms);
@@ -348,7 +354,8 @@ impl<'q> Search<'q> {
         let mut best: Option<(usize, f64, f64)> = None;
         for input in 0..self.inputs {
             let (low, high) = (part.lower[input], part.upper[input]);
-            let middle = if low.is_finite() && high.is_finite() { low / 2.0 + high / 2.0 } else { 0.0f64.clamp(low, high) };
+            let middle =
+                if low.is_finite() && high.is_finite() { low / 2.0 + high / 2.0 } else { 0.0f64.clamp(low, high) };
             if !(low < middle && middle < high) {
                 continue;
             }
@@ -368,4 +375,3 @@ impl<'q> Search<'q> {
         Fate::Split(left, right)
     }
 }
-

@@ -32,8 +32,7 @@ fn layer(graph: &mut Graph, x: NodeId, rows: usize, numbers: &mut Numbers) -> No
 fn network(numbers: &mut Numbers) -> Graph {
     let mut graph = Graph::new();
     let mut x = graph.input("x", &[2]);
-    let activations: [Op; 5] =
-        [Relu.into(), Tanh.into(), Sigmoid.into(), LeakyRelu { alpha: 0.1 }.into(), Sin.into()];
+    let activations: [Op; 5] = [Relu.into(), Tanh.into(), Sigmoid.into(), LeakyRelu { alpha: 0.1 }.into(), Sin.into()];
     for _ in 0..1 + numbers.below(2) {
         let rows = 2 + numbers.below(5);
         let y = layer(&mut graph, x, rows, numbers);
@@ -110,7 +109,8 @@ fn an_empty_region_is_unsat_and_a_point_is_decided() {
     let mut numbers = Numbers(3);
     let graph = network(&mut numbers);
     let below = |threshold: f64| {
-        let linear = Linear { terms: vec![(Variable::Output(0), Interval::ONE)], constant: Interval::point(-threshold) };
+        let linear =
+            Linear { terms: vec![(Variable::Output(0), Interval::ONE)], constant: Interval::point(-threshold) };
         Formula::Atom(Atom { linear, strict: false })
     };
     let ask = |lower: [f64; 2], upper: [f64; 2], threshold: f64| {

@@ -34,6 +34,7 @@ pub struct Arguments {
 #[derive(Subcommand)]
 pub enum Command {
     Simulate(Simulate),
+    Verify(Verify),
     Inspect(Inspect),
     Fmt(Fmt),
     Completions(Completions),
@@ -119,6 +120,44 @@ pub struct Simulate {
     pub seed: u64,
 
     /// No progress, no warnings
+    #[arg(long, short)]
+    pub quiet: bool,
+}
+
+/// Decides a VNN-LIB query about a network
+///
+/// Asks whether an input of the region exists whose output satisfies the assertion. The first line of the answer is
+/// `sat`, `unsat`, `unknown` or `timeout`; after `sat` follows the assignment in the form of VNN-COMP. `unsat` is proved over
+/// the reals with bounds that account for rounding; a `sat` point was replayed in single and double precision with no
+/// tolerance on the assertion.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  certus verify zoo/toy/toy.onnx zoo/toy/below_ten.vnnlib
+  certus verify policy.onnx property.vnnlib.gz --timeout 60 --json")]
+pub struct Verify {
+    /// The network: an `.onnx` or `.nnet` file
+    pub network: PathBuf,
+
+    /// The query: a `.vnnlib` file, also compressed as `.vnnlib.gz`
+    pub specification: PathBuf,
+
+    #[command(flatten)]
+    pub common: Common,
+
+    /// Stops after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+
+    /// How many threads; 0 for one per processor
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+
+    /// Names the random points that are tried first
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+
+    /// No progress
     #[arg(long, short)]
     pub quiet: bool,
 }

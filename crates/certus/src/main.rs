@@ -43,6 +43,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Command::Simulate(command) => commands::simulate::run(command),
+        Command::Verify(command) => commands::verify::run(command),
         Command::Inspect(command) => commands::inspect::run(command),
         Command::Fmt(command) => commands::fmt::run(command),
         Command::Completions(command) => commands::completions::run(command),

@@ -183,6 +183,39 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
+fn verify_answers_in_the_form_of_the_competition() {
+    let ask = |file: &str, more: &[&str]| certus(&[&["verify", "zoo/toy/toy.onnx", file], more].concat());
+    let unsat = ask("zoo/toy/below_ten.vnnlib", &[]);
+    assert_eq!((unsat.code, unsat.stdout.as_str()), (0, "unsat\n"), "{}", unsat.stderr);
+    let sat = ask("zoo/toy/below_five.vnnlib", &[]);
+    let lines: Vec<&str> = sat.stdout.lines().collect();
+    assert_eq!((sat.code, lines[0], lines.len()), (0, "sat", 4), "{}", sat.stdout);
+    assert!(lines[1].starts_with("((X_0 ") && lines[3].starts_with("(Y_0 ") && lines[3].ends_with("))"));
+    // The point that it shows evaluates to the output that it shows.
+    let number = |line: &str| line.trim_matches(['(', ')']).split(' ').nth(1).unwrap().to_owned();
+    let point = format!("{},{}", number(lines[1]), number(lines[2]));
+    let evaluated = json(&certus(&["inspect", "zoo/toy/toy.onnx", "--eval", &point, "--json"]).stdout);
+    let output: f64 = number(lines[3]).parse().unwrap();
+    assert!(output >= 5.0);
+    assert_eq!(evaluated["evaluation"]["float32"][0][0].as_f64().unwrap(), output);
+    assert_eq!(json(&ask("zoo/toy/below_ten.vnnlib", &["--json"]).stdout)["verdict"], "unsat");
+}
+
+#[test]
+fn a_specification_that_does_not_fit_is_refused() {
+    let folder = Folder::new("vnnlib");
+    let odd = folder.write("odd.vnnlib", "(declare-const X_0 Real)\n(declare-const Y_0 Real)\n(assert (<= Y_0 nan))\n");
+    let ran = certus(&["verify", "zoo/toy/toy.onnx", &odd]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("line 3, column 17"), "{}", ran.stderr);
+    let short =
+        folder.write("short.vnnlib", "(declare-const X_0 Real)\n(declare-const Y_0 Real)\n(assert (<= Y_0 0))\n");
+    let ran = certus(&["verify", "zoo/toy/toy.onnx", &short]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("1 inputs"), "{}", ran.stderr);
+}
+
+#[test]
 fn every_shell_has_completions() {
     for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
         let ran = certus(&["completions", shell]);

@@ -4,6 +4,7 @@ pub mod completions;
 pub mod fmt;
 pub mod inspect;
 pub mod simulate;
+pub mod verify;
 
 use std::io::{IsTerminal, stderr};
 use std::path::Path;

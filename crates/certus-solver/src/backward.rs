@@ -196,42 +196,49 @@ fn activation(
     let columns = objectives.columns();
     let elements = program.elements(argument);
     objectives.at(argument, elements);
-    let Objectives { boxes, coefficients: tables, constants } = objectives;
+    let segments = segments(&objectives.boxes);
+    let Objectives { coefficients: tables, constants, .. } = objectives;
     let Some(target) = tables[argument].as_mut() else { return };
     let factor = gamma(elements);
     for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
         let target = &mut target[element * columns..(element + 1) * columns];
-        let mut known = None;
-        for column in 0..columns {
-            let value = row[column];
-            if value == 0.0 {
+        for &(index, start, end) in &segments {
+            let row = &row[start..end];
+            if row.iter().all(|&value| value == 0.0) {
                 continue;
             }
-            let index = boxes[column];
-            let (range, lines) = match known {
-                Some((box_of, range, lines)) if box_of == index => (range, lines),
-                _ => {
-                    let range = bounds.interval(argument, element, index);
-                    let lines = lines(op, range);
-                    known = Some((index, range, lines));
-                    (range, lines)
-                }
-            };
-            let (slope, offset) = match value > 0.0 {
-                true => (lines.lower_slope, lines.lower_offset),
-                false => (lines.upper_slope, lines.upper_offset),
-            };
-            target[column] += value * slope;
-            constants[column] += value * offset;
-            // One bound serves the product, its sum with what was there, and the sum of constants.
-            let size = value.abs() * (slope.abs() * range.magnitude() + offset.abs());
-            let before = if slope == 0.0 { 0.0 } else { target[column].abs() * range.magnitude() };
-            errors[column] += factor * size + f64::EPSILON * before;
+            let range = bounds.interval(argument, element, index);
+            let lines = lines(op, range);
+            let magnitude = range.magnitude();
+            let below = lines.lower_slope.abs() * magnitude + lines.lower_offset.abs();
+            let above = lines.upper_slope.abs() * magnitude + lines.upper_offset.abs();
+            // One bound serves the products and the sum of constants; another the sum with what was there.
+            let size = factor * below.max(above);
+            let before = f64::EPSILON * magnitude;
+            let cells = target[start..end].iter_mut().zip(&mut constants[start..end]).zip(&mut errors[start..end]);
+            for (((sum, constant), error), &value) in cells.zip(row) {
+                let (positive, negative) = (value.max(0.0), value.min(0.0));
+                *sum += positive * lines.lower_slope + negative * lines.upper_slope;
+                *constant += positive * lines.lower_offset + negative * lines.upper_offset;
+                *error += value.abs() * size + sum.abs() * before;
+            }
         }
     }
     for column in 0..columns {
         errors[column] += factor * constants[column].abs();
     }
+}
+
+/// The runs of columns that belong to one box: (box, start, end).
+fn segments(boxes: &[usize]) -> Vec<(usize, usize, usize)> {
+    let mut segments: Vec<(usize, usize, usize)> = Vec::new();
+    for (column, &index) in boxes.iter().enumerate() {
+        match segments.last_mut() {
+            Some((last, _, end)) if *last == index => *end = column + 1,
+            _ => segments.push((index, column, column + 1)),
+        }
+    }
+    segments
 }
 
 /// The minimum over the input boxes, less everything that rounding may have changed.

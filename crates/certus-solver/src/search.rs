@@ -26,6 +26,15 @@ const BATCH: usize = 32;
 /// Random points that are tried before the search.
 const SAMPLES: usize = 2048;
 
+/// Descents are tried after so many boxes, and again after four times as many.
+const FIRST_DESCENT: u64 = 1024;
+
+/// A descent: so many batches of points, each so many steps, each step a share of the region's width that shrinks.
+const RESTARTS: usize = 1;
+const DESCENT_STEPS: usize = 24;
+const FIRST_STEP: f64 = 0.2;
+const STEP_DECAY: f64 = 0.85;
+
 /// The influence that an input is given beyond what the bounds show, as a share of the mean; measured on ACAS Xu, where
 /// 0.03 to 0.1 serve the properties with large and with small regions alike.
 const UNSEEN_INFLUENCE: f64 = 0.05;
@@ -81,11 +90,18 @@ pub fn solve(query: &Query, budget: &Budget<'_>, progress: &mut dyn FnMut(Progre
         return Ok(Answer::Sat(witness));
     }
     let mut open = vec![Part { lower: region.lower.clone(), upper: region.upper.clone(), depth: 0 }];
-    let (mut given_up, mut bounded) = (false, 0);
+    let (mut given_up, mut bounded, mut next_descent) = (false, 0, FIRST_DESCENT);
     while !open.is_empty() {
         if let Some(reason) = exhausted(budget, open.len(), bounded) {
             state.open = open.len() as u64;
             return Ok(Answer::Unknown(reason, state));
+        }
+        if bounded >= next_descent {
+            // The easy questions are answered by now; a hard one may have a point that is hard to hit.
+            if let Some(witness) = search.descend(budget.seed.wrapping_add(bounded))? {
+                return Ok(Answer::Sat(witness));
+            }
+            next_descent *= 4;
         }
         let wave = open.split_off(open.len().saturating_sub(BATCH * budget.threads.max(1)));
         bounded += wave.len() as u64;
@@ -159,6 +175,26 @@ fn collect_atoms<'q>(formula: &'q Formula<Variable>, atoms: &mut Vec<&'q Atom<Va
     }
 }
 
+/// How far the formula is from true, and the atom that decides it, when atom i has the value `value(i)`: a conjunction is as
+/// far as its worst part, a disjunction as its best.
+fn distance(formula: &Formula<Variable>, next: &mut usize, value: &dyn Fn(usize) -> f64) -> (f64, usize) {
+    match formula {
+        Formula::Atom(_) => {
+            let index = *next;
+            *next += 1;
+            (value(index), index)
+        }
+        Formula::And(parts) => {
+            let distances = parts.iter().map(|part| distance(part, next, value));
+            distances.fold((f64::NEG_INFINITY, 0), |worst, this| if this.0 > worst.0 { this } else { worst })
+        }
+        Formula::Or(parts) => {
+            let distances = parts.iter().map(|part| distance(part, next, value));
+            distances.fold((f64::INFINITY, 0), |best, this| if this.0 < best.0 { this } else { best })
+        }
+    }
+}
+
 /// Whether the formula is false when atom i has the lower bound `lower(i)`; atoms are numbered as they are collected.
 fn refuted(formula: &Formula<Variable>, next: &mut usize, lower: &dyn Fn(usize) -> f64) -> bool {
     match formula {
@@ -216,6 +252,53 @@ impl<'q> Search<'q> {
             }
         }
         self.attack.try_points(&points, SAMPLES)
+    }
+
+    /// Descends from random points along the gradient of the atom that decides the formula's distance from true. A box
+    /// without extent has its gradient as bound, so the bounds serve here as they are.
+    fn descend(&self, seed: u64) -> Result<Option<crate::Witness>, GraphError> {
+        let region = &self.query.region;
+        if region.lower.iter().chain(&region.upper).any(|end| !end.is_finite()) || self.atoms.is_empty() {
+            return Ok(None);
+        }
+        let mut state = seed.wrapping_add(0x5851_F42D_4C95_7F2D);
+        let mut unit = move || {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 11) as f64 / (1u64 << 53) as f64
+        };
+        let atoms = self.atoms.len();
+        for _ in 0..RESTARTS {
+            let mut points: Vec<Part> = (0..BATCH)
+                .map(|_| {
+                    let ends = region.lower.iter().zip(&region.upper);
+                    let x: Vec<f64> = ends.map(|(low, high)| low + unit() * (high - low)).collect();
+                    Part { lower: x.clone(), upper: x, depth: 0 }
+                })
+                .collect();
+            let mut length = FIRST_STEP;
+            for _ in 0..DESCENT_STEPS {
+                let lower = self.bound(&points);
+                let columns = points.len() * atoms;
+                for (place, point) in points.iter_mut().enumerate() {
+                    let value = |atom: usize| lower.bounds[place * atoms + atom];
+                    let (_, atom) = distance(&self.query.formula, &mut 0, &value);
+                    for input in 0..self.inputs {
+                        let slope = lower.inputs[input * columns + place * atoms + atom];
+                        let (low, high) = (region.lower[input], region.upper[input]);
+                        let step = if slope == 0.0 { 0.0 } else { length * (high - low) * slope.signum() };
+                        let moved = (point.lower[input] - step).clamp(low, high);
+                        (point.lower[input], point.upper[input]) = (moved, moved);
+                    }
+                }
+                let flat: Vec<f64> =
+                    (0..self.inputs).flat_map(|input| points.iter().map(move |point| point.lower[input])).collect();
+                if let Some(witness) = self.attack.try_points(&flat, points.len())? {
+                    return Ok(Some(witness));
+                }
+                length *= STEP_DECAY;
+            }
+        }
+        Ok(None)
     }
 
     fn examine(&self, parts: &[Part]) -> Result<Examined, GraphError> {

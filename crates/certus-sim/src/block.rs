@@ -250,10 +250,10 @@ impl<'a> Block<'a> {
         };
         for (column, run) in self.runs.iter_mut().enumerate() {
             run.positions += 1;
-            run.truths.extend(outcome.truths.iter().skip(column).step_by(count).map(|&truth| truth != 0.0));
-            run.margins.extend(outcome.margins.iter().skip(column).step_by(count));
+            let atoms = self.simulator.system.atoms.len();
+            run.truths.extend((0..atoms).map(|atom| outcome.truths[atom * count + column] != 0.0));
+            run.margins.extend((0..atoms).map(|atom| outcome.margins[atom * count + column]));
             if self.options.record {
-                let atoms = self.simulator.system.atoms.len();
                 run.trace.push(Step {
                     state: column_of(&self.points.state, column),
                     input: column_of(&self.points.input, column),

@@ -111,6 +111,25 @@ pub fn evaluate<V: Value>(formula: &Formula, length: usize, tail: Tail, atom: &d
     if length == 0 {
         return Range::UNKNOWN;
     }
+    // What most properties are needs no signal per subformula: the extreme over the positions.
+    let extreme = |id: AtomId, combine: fn(V, V) -> V, start: V| {
+        (0..length).fold(start, |value, position| combine(value, atom(id, position)))
+    };
+    match formula {
+        Formula::Globally(Bounds { lower: 0, upper: None }, inner) => {
+            if let Formula::Atom(id) = **inner {
+                let seen = extreme(id, V::meet, V::TOP);
+                return Range { least: if tail == Tail::Repeats { seen } else { V::BOTTOM }, greatest: seen };
+            }
+        }
+        Formula::Finally(Bounds { lower: 0, upper: None }, inner) => {
+            if let Formula::Atom(id) = **inner {
+                let seen = extreme(id, V::join, V::BOTTOM);
+                return Range { least: seen, greatest: if tail == Tail::Repeats { seen } else { V::TOP } };
+            }
+        }
+        _ => {}
+    }
     signal(formula, length, tail, atom).at(0)
 }
 
@@ -313,6 +332,20 @@ mod tests {
             let seen = verdict(&formula, word.len(), Tail::Repeats, &|id, position| word[position][id.0]);
             let truth = holds(&formula, &word, word.len() - 1, 0);
             prop_assert_eq!(seen, if truth { Verdict::Satisfied } else { Verdict::Violated });
+        }
+
+        #[test]
+        fn the_short_way_agrees_with_the_long_one(word in words(6), repeats: bool) {
+            // A double negation takes the long way.
+            let tail = if repeats { Tail::Repeats } else { Tail::Unknown };
+            let twice = |inner: Formula| Formula::Not(Box::new(Formula::Not(Box::new(inner))));
+            let at = |id: AtomId, position: usize| word[position][id.0];
+            for short in [always(atom(0)), eventually(Bounds::default(), atom(1))] {
+                prop_assert_eq!(
+                    evaluate(&short, word.len(), tail, &at),
+                    evaluate(&twice(short.clone()), word.len(), tail, &at)
+                );
+            }
         }
 
         #[test]

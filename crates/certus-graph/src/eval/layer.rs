@@ -5,11 +5,11 @@ use certus_kernels::{PackedMatrix, fill_rows};
 use crate::Real;
 use crate::ops::{Affine, Matrix, Op, Unary};
 
-/// b + Σⱼ Wⱼ xⱼ, then an activation. All dense Wⱼ are joined into one packed matrix over the joined arguments: one pass over
-/// the result instead of one per argument.
+/// b + Σⱼ Wⱼ xⱼ, then an activation. Dense Wⱼ are joined into one packed matrix over the joined arguments where copying those
+/// costs less than a pass over the result per argument.
 pub(super) struct Layer<T: Real> {
-    /// The joined dense matrices, and the arguments that they read.
-    packed: Option<(PackedMatrix<T>, Vec<usize>)>,
+    /// Dense matrices, each with the arguments that it reads one after the other.
+    packed: Vec<(PackedMatrix<T>, Vec<usize>)>,
     /// Sparse matrices, with the argument that each reads.
     sparse: Vec<(Matrix, usize)>,
     bias: Vec<T>,
@@ -22,10 +22,16 @@ impl<T: Real> Layer<T> {
         let all = affine.matrices().iter().enumerate();
         let (dense, sparse): (Vec<_>, Vec<_>) = all.partition(|(_, matrix)| matches!(matrix, Matrix::Dense { .. }));
         let columns: usize = dense.iter().map(|(_, matrix)| matrix.columns()).sum();
-        let joined = (0..rows).flat_map(|row| dense.iter().flat_map(move |(_, matrix)| matrix.row(row)));
-        let joined: Vec<T> = joined.map(|(_, weight)| T::from_f64(weight)).collect();
-        let arguments = dense.iter().map(|&(argument, _)| argument).collect();
-        let packed = (rows > 0 && columns > 0).then(|| (PackedMatrix::pack(rows, columns, &joined), arguments));
+        let groups: Vec<Vec<(usize, &Matrix)>> =
+            if columns <= rows { vec![dense] } else { dense.into_iter().map(|one| vec![one]).collect() };
+        let pack = |group: Vec<(usize, &Matrix)>| {
+            let columns: usize = group.iter().map(|(_, matrix)| matrix.columns()).sum();
+            let joined = (0..rows).flat_map(|row| group.iter().flat_map(move |(_, matrix)| matrix.row(row)));
+            let joined: Vec<T> = joined.map(|(_, weight)| T::from_f64(weight)).collect();
+            let arguments = group.iter().map(|&(argument, _)| argument).collect();
+            (rows > 0 && columns > 0).then(|| (PackedMatrix::pack(rows, columns, &joined), arguments))
+        };
+        let packed = groups.into_iter().filter_map(pack).collect();
         Layer {
             packed,
             sparse: sparse.into_iter().map(|(argument, matrix)| (matrix.clone(), argument)).collect(),
@@ -52,24 +58,27 @@ impl<T: Real> Layer<T> {
         scratch: &mut Vec<T>,
     ) {
         let mut activation = self.activation.as_ref();
-        match &self.packed {
-            Some((matrix, arguments)) => {
-                let x = match arguments[..] {
-                    [single] => arg(single),
-                    _ => {
-                        gathered.clear();
-                        arguments.iter().for_each(|&argument| gathered.extend_from_slice(arg(argument)));
-                        gathered.as_slice()
-                    }
-                };
-                if self.sparse.is_empty() && matches!(activation, Some(Op::Relu(_))) {
-                    matrix.affine_relu(&self.bias, x, out, batch, scratch);
-                    activation = None;
-                } else {
-                    matrix.affine(&self.bias, x, out, batch, scratch);
+        if self.packed.is_empty() {
+            fill_rows(&self.bias, out, batch);
+        }
+        for (index, (matrix, arguments)) in self.packed.iter().enumerate() {
+            let x = match arguments[..] {
+                [single] => arg(single),
+                _ => {
+                    gathered.clear();
+                    arguments.iter().for_each(|&argument| gathered.extend_from_slice(arg(argument)));
+                    gathered.as_slice()
                 }
+            };
+            let alone = self.packed.len() == 1 && self.sparse.is_empty();
+            if index > 0 {
+                matrix.mul_acc(x, out, batch, scratch);
+            } else if alone && matches!(activation, Some(Op::Relu(_))) {
+                matrix.affine_relu(&self.bias, x, out, batch, scratch);
+                activation = None;
+            } else {
+                matrix.affine(&self.bias, x, out, batch, scratch);
             }
-            None => fill_rows(&self.bias, out, batch),
         }
         self.sparse.iter().for_each(|(matrix, argument)| add_rows(matrix, arg(*argument), out, batch));
         match activation {

@@ -40,12 +40,23 @@ def export(name, module, *shapes, dynamo=False, dynamic=False, **options):
         if dynamic:
             options["dynamic_axes"] = {key: {0: "batch"} for key in names}
         torch.onnx.export(module, samples, str(path), dynamo=False, input_names=names, **options)
-    data = pathlib.Path(str(path) + ".data")
-    if data.exists():
-        model = onnx.load(str(path))
-        data.unlink()
-        onnx.save(model, str(path))
+    model = without_notes(onnx.load(str(path)))
+    pathlib.Path(str(path) + ".data").unlink(missing_ok=True)
+    onnx.save(model, str(path))
     record(name, path, shapes)
+
+
+def without_notes(model):
+    """The same model without the exporter's notes: stack traces and paths of the machine that it ran on."""
+    graph = model.graph
+    parts = [model, graph, *graph.node, *graph.input, *graph.output, *graph.value_info, *graph.initializer]
+    for function in model.functions:
+        parts += [function, *function.node]
+    for part in parts:
+        part.ClearField("doc_string")
+        if hasattr(part, "metadata_props"):
+            part.ClearField("metadata_props")
+    return model
 
 
 def record(name, path, shapes):

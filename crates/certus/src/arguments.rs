@@ -107,21 +107,8 @@ pub struct Simulate {
     #[command(flatten)]
     pub common: Common,
 
-    /// Stops after this many seconds, with what was done so far
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<f64>,
-
-    /// How many threads; 0 for one per processor. The results do not depend on it
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
-
-    /// Names the random numbers; the same seed gives the same runs
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub seed: u64,
-
-    /// No progress, no warnings
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub effort: Effort,
 }
 
 /// Decides a VNN-LIB query about a network
@@ -145,21 +132,8 @@ pub struct Verify {
     #[command(flatten)]
     pub common: Common,
 
-    /// Stops after this many seconds
-    #[arg(long, value_name = "SECONDS")]
-    pub timeout: Option<f64>,
-
-    /// How many threads; 0 for one per processor
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub threads: usize,
-
-    /// Names the random points that are tried first
-    #[arg(long, default_value_t = 0, value_name = "N")]
-    pub seed: u64,
-
-    /// No progress
-    #[arg(long, short)]
-    pub quiet: bool,
+    #[command(flatten)]
+    pub effort: Effort,
 }
 
 /// Tells what a network or a system is
@@ -235,6 +209,26 @@ pub struct Common {
     /// Writes the result to a file, whole or not at all
     #[arg(long, short, value_name = "FILE")]
     pub output: Option<PathBuf>,
+}
+
+/// Flags that every command with long work has.
+#[derive(Args)]
+pub struct Effort {
+    /// Stops after this many seconds, with what was done so far
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+
+    /// How many threads; 0 for one per processor. Results do not depend on it
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub threads: usize,
+
+    /// Names the random numbers; the same seed gives the same result
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub seed: u64,
+
+    /// No progress, no warnings
+    #[arg(long, short)]
+    pub quiet: bool,
 }
 
 /// Where inputs come from.

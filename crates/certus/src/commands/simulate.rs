@@ -2,9 +2,7 @@
 
 use std::io::Write;
 use std::path::Path;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use certus_lang::system::{PropertyKind, System};
 use certus_sim::{
@@ -13,7 +11,7 @@ use certus_sim::{
 };
 use serde_json::{Map, Value, json};
 
-use super::load_system;
+use super::{load_system, stop_on_interrupt};
 use crate::Finding;
 use crate::arguments::{Actions, Format, Inputs, Simulate};
 use crate::failure::Failure;
@@ -22,17 +20,14 @@ use crate::progress::LiveLine;
 
 /// Simulates a system.
 pub fn run(command: &Simulate) -> Result<Finding, Failure> {
-    let system = load_system(&command.file, &command.settings, command.quiet)?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let handler = Arc::clone(&stop);
-    ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::message(format!("cannot listen for Ctrl-C: {error}")))?;
+    let system = load_system(&command.file, &command.settings, command.effort.quiet)?;
+    let stop = stop_on_interrupt()?;
     let format = if command.common.json { None } else { Some(command.format) };
     let record = matches!(format, Some(Format::Csv | Format::Jsonl));
     let options = options(command, &system, record, &stop)?;
     let simulator = Simulator::new(&system).map_err(|error| Failure::message(error.to_string()))?;
     let mut output = Output::open(command.common.output.as_deref())?;
-    let mut line = LiveLine::new(command.quiet);
+    let mut line = LiveLine::new(command.effort.quiet);
     let mut failed: Result<(), Failure> = Ok(());
     let names = Names::new(&system);
     if let Some(Format::Csv) = format {
@@ -64,7 +59,7 @@ pub fn run(command: &Simulate) -> Result<Finding, Failure> {
         Some(_) => {}
     }
     output.finish()?;
-    if summary.interrupted && !command.quiet {
+    if summary.interrupted && !command.effort.quiet {
         let next = command.first_run + summary.runs;
         let rest = command.runs - summary.runs;
         eprintln!("stopped after {} runs; `--first-run {next} --runs {rest}` goes on from here", summary.runs);
@@ -100,27 +95,19 @@ fn options<'a>(
         }
         Inputs::Table(path) => InputSource::Script(script(path, system)?),
     };
-    let deadline = match command.timeout {
-        None => None,
-        Some(seconds) => {
-            let limit = Duration::try_from_secs_f64(seconds)
-                .map_err(|_| Failure::message(format!("--timeout {seconds}: expected a number of seconds")))?;
-            Instant::now().checked_add(limit)
-        }
-    };
     Ok(Options {
         first_run: command.first_run,
         runs: command.runs,
         steps: command.steps,
-        seed: command.seed,
-        threads: command.threads,
+        seed: command.effort.seed,
+        threads: command.effort.threads(),
         inputs,
         actions: match command.actions {
             Actions::Sample => ActionMode::Sampled,
             Actions::Argmax => ActionMode::MostLikely,
         },
         record,
-        deadline,
+        deadline: command.effort.deadline()?,
         stop: Some(stop),
     })
 }
@@ -306,7 +293,7 @@ fn json_summary(system: &System, summary: &Summary, command: &Simulate, seconds:
         "runs": summary.runs,
         "first_run": command.first_run,
         "steps": command.steps,
-        "seed": command.seed,
+        "seed": command.effort.seed,
         "ends": {
             "completed": summary.completed, "terminal": summary.terminal, "left_range": summary.left_range,
             "blocked": summary.blocked, "not_a_number": summary.not_a_number,
@@ -332,7 +319,7 @@ fn table(
     seconds: f64,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
-    let (runs, seed) = (summary.runs, command.seed);
+    let (runs, seed) = (summary.runs, command.effort.seed);
     writeln!(output, "{}: {runs} runs of at most {} steps, seed {seed}, {seconds:.2} s", system.name, command.steps)?;
     writeln!(output)?;
     let ends = [

@@ -1,14 +1,12 @@
 //! `certus verify`: a VNN-LIB query about a network.
 
 use std::io::Write;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
 
 use certus_graph::import::load_network;
 use certus_solver::{Answer, Budget, Progress, Query, UnknownReason, Witness, solve, vnnlib};
 use serde_json::{Map, Value, json};
 
+use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Verify;
 use crate::failure::Failure;
@@ -26,21 +24,10 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
     let specification = vnnlib::read(&command.specification).map_err(|error| place(&error))?;
     let cases = specification.cases(MOST_CASES).map_err(|error| place(&error))?;
     let queries = Query::from_specification(&graph, &specification, cases).map_err(|error| place(&error))?;
-    let stop = Arc::new(AtomicBool::new(false));
-    let handler = Arc::clone(&stop);
-    ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::message(format!("cannot listen for Ctrl-C: {error}")))?;
-    let deadline = match command.timeout.map(Duration::try_from_secs_f64) {
-        None => None,
-        Some(Ok(limit)) => Instant::now().checked_add(limit),
-        Some(Err(_)) => return Err(Failure::message("--timeout: expected a number of seconds")),
-    };
-    let threads = match command.threads {
-        0 => std::thread::available_parallelism().map_or(1, usize::from),
-        threads => threads,
-    };
-    let budget = Budget { deadline, stop: Some(&stop), threads, seed: command.seed, ..Budget::default() };
-    let mut line = LiveLine::new(command.quiet);
+    let stop = stop_on_interrupt()?;
+    let (deadline, threads) = (command.effort.deadline()?, command.effort.threads());
+    let budget = Budget { deadline, stop: Some(&stop), threads, seed: command.effort.seed, ..Budget::default() };
+    let mut line = LiveLine::new(command.effort.quiet);
     let count = queries.len();
     let mut total = Progress::default();
     let mut open: Option<UnknownReason> = None;

@@ -14,7 +14,7 @@ use crate::report::RunReport;
 use crate::summary::Summary;
 
 /// The runs of a block are evaluated as one batch: large enough for the matrix kernels, small enough for the caches.
-const BLOCK: usize = 256;
+const BLOCK: usize = 192;
 
 /// Memory that the history of a block's atoms may take; longer runs get smaller blocks.
 const HISTORY_BYTES: usize = 64 << 20;

@@ -46,6 +46,13 @@ pub(crate) struct Program {
     pub(crate) roles: Vec<Role>,
 }
 
+/// Matrices beyond this size (unrolled convolutions) are not packed; such a node is known by its enclosure.
+const LARGEST_MATRIX: usize = 1 << 24;
+
+fn fits(matrix: &Matrix) -> bool {
+    matrix.rows().saturating_mul(matrix.columns()) <= LARGEST_MATRIX
+}
+
 fn up(value: f64) -> f64 {
     // Sums and maxima of many terms, rounded to nearest, are off by much less than this.
     value * (1.0 + 1e-12)
@@ -93,7 +100,7 @@ impl Program {
                     offset += elements;
                     Role::Input(offset - elements)
                 }
-                Op::Affine(affine) => Role::Affine(Layer {
+                Op::Affine(affine) if affine.matrices().iter().all(fits) => Role::Affine(Layer {
                     terms: affine.matrices().iter().map(|matrix| term(affine, matrix)).collect(),
                     bias: affine.bias().to_vec(),
                     bias_error: (0..affine.bias().len()).map(|row| affine.bias_error(row)).collect(),

@@ -26,6 +26,9 @@ const BATCH: usize = 32;
 /// Random points that are tried before the search.
 const SAMPLES: usize = 2048;
 
+/// Values of one node that these points may have together; wide graphs get fewer points.
+const MOST_SAMPLED: usize = 1 << 21;
+
 /// Descents are tried after so many boxes, and again after four times as many.
 const FIRST_DESCENT: u64 = 1024;
 
@@ -238,8 +241,10 @@ impl<'q> Search<'q> {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             (state >> 11) as f64 / (1u64 << 53) as f64
         };
-        let mut points = vec![0.0; self.inputs * SAMPLES];
-        for point in 0..SAMPLES {
+        let largest = (0..self.program.roles.len()).map(|node| self.program.elements(node)).max().unwrap_or(1);
+        let samples = (MOST_SAMPLED / largest.max(1)).clamp(16, SAMPLES);
+        let mut points = vec![0.0; self.inputs * samples];
+        for point in 0..samples {
             for input in 0..self.inputs {
                 let (low, high) = (region.lower[input].max(-1e9), region.upper[input].min(1e9));
                 let t = match point {
@@ -248,10 +253,10 @@ impl<'q> Search<'q> {
                     _ if point % 4 == 1 => unit().round(),
                     _ => unit(),
                 };
-                points[input * SAMPLES + point] = (low * (1.0 - t) + high * t).max(low).min(high);
+                points[input * samples + point] = (low * (1.0 - t) + high * t).max(low).min(high);
             }
         }
-        self.attack.try_points(&points, SAMPLES)
+        self.attack.try_points(&points, samples)
     }
 
     /// Descends from random points along the gradient of the atom that decides the formula's distance from true. A box

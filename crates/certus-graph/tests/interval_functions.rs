@@ -152,11 +152,14 @@ proptest! {
         for x in [any, middle, small] {
             let at = Interval::point(x);
             let positive = x.abs() + 1e-300;
+            let base = Interval::point(positive);
             let (sine, cosine) = sin_cos(d(x));
             let cases = [
                 ("exp", at.exp(), x.exp(), exp(d(x))),
                 ("exp_m1", at.exp_m1(), x.exp_m1(), exp_m1(d(x))),
                 ("ln", Interval::point(positive).ln(), positive.ln(), ln(d(positive))),
+                ("ln_1p", Interval::point(positive).ln_1p(), positive.ln_1p(), ln(d(1.0) + d(positive))),
+                ("pow", base.pow(Interval::point(0.37)), positive.powf(0.37), exp(ln(d(positive)) * d(0.37))),
                 ("tanh", at.tanh(), x.tanh(), tanh(d(x))),
                 ("sin", at.sin(), x.sin(), sine),
                 ("cos", at.cos(), x.cos(), cosine),

@@ -87,7 +87,7 @@ impl<'q> Attack<'q> {
             .map(|(index, &value)| {
                 let (low, high) = (region.inner_lower[index], region.inner_upper[index]);
                 if low > high {
-                    // No double lies in the region: the nearest one stands for the decimal that was written.
+                    // The decimal that was written lies between two doubles: the upper one stands for it.
                     return Some(low);
                 }
                 let value = value.clamp(low, high);

@@ -213,6 +213,9 @@ fn a_specification_that_does_not_fit_is_refused() {
     let ran = certus(&["verify", "zoo/toy/toy.onnx", &short]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("1 inputs"), "{}", ran.stderr);
+    let missing = certus(&["verify", "zoo/toy/toy.onnx", "nowhere.vnnlib"]);
+    assert_eq!(missing.code, 2);
+    assert!(missing.stderr.starts_with("error: cannot read nowhere.vnnlib: "), "{}", missing.stderr);
 }
 
 #[test]

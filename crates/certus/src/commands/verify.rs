@@ -21,7 +21,11 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
     let graph = load_network(&command.network).map_err(|error| Failure::message(error.to_string()))?;
     let place =
         |error: &dyn std::fmt::Display| Failure::message(format!("{}: {error}", command.specification.display()));
-    let specification = vnnlib::read(&command.specification).map_err(|error| place(&error))?;
+    let specification = vnnlib::read(&command.specification).map_err(|error| match error {
+        // This one names the file itself.
+        vnnlib::VnnLibError::Read { .. } => Failure::message(error.to_string()),
+        _ => place(&error),
+    })?;
     let cases = specification.cases(MOST_CASES).map_err(|error| place(&error))?;
     let queries = Query::from_specification(&graph, &specification, cases).map_err(|error| place(&error))?;
     let stop = stop_on_interrupt()?;

@@ -1,4 +1,5 @@
-"""Fills fuzz/corpus with seeds: the golden ONNX models, and the systems of the zoo and of the language's tests.
+"""Fills fuzz/corpus with seeds: the golden ONNX models, the systems of the zoo and of the language's tests, the
+specifications of the solver's tests, and the examples in the documentation of query files.
 
 Networks that a system names are replaced by stubs whose name tells their size, which is all that the target knows of
 networks. Needs onnx:  python fuzz/seed.py
@@ -45,4 +46,12 @@ systems = [*ROOT.glob("zoo/*/*.certus"), *ROOT.glob("crates/certus-lang/tests/**
 for path in (path for path in systems if not path.name.startswith("huge")):
     text = re.sub(r'"([^"\n]*\.(?:onnx|nnet))"', lambda match: stub(path.parent, match), path.read_text())
     (texts / path.name).write_text(text)
+specifications = folder("vnnlib")
+for path in ROOT.glob("crates/certus-solver/tests/**/*.vnnlib"):
+    (specifications / path.name).write_bytes(path.read_bytes())
+queries = folder("query")
+for source, target in [("vnnlib/networks/mod.rs", specifications / "networks"), ("file/mod.rs", queries / "example")]:
+    lines = (ROOT / "crates/certus-solver/src" / source).read_text().splitlines()
+    start, end = [index for index, line in enumerate(lines) if line.startswith("//! ```")][:2]
+    target.write_text("\n".join(line[4:] for line in lines[start + 1:end]) + "\n")
 print(f"{len(list(models.iterdir()))} models, {len(list(texts.iterdir()))} systems")

@@ -16,9 +16,11 @@ pub mod eval;
 mod graph;
 pub mod import;
 pub mod interval;
+pub mod lower;
 pub mod ops;
 mod real;
 mod shape;
+pub mod store;
 mod tensor;
 
 pub use error::GraphError;

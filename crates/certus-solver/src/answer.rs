@@ -35,13 +35,22 @@ pub struct Progress {
     pub done: f64,
 }
 
+/// That a formula holds nowhere, and why.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Refutation {
+    /// How much was closed.
+    pub progress: Progress,
+    /// The branch tree with what closed each leaf, if the budget asked for it: the case's records of a certificate.
+    pub tree: Option<String>,
+}
+
 /// What is said of a query.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Answer {
     /// The formula holds at this point.
     Sat(Witness),
     /// The formula holds nowhere in the region, over the reals.
-    Unsat(Progress),
+    Unsat(Refutation),
     /// Neither was found.
     Unknown(UnknownReason, Progress),
 }

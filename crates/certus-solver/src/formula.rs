@@ -63,6 +63,20 @@ impl<V: Clone + PartialEq> Linear<V> {
 }
 
 impl<V: Clone + PartialEq> Formula<V> {
+    /// The same formula over other variables.
+    pub fn map<W, E>(&self, rename: &mut dyn FnMut(&V) -> Result<W, E>) -> Result<Formula<W>, E> {
+        Ok(match self {
+            Formula::Atom(atom) => {
+                let terms =
+                    atom.linear.terms.iter().map(|(variable, coefficient)| Ok((rename(variable)?, *coefficient)));
+                let linear = Linear { terms: terms.collect::<Result<_, E>>()?, constant: atom.linear.constant };
+                Formula::Atom(Atom { linear, strict: atom.strict })
+            }
+            Formula::And(parts) => Formula::And(parts.iter().map(|part| part.map(rename)).collect::<Result<_, E>>()?),
+            Formula::Or(parts) => Formula::Or(parts.iter().map(|part| part.map(rename)).collect::<Result<_, E>>()?),
+        })
+    }
+
     /// What is certain of the formula where each variable lies in its interval.
     pub fn certainty(&self, value: &dyn Fn(&V) -> Interval) -> Option<bool> {
         match self {

@@ -10,15 +10,15 @@
 
 mod answer;
 mod attack;
-mod backward;
+mod bound;
+pub mod file;
 pub mod formula;
-mod forward;
-mod program;
 mod query;
 mod relaxation;
 mod search;
 pub mod vnnlib;
 
-pub use answer::{Answer, Progress, UnknownReason, Witness};
+pub use answer::{Answer, Progress, Refutation, UnknownReason, Witness};
+pub use attack::{Falsification, falsify};
 pub use query::{Place, Query, QueryError, Region};
-pub use search::{Budget, solve};
+pub use search::{Budget, Maximum, Saved, SavedError, Watcher, optimise, solve, solve_from};

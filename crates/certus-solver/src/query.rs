@@ -3,6 +3,7 @@
 use std::fmt;
 
 use certus_graph::canonical::canonicalize;
+use certus_graph::lower::lower;
 use certus_graph::{Graph, GraphError, NodeId};
 
 use crate::formula::Formula;
@@ -41,8 +42,10 @@ impl Region {
 /// A question about a graph: does a point of the region exist at which the formula holds?
 #[derive(Clone, Debug)]
 pub struct Query {
-    /// The graph in canonical form; what bounds are computed on.
+    /// The graph in canonical form; what points are evaluated on.
     pub(crate) graph: Graph,
+    /// The same in few kinds of nodes; what bounds are computed on.
+    pub(crate) lowered: Graph,
     /// The graph as it was given; what witnesses are replayed on.
     pub(crate) original: Graph,
     /// The region of the flattened inputs.
@@ -78,7 +81,7 @@ impl From<GraphError> for QueryError {
 }
 
 /// Where a flattened index lies among ports: the node and its element.
-fn place(graph: &Graph, ports: &[certus_graph::Port], index: usize) -> Option<Place> {
+fn place_among(graph: &Graph, ports: &[certus_graph::Port], index: usize) -> Option<Place> {
     let mut rest = index;
     for port in ports {
         let elements = graph.elements(port.node);
@@ -99,10 +102,39 @@ impl Query {
             let message = format!("a region over {} inputs for a graph with {inputs}", region.lower.len());
             return Err(QueryError::Size(message));
         }
-        let query = Query { graph: canonicalize(graph)?, original: graph.clone(), region, formula };
+        let canonical = canonicalize(graph)?;
+        let query = Query { lowered: lower(&canonical)?, graph: canonical, original: graph.clone(), region, formula };
+        query.check()?;
+        Ok(query)
+    }
+
+    /// A question about any nodes of a graph, each by its number in the graph and its element.
+    pub fn over_nodes(graph: &Graph, region: Region, formula: &Formula<Place>) -> Result<Self, QueryError> {
+        let mut extended = graph.clone();
+        let mut exposed: Vec<(NodeId, usize)> = Vec::new();
+        let mut elements: usize = graph.outputs().iter().map(|port| graph.elements(port.node)).sum();
+        let mut expose = |place: &Place| -> Variable {
+            let known = exposed.iter().find(|(node, _)| *node == place.node).map(|&(_, start)| start);
+            let start = known.unwrap_or_else(|| {
+                extended.output(&format!("node {}", place.node.index()), place.node);
+                exposed.push((place.node, elements));
+                elements += graph.elements(place.node);
+                elements - graph.elements(place.node)
+            });
+            Variable::Output(start + place.element)
+        };
+        let formula = formula.map(&mut |place| match graph.ids().nth(place.node.index()) {
+            Some(_) if place.element < graph.elements(place.node) => Ok(expose(place)),
+            _ => Err(QueryError::Size(format!("the formula speaks of {place:?}, which does not exist"))),
+        })?;
+        Query::new(&extended, region, formula)
+    }
+
+    /// Whether all that the formula speaks of exists.
+    fn check(&self) -> Result<(), QueryError> {
         let mut missing = None;
-        visit(&query.formula, &mut |variable| {
-            if query.place(variable).is_none() {
+        visit(&self.formula, &mut |variable| {
+            if place(&self.lowered, variable).is_none() {
                 missing = Some(*variable);
             }
         });
@@ -110,8 +142,15 @@ impl Query {
             Some(variable) => {
                 Err(QueryError::Size(format!("the formula speaks of {variable:?}, which does not exist")))
             }
-            None => Ok(query),
+            None => Ok(()),
         }
+    }
+
+    /// The same question with another formula.
+    pub fn with_formula(&self, formula: Formula<Variable>) -> Result<Self, QueryError> {
+        let query = Query { formula, ..self.clone() };
+        query.check()?;
+        Ok(query)
     }
 
     /// The questions that a VNN-LIB specification asks about a network, one per box of inputs.
@@ -140,13 +179,13 @@ impl Query {
         };
         cases.into_iter().map(query).collect()
     }
+}
 
-    /// The element of the canonical graph that a variable is.
-    pub(crate) fn place(&self, variable: &Variable) -> Option<Place> {
-        match *variable {
-            Variable::Input(index) => place(&self.graph, self.graph.inputs(), index),
-            Variable::Output(index) => place(&self.graph, self.graph.outputs(), index),
-        }
+/// The element of a graph that a variable is.
+pub(crate) fn place(graph: &Graph, variable: &Variable) -> Option<Place> {
+    match *variable {
+        Variable::Input(index) => place_among(graph, graph.inputs(), index),
+        Variable::Output(index) => place_among(graph, graph.outputs(), index),
     }
 }
 
@@ -155,5 +194,22 @@ pub(crate) fn visit(formula: &Formula<Variable>, action: &mut dyn FnMut(&Variabl
     match formula {
         Formula::Atom(atom) => atom.linear.terms.iter().for_each(|(variable, _)| action(variable)),
         Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| visit(part, action)),
+    }
+}
+
+impl Query {
+    /// The graph as it was given.
+    pub fn original(&self) -> &Graph {
+        &self.original
+    }
+
+    /// The region of the flattened inputs.
+    pub fn region(&self) -> &Region {
+        &self.region
+    }
+
+    /// The formula over the flattened inputs and outputs.
+    pub fn formula(&self) -> &Formula<Variable> {
+        &self.formula
     }
 }

@@ -99,7 +99,9 @@ impl Builder {
         if let Op::Constant(_) = op {
             return self.add(op.clone(), args);
         }
-        if args.iter().all(|&arg| self.is_constant(arg)) {
+        // An affine map is fused with its constants instead: that sees where nothing is rounded.
+        let fused = matches!(op, Op::Affine(_)) && !args.is_empty();
+        if !fused && args.iter().all(|&arg| self.is_constant(arg)) {
             return self.fold(op, args);
         }
         if let Some(id) = self.simplify(op, args)? {

@@ -15,6 +15,8 @@ type Term = Linear<Variable>;
 
 const CONNECTIVES: [&str; 6] = ["and", "or", "not", "=>", "true", "false"];
 const COMPARISONS: [&str; 5] = ["<=", ">=", "<", ">", "="];
+/// What version 2 adds.
+const COMPARISONS_2: [&str; 2] = ["==", "!="];
 const ARITHMETIC: [&str; 4] = ["+", "-", "*", "/"];
 
 impl<'t> Script<'t> {
@@ -46,7 +48,7 @@ impl<'t> Script<'t> {
                     _ => Err(head.fault("`=>` takes at least two formulas")),
                 }
             }
-            operator if COMPARISONS.contains(&operator) => self.comparisons(first, &head, depth),
+            operator if self.is_comparison(operator) => self.comparisons(first, &head, depth),
             _ => Err(self.misplaced(&head, "a formula")),
         }
     }
@@ -69,7 +71,14 @@ impl<'t> Script<'t> {
         if terms.len() < 2 {
             return Err(head.fault(format!("{} takes at least two terms", quoted(head.text))));
         }
+        if head.text == "!=" && terms.len() > 2 {
+            return Err(head.fault("`!=` takes two terms"));
+        }
+        if let Some(tensors) = &self.tensors {
+            tensors.check_types(head, &terms)?;
+        }
         let compare = |left: &Term, right: &Term| match head.text {
+            "!=" => logic::disjunction([logic::comparison(left, right, true), logic::comparison(right, left, true)]),
             "<=" => logic::comparison(left, right, false),
             ">=" => logic::comparison(right, left, false),
             "<" => logic::comparison(left, right, true),
@@ -94,14 +103,14 @@ impl<'t> Script<'t> {
     /// The linear term that begins with `first`. A variable may occur in it several times.
     fn term(&mut self, first: &Token<'t>, depth: usize) -> Result<Term, Fault> {
         if first.kind == Kind::Symbol {
-            if let Some(variable) = self.declared(first) {
+            if let Some(variable) = self.reference(first)? {
                 return Ok(Linear::variable(variable));
             }
             if !decimal::looks_numeric(first.text) {
                 return Err(self.misplaced(first, "a term"));
             }
             return decimal::interval(first.text).map(Linear::constant).map_err(|message| first.fault(message));
-        } else if first.kind == Kind::Quoted {
+        } else if first.kind != Kind::Open {
             return Err(self.misplaced(first, "a term"));
         }
         let head = self.list_head(first, depth)?;
@@ -146,6 +155,10 @@ impl<'t> Script<'t> {
         self.head(open)
     }
 
+    fn is_comparison(&self, operator: &str) -> bool {
+        COMPARISONS.contains(&operator) || self.tensors.is_some() && COMPARISONS_2.contains(&operator)
+    }
+
     /// The error for a token that is not what the place asks for: it names what the token is, if that is known.
     fn misplaced(&self, token: &Token<'t>, expected: &str) -> Fault {
         let name = token.text;
@@ -154,11 +167,15 @@ impl<'t> Script<'t> {
             token.fault(format!("expected {expected}, found the quoted {shown}"))
         } else if decimal::looks_numeric(name) {
             token.fault(format!("expected {expected}, found the number {shown}"))
-        } else if self.declared(token).is_some() {
+        } else if self.declared(token) {
             token.fault(format!("expected {expected}, found the variable {shown}"))
-        } else if CONNECTIVES.contains(&name) || COMPARISONS.contains(&name) || ARITHMETIC.contains(&name) {
+        } else if CONNECTIVES.contains(&name)
+            || self.is_comparison(name)
+            || ARITHMETIC.contains(&name)
+            || token.kind == Kind::Mark
+        {
             token.fault(format!("expected {expected}, found {shown}"))
-        } else if name.starts_with("X_") || name.starts_with("Y_") {
+        } else if self.tensors.is_none() && (name.starts_with("X_") || name.starts_with("Y_")) {
             token.fault(format!("{shown} is not declared"))
         } else {
             token.fault(format!("unknown name {shown}"))

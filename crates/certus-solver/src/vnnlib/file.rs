@@ -14,12 +14,17 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Reads a specification from a file, which may be compressed with gzip.
 pub fn read(path: &Path) -> Result<Specification, VnnLibError> {
+    parse(&text(path)?)
+}
+
+/// The text of a file, which may be compressed.
+pub(super) fn text(path: &Path) -> Result<String, VnnLibError> {
     let bytes = contents(path, MAX_BYTES).map_err(|source| VnnLibError::Read { path: path.to_owned(), source })?;
     let bytes = bytes.ok_or(VnnLibError::TooLarge { limit: MAX_BYTES })?;
-    match std::str::from_utf8(&bytes) {
-        Ok(text) => parse(text),
+    match String::from_utf8(bytes) {
+        Ok(text) => Ok(text),
         Err(error) => {
-            let (valid, _) = bytes.split_at(error.valid_up_to());
+            let (valid, _) = error.as_bytes().split_at(error.utf8_error().valid_up_to());
             let fault = Fault::new(valid.len(), "the text is not UTF-8");
             Err(fault.locate(&String::from_utf8_lossy(valid)))
         }

@@ -1,4 +1,5 @@
-//! Text to tokens: parentheses, symbols and numbers, and the quoted pieces that only occur in ignored commands.
+//! Text to tokens: parentheses, symbols and numbers, and quoted pieces. Brackets and commas are tokens of version 2 only;
+//! in version 1 they belong to symbols.
 
 use super::error::Fault;
 
@@ -13,6 +14,8 @@ pub(super) enum Kind {
     Symbol,
     /// A `"string"` or a `|quoted symbol|`.
     Quoted,
+    /// `[`, `]` or `,`
+    Mark,
 }
 
 /// A token and where it begins.
@@ -34,11 +37,27 @@ impl Token<'_> {
 pub(super) struct Lexer<'t> {
     text: &'t str,
     offset: usize,
+    marks: bool,
 }
 
 impl<'t> Lexer<'t> {
     pub fn new(text: &'t str) -> Self {
-        Lexer { text, offset: 0 }
+        Lexer { text, offset: 0, marks: false }
+    }
+
+    /// The lexer of version 2, where brackets and commas are tokens.
+    pub fn with_marks(text: &'t str) -> Self {
+        Lexer { text, offset: 0, marks: true }
+    }
+
+    /// Passes over the next token if it is this mark.
+    pub fn take_mark(&mut self, mark: &str) -> Result<bool, Fault> {
+        let before = self.offset;
+        let found = self.next()?.is_some_and(|token| token.kind == Kind::Mark && token.text == mark);
+        if !found {
+            self.offset = before;
+        }
+        Ok(found)
     }
 
     /// The next token, or `None` at the end of the text.
@@ -55,7 +74,11 @@ impl<'t> Lexer<'t> {
                 Some(inside) => (Kind::Quoted, inside + 2),
                 None => return Err(Fault::new(start, format!("the `{}` is not closed", char::from(mark)))),
             },
-            Some(_) => (Kind::Symbol, rest.iter().position(|&byte| ends_symbol(byte)).unwrap_or(rest.len())),
+            Some(&byte) if self.marks && is_mark(byte) => (Kind::Mark, 1),
+            Some(_) => {
+                let ends = |&byte: &u8| ends_symbol(byte) || self.marks && is_mark(byte);
+                (Kind::Symbol, rest.iter().position(ends).unwrap_or(rest.len()))
+            }
         };
         // Tokens begin and end at ASCII bytes or at the end of the text, so the slice is at character boundaries.
         self.offset = start + length;
@@ -75,6 +98,10 @@ impl<'t> Lexer<'t> {
             }
         }
     }
+}
+
+fn is_mark(byte: u8) -> bool {
+    matches!(byte, b'[' | b']' | b',')
 }
 
 fn ends_symbol(byte: u8) -> bool {

@@ -1,9 +1,11 @@
-//! Reading VNN-LIB 1.0, the format of the questions of VNN-COMP: "is there an input of the network, and its output,
+//! Reading VNN-LIB, the format of the questions of VNN-COMP: "is there an input of the network, and its output,
 //! such that the assertion holds?"
 //!
 //! The text is a list of S-expressions: variables `X_0, X_1, …` (inputs) and `Y_0, Y_1, …` (outputs) are declared,
 //! then formulas over linear comparisons of them are asserted. [`parse`] gives their conjunction in negation normal
 //! form; [`Specification::cases`] gives it as a disjunction over input boxes, which is the shape a search works on.
+//!
+//! Version 2.0 names networks, several of them if need be; [`networks`] reads it.
 //!
 //! *Exactness.* The numbers are those that are written, not the doubles nearest to them: a decimal that is no double
 //! becomes the interval of its two neighbours, strict comparisons stay strict, and there is no tolerance anywhere.
@@ -19,6 +21,7 @@ mod file;
 mod lexer;
 mod logic;
 mod natural;
+pub mod networks;
 mod region;
 mod script;
 

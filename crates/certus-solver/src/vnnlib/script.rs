@@ -4,18 +4,21 @@ use std::collections::HashMap;
 
 use super::error::{Fault, quoted};
 use super::lexer::{Kind, Lexer, Token};
+use super::networks::Tensors;
 use super::{Specification, Variable, logic};
 
 /// A reader that is part of the way through a script.
 pub(super) struct Script<'t> {
-    lexer: Lexer<'t>,
-    /// The declared variables and where their names stand.
+    pub lexer: Lexer<'t>,
+    /// The declared variables of version 1 and where their names stand.
     declared: HashMap<Variable, usize>,
+    /// The declared tensors of version 2; none in a text of version 1.
+    pub tensors: Option<Tensors<'t>>,
 }
 
 /// Reads a whole text.
 pub(super) fn specification(text: &str) -> Result<Specification, Fault> {
-    let mut script = Script { lexer: Lexer::new(text), declared: HashMap::new() };
+    let mut script = Script { lexer: Lexer::new(text), declared: HashMap::new(), tensors: None };
     let mut assertions = Vec::new();
     while let Some(open) = script.lexer.next()? {
         if open.kind != Kind::Open {
@@ -31,6 +34,7 @@ pub(super) fn specification(text: &str) -> Result<Specification, Fault> {
             }
             // These neither add a constraint nor change what a name means.
             "set-logic" | "set-info" | "set-option" | "check-sat" | "get-model" | "exit" => script.skip(&open)?,
+            "vnnlib-version" => return Err(command.fault("the text is of a later version, which declares networks")),
             _ => return Err(command.fault(format!("unknown command {}", quoted(command.text)))),
         }
     }
@@ -40,6 +44,12 @@ pub(super) fn specification(text: &str) -> Result<Specification, Fault> {
 }
 
 impl<'t> Script<'t> {
+    /// A reader of version 2 at the start of a text.
+    pub fn of_networks(text: &'t str) -> Self {
+        let tensors = Some(Tensors::default());
+        Script { lexer: Lexer::with_marks(text), declared: HashMap::new(), tensors }
+    }
+
     /// The next token of a list that began with `open`, or `None` when the list ends.
     pub fn argument(&mut self, open: &Token<'t>) -> Result<Option<Token<'t>>, Fault> {
         match self.lexer.next()? {
@@ -63,7 +73,7 @@ impl<'t> Script<'t> {
     }
 
     /// The end of a list.
-    fn close(&mut self, open: &Token<'t>) -> Result<(), Fault> {
+    pub fn close(&mut self, open: &Token<'t>) -> Result<(), Fault> {
         match self.argument(open)? {
             None => Ok(()),
             Some(extra) => Err(extra.fault(format!("expected `)`, found {}", quoted(extra.text)))),
@@ -107,9 +117,20 @@ impl<'t> Script<'t> {
         }
     }
 
-    /// The variable that a symbol names, if it is declared.
-    pub fn declared(&self, name: &Token<'t>) -> Option<Variable> {
-        variable(name).filter(|variable| self.declared.contains_key(variable))
+    /// Whether a symbol names something that is declared.
+    pub fn declared(&self, name: &Token<'t>) -> bool {
+        match &self.tensors {
+            Some(tensors) => tensors.get(name.text).is_some(),
+            None => variable(name).is_some_and(|variable| self.declared.contains_key(&variable)),
+        }
+    }
+
+    /// The variable that a declared name stands for, with the indices that follow it in version 2.
+    pub fn reference(&mut self, name: &Token<'t>) -> Result<Option<Variable>, Fault> {
+        if !self.declared(name) {
+            return Ok(None);
+        }
+        if self.tensors.is_some() { self.element(name).map(Some) } else { Ok(variable(name)) }
     }
 
     /// How many variables of a kind there are; their numbers must have no gap.

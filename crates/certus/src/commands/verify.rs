@@ -46,7 +46,7 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
                 found = Some(witness);
                 break;
             }
-            Answer::Unsat(progress) => total.closed += progress.closed,
+            Answer::Unsat(refutation) => total.closed += refutation.progress.closed,
             Answer::Unknown(reason, progress) => {
                 total.closed += progress.closed;
                 total.open += progress.open;

@@ -1,8 +1,31 @@
-//! Points that may satisfy the formula, and the replay that decides whether they do.
+//! The search for witnesses: points that may satisfy the formula, and the replay that decides whether they do.
+//!
+//! * [`gradient`]: values and gradients of the graph at many points;
+//! * [`objective`]: how far the formula is from true, as something to descend on;
+//! * [`starts`]: where descents begin and how they move;
+//! * [`pool`]: the nearest misses, around which further descents begin;
+//! * [`descent`]: projected gradient descent from many points at once.
+//!
+//! All of these search in plain floats, and none of them reports anything: a point is a [`Witness`] only after it was
+//! cast into the region and evaluated on the graph as it was given, in both precisions, with no tolerance.
+
+mod descent;
+mod gradient;
+mod objective;
+mod pool;
+mod starts;
+#[cfg(test)]
+mod tests;
+
+use std::sync::OnceLock;
 
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError, Interval, Real};
 
+pub use self::descent::Falsification;
+use self::descent::{Descent, Effort};
+pub(crate) use self::starts::Starts;
+use self::starts::{Numbers, within};
 use crate::answer::Witness;
 use crate::formula::Formula;
 use crate::query::Query;
@@ -14,6 +37,29 @@ pub(crate) struct Attack<'q> {
     fast: Evaluator<f64>,
     single: Evaluator<f32>,
     double: Evaluator<f64>,
+    /// Made when it is first needed: many queries are answered without.
+    descent: OnceLock<Descent>,
+}
+
+/// Points around a near miss that are tried, and how many float32 values away they are at most in each coordinate.
+const NEIGHBOURS: usize = 32;
+const NEIGHBOURHOOD: u64 = 3;
+
+/// So near a point must be to be worth trying its neighbours, and so often that is done per search.
+const MISS: f64 = 1e-4;
+const MOST_MISSES: usize = 64;
+
+/// Searches for a point at which the formula holds, by descents from many points: at least `restarts` of them with up
+/// to `steps` steps each, unless one succeeds or `should_stop` says so, which is asked between steps. The same seed gives
+/// the same result.
+pub fn falsify(
+    query: &Query,
+    restarts: usize,
+    steps: usize,
+    seed: u64,
+    should_stop: &dyn Fn() -> bool,
+) -> Result<Falsification, GraphError> {
+    Attack::new(query).descend(Starts::Region, restarts, steps, seed, should_stop)
 }
 
 /// Splits flattened, element-major inputs by the graph's inputs.
@@ -57,7 +103,46 @@ impl<'q> Attack<'q> {
             fast: Evaluator::new(&query.graph),
             single: Evaluator::new(&query.original),
             double: Evaluator::new(&query.original),
+            descent: OnceLock::new(),
         }
+    }
+
+    /// Descends from many points, as [`falsify`] does, from where `starts` says. Threads may do so at the same time with
+    /// seeds of their own.
+    pub(crate) fn descend(
+        &self,
+        starts: Starts<'_>,
+        restarts: usize,
+        steps: usize,
+        seed: u64,
+        should_stop: &dyn Fn() -> bool,
+    ) -> Result<Falsification, GraphError> {
+        let descent = self.descent.get_or_init(|| Descent::new(self.query, &self.query.lowered));
+        let mut numbers = Numbers::new(seed);
+        let mut misses = 0;
+        descent.run(starts, Effort { restarts, steps, seed }, should_stop, &mut |point, distance| {
+            let witness = self.replay(point)?;
+            if witness.is_some() || distance.abs() > MISS || misses == MOST_MISSES {
+                return Ok(witness);
+            }
+            misses += 1;
+            self.try_neighbours(point, &mut numbers)
+        })
+    }
+
+    /// Tries floats around a point: at the border of the formula, rounding alone decides whether it holds.
+    fn try_neighbours(&self, point: &[f64], numbers: &mut Numbers) -> Result<Option<Witness>, GraphError> {
+        let region = &self.query.region;
+        let mut points = Vec::with_capacity(point.len() * NEIGHBOURS);
+        for (input, &value) in point.iter().enumerate() {
+            let (low, high) = (region.inner_lower[input], region.inner_upper[input]);
+            for _ in 0..NEIGHBOURS {
+                let (up, moves) = (numbers.unit() < 0.5, numbers.bits() % (NEIGHBOURHOOD + 1));
+                let moved = (0..moves).fold(value as f32, |x, _| if up { x.next_up() } else { x.next_down() });
+                points.push(within(f64::from(moved), low, high));
+            }
+        }
+        self.try_points(&points, NEIGHBOURS)
     }
 
     /// The first of some points (element-major, `batch` of them) at which the formula holds under replay.
@@ -90,7 +175,7 @@ impl<'q> Attack<'q> {
                     // The decimal that was written lies between two doubles: the upper one stands for it.
                     return Some(low);
                 }
-                let value = value.clamp(low, high);
+                let value = within(value, low, high);
                 let nearest = value as f32;
                 let candidates = [nearest, nearest.next_up(), nearest.next_down()].map(f64::from);
                 let inside = candidates.into_iter().find(|candidate| low <= *candidate && *candidate <= high);
@@ -99,8 +184,20 @@ impl<'q> Attack<'q> {
             .collect()
     }
 
+    /// Points (element-major, `batch` of them) at which the formula seems to hold, as `(point, outputs)`.
+    pub(crate) fn candidates(&self, points: &[f64], batch: usize) -> Result<Vec<(Vec<f64>, Vec<f64>)>, GraphError> {
+        let results = outputs(&self.fast, &mut Workspace::default(), points, batch)?;
+        let column =
+            |table: &[f64], point: usize| -> Vec<f64> { table.iter().skip(point).step_by(batch).copied().collect() };
+        let pairs = (0..batch).map(|point| (column(points, point), column(&results, point)));
+        let seems = |(x, y): &(Vec<f64>, Vec<f64>)| {
+            y.iter().all(|value| value.is_finite()) && holds(&self.query.formula, &|index| x[index], &|index| y[index])
+        };
+        Ok(pairs.filter(seems).collect())
+    }
+
     /// Evaluates the graph as it was given, in both precisions, with no tolerance on the formula.
-    fn replay(&self, inputs: &[f64]) -> Result<Option<Witness>, GraphError> {
+    pub(crate) fn replay(&self, inputs: &[f64]) -> Result<Option<Witness>, GraphError> {
         let Some(inputs) = self.cast(inputs) else { return Ok(None) };
         let narrow: Vec<f32> = inputs.iter().map(|&value| value as f32).collect();
         let single = outputs(&self.single, &mut Workspace::default(), &narrow, 1)?;

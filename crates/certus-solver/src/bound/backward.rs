@@ -1,0 +1,447 @@
+//! Linear lower bounds by substitution backwards (CROWN, DeepPoly), for a batch of objectives.
+//!
+//! An objective is a linear function Λ·v of nodes' values, one per column; each column belongs to a box. From the last node to the
+//! first, a node's coefficients are replaced by coefficients of its arguments: exactly for affine nodes and movements,
+//! by the lower or upper line of a curve (plane of a product) according to the coefficient's sign, and by the enclosure of an opaque
+//! node. What remains is linear in the inputs, and its minimum over the box is a lower bound of the objective.
+//!
+//! *Constraints.* Where an element's value lies in [lo, hi], adding m·(value − hi) with m ≥ 0 (or m·(value − lo) with m ≤ 0) only
+//! lowers the objective on the part that matters, so the bound stays one; good multipliers make it much better.
+//!
+//! *Rounding.* Coefficients are computed to nearest, so the function that arrives differs from the one that was meant. For an affine
+//! node with m rows each new coefficient is off by at most γₘ Σᵢ|Λᵢ||Wᵢⱼ| ≤ γₘ ‖Λ‖₁ maxᵢ|Wᵢⱼ|; multiplied by |xⱼ| and summed this
+//! is what rounding can have changed, and it is taken off the bound. Curves and constants are treated likewise. The
+//! price is some 1e-13 of the objective's size, and no bound needs to be confirmed by another computation.
+
+use super::program::{Layer, Program, Role};
+use super::table::{Bounds, LineTable, line_error};
+use super::{ROOM, gamma};
+
+/// A multiplier of a constraint, added to one column where its node is reached.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Pull {
+    pub(crate) node: usize,
+    pub(crate) element: usize,
+    pub(crate) column: usize,
+    pub(crate) weight: f64,
+    /// The end that the sign of the weight asks for: the upper one for a positive weight.
+    pub(crate) end: f64,
+}
+
+/// Coefficients of a batch of objectives, element-major over the columns.
+pub(crate) struct Objectives {
+    /// For each column, the box that it is about. Columns of one box stand together.
+    pub(crate) boxes: Vec<usize>,
+    /// For each node, its coefficients, or nothing while all are zero.
+    pub(crate) coefficients: Vec<Option<Vec<f64>>>,
+    /// Constants so far, one per column.
+    pub(crate) constants: Vec<f64>,
+    /// What rounding may have changed so far, one per column.
+    pub(crate) errors: Vec<f64>,
+    /// Multipliers, in descending order of their nodes.
+    pub(crate) pulls: Vec<Pull>,
+    /// Where to keep the coefficients of curves, products, opaque nodes and what curves read, by node.
+    pub(crate) kept: Option<Vec<Vec<f64>>>,
+}
+
+/// What a substitution gives.
+pub(crate) struct LowerBounds {
+    /// A lower bound per column.
+    pub(crate) bounds: Vec<f64>,
+    /// The coefficients at the flattened inputs, element-major over the columns.
+    pub(crate) inputs: Vec<f64>,
+    /// With these constants the linear functions lie below the objectives over the whole box.
+    pub(crate) constants: Vec<f64>,
+    /// Coefficients of curves, products, opaque nodes and what curves read, if they were asked for.
+    pub(crate) kept: Vec<Vec<f64>>,
+}
+
+impl Objectives {
+    pub(crate) fn new(nodes: usize, boxes: Vec<usize>) -> Self {
+        let columns = boxes.len();
+        Objectives {
+            boxes,
+            coefficients: vec![None; nodes],
+            constants: vec![0.0; columns],
+            errors: vec![0.0; columns],
+            pulls: Vec::new(),
+            kept: None,
+        }
+    }
+
+    pub(crate) fn columns(&self) -> usize {
+        self.boxes.len()
+    }
+
+    /// The coefficients of a node, as zeros if there are none yet.
+    pub(crate) fn at(&mut self, node: usize, elements: usize) -> &mut [f64] {
+        let columns = self.columns();
+        self.coefficients[node].get_or_insert_with(|| vec![0.0; elements * columns])
+    }
+
+    /// Adds `weight` to one coefficient; `radius` is how far it may be from what is meant.
+    pub(crate) fn add(
+        &mut self,
+        program: &Program,
+        bounds: &Bounds,
+        cell: (usize, usize, usize),
+        weight: f64,
+        radius: f64,
+    ) {
+        let (node, element, column) = cell;
+        let columns = self.columns();
+        let value = &mut self.at(node, program.sizes[node])[element * columns + column];
+        *value += weight;
+        let rounding = f64::EPSILON * value.abs() + radius;
+        let magnitude = bounds.interval(node, element, self.boxes[column]).magnitude();
+        if rounding != 0.0 {
+            self.errors[column] += rounding * magnitude * ROOM;
+        }
+    }
+}
+
+/// ‖Λ‖₁ of each column.
+fn norms(coefficients: &[f64], columns: usize) -> Vec<f64> {
+    let mut norms = vec![0.0; columns];
+    for row in coefficients.chunks_exact(columns.max(1)) {
+        row.iter().zip(&mut norms).for_each(|(value, norm)| *norm += value.abs());
+    }
+    norms
+}
+
+/// Takes account of coefficients that were added to others: each sum was rounded once more.
+fn note_sums(objectives: &mut Objectives, bounds: &Bounds, node: usize) {
+    let columns = objectives.columns();
+    let Some(coefficients) = &objectives.coefficients[node] else { return };
+    for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
+        for (column, value) in row.iter().enumerate().filter(|&(_, &value)| value != 0.0) {
+            let magnitude = bounds.interval(node, element, objectives.boxes[column]).magnitude();
+            objectives.errors[column] += 2.0 * f64::EPSILON * value.abs() * magnitude;
+        }
+    }
+}
+
+/// Lower bounds of the objectives, given bounds of every node that they look through.
+pub(crate) fn minimise(
+    program: &Program,
+    bounds: &Bounds,
+    mut objectives: Objectives,
+    from: usize,
+    scratch: &mut Vec<f64>,
+) -> LowerBounds {
+    let columns = objectives.columns();
+    let mut at_inputs = vec![0.0; program.inputs * columns];
+    let mut pulls = std::mem::take(&mut objectives.pulls).into_iter().peekable();
+    for node in (0..=from).rev() {
+        while let Some(pull) = pulls.next_if(|pull| pull.node >= node) {
+            objectives.add(program, bounds, (pull.node, pull.element, pull.column), pull.weight, 0.0);
+            let term = pull.weight * pull.end;
+            let constant = &mut objectives.constants[pull.column];
+            *constant -= term;
+            objectives.errors[pull.column] += 2.0 * f64::EPSILON * (term.abs() + constant.abs());
+        }
+        let Some(coefficients) = objectives.coefficients[node].take() else { continue };
+        match &program.roles[node] {
+            Role::Input(offset) => {
+                at_inputs[offset * columns..][..coefficients.len()].copy_from_slice(&coefficients);
+            }
+            Role::Affine(layer) => affine(program, layer, node, bounds, &coefficients, &mut objectives, scratch),
+            Role::Movement(sources) => movement(program, sources, bounds, &coefficients, &mut objectives),
+            Role::Curve(_, argument) => curve(program, node, *argument, bounds, &coefficients, &mut objectives),
+            Role::Product(left, right) => {
+                product(program, node, (*left, *right), bounds, &coefficients, &mut objectives)
+            }
+            Role::Opaque => opaque(program, node, bounds, &coefficients, &mut objectives),
+        }
+        if let Some(kept) = &mut objectives.kept
+            && (matches!(program.roles[node], Role::Curve(..) | Role::Product(..) | Role::Opaque)
+                || !program.readers[node].is_empty())
+        {
+            kept[node] = coefficients;
+        }
+    }
+    finish(program, bounds, objectives, at_inputs)
+}
+
+fn affine(
+    program: &Program,
+    layer: &Layer,
+    node: usize,
+    bounds: &Bounds,
+    coefficients: &[f64],
+    objectives: &mut Objectives,
+    scratch: &mut Vec<f64>,
+) {
+    let columns = objectives.columns();
+    let norms = norms(coefficients, columns);
+    let factor = gamma(layer.bias.len());
+    for (term, (reach, spread)) in layer.terms.iter().zip(&bounds.reach[node]) {
+        let shared = objectives.coefficients[term.argument].is_some();
+        let target = objectives.at(term.argument, program.sizes[term.argument]);
+        term.transposed.mul_acc(coefficients, target, columns, scratch);
+        if shared {
+            note_sums(objectives, bounds, term.argument);
+        }
+        for (column, norm) in norms.iter().enumerate().filter(|&(_, &norm)| norm != 0.0) {
+            let index = objectives.boxes[column];
+            let mut rounding = factor * reach[index];
+            if term.weight_error != 0.0 {
+                rounding += term.weight_error * spread[index];
+            }
+            objectives.errors[column] += norm * rounding * ROOM;
+        }
+    }
+    let mut sizes = vec![0.0; columns];
+    for ((row, &bias), &error) in coefficients.chunks_exact(columns.max(1)).zip(&layer.bias).zip(&layer.bias_error) {
+        let cells = objectives.constants.iter_mut().zip(&mut sizes).zip(&mut objectives.errors);
+        if error == 0.0 {
+            for (((constant, size), _), &value) in cells.zip(row) {
+                *constant += value * bias;
+                *size += (value * bias).abs();
+            }
+        } else {
+            for (((constant, size), sum), &value) in cells.zip(row) {
+                *constant += value * bias;
+                *size += (value * bias).abs();
+                *sum += value.abs() * error * ROOM;
+            }
+        }
+    }
+    for column in 0..columns {
+        objectives.errors[column] += factor * (sizes[column] + objectives.constants[column].abs());
+    }
+}
+
+fn movement(
+    program: &Program,
+    sources: &[(usize, usize)],
+    bounds: &Bounds,
+    coefficients: &[f64],
+    objectives: &mut Objectives,
+) {
+    let columns = objectives.columns();
+    let mut arguments: Vec<usize> = Vec::new();
+    for (row, &(argument, element)) in coefficients.chunks_exact(columns.max(1)).zip(sources) {
+        if !arguments.contains(&argument) {
+            arguments.push(argument);
+        }
+        let target = objectives.at(argument, program.sizes[argument]);
+        let target = &mut target[element * columns..(element + 1) * columns];
+        target.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
+    }
+    // An element that is read more than once gets a sum: every partial sum is below the norm.
+    let norms = norms(coefficients, columns);
+    let factor = gamma(sources.len());
+    for argument in arguments {
+        let largest = bounds.magnitudes(argument);
+        for (column, norm) in norms.iter().enumerate().filter(|&(_, &norm)| norm != 0.0) {
+            objectives.errors[column] += factor * norm * largest[objectives.boxes[column]];
+        }
+        note_sums(objectives, bounds, argument);
+    }
+}
+
+/// The lines of one element for some columns: one box's for all of them, or one box per column.
+fn use_lines(slopes: (&[f64], &[f64]), row: &[f64], target: &mut [f64]) {
+    match slopes {
+        (&[lower], &[upper]) => {
+            for (sum, &value) in target.iter_mut().zip(row) {
+                *sum += value.max(0.0) * lower + value.min(0.0) * upper;
+            }
+        }
+        (lower, upper) => {
+            for ((sum, &value), (&lower, &upper)) in target.iter_mut().zip(row).zip(lower.iter().zip(upper)) {
+                *sum += value.max(0.0) * lower + value.min(0.0) * upper;
+            }
+        }
+    }
+}
+
+/// Adds the offsets of lines, and what rounding may change where they are used.
+fn use_offsets(
+    table: &LineTable,
+    cells: std::ops::Range<usize>,
+    factor: f64,
+    row: &[f64],
+    constants: &mut [f64],
+    errors: &mut [f64],
+) {
+    if table.unbounded {
+        for (place, &value) in row.iter().enumerate().filter(|&(_, &value)| value != 0.0) {
+            let at = if cells.len() == 1 { cells.start } else { cells.start + place };
+            constants[place] += value * if value > 0.0 { table.lower_offset[at] } else { table.upper_offset[at] };
+            errors[place] += value.abs() * table.size[at] * factor;
+        }
+        return;
+    }
+    let (lower, upper, size) =
+        (&table.lower_offset[cells.clone()], &table.upper_offset[cells.clone()], &table.size[cells]);
+    let sums = constants.iter_mut().zip(errors).zip(row);
+    if let (&[lower], &[upper], &[size]) = (lower, upper, size) {
+        let size = size * factor;
+        for ((constant, error), &value) in sums {
+            *constant += value.max(0.0) * lower + value.min(0.0) * upper;
+            *error += value.abs() * size;
+        }
+    } else {
+        for (((constant, error), &value), ((&lower, &upper), &size)) in sums.zip(lower.iter().zip(upper).zip(size)) {
+            *constant += value.max(0.0) * lower + value.min(0.0) * upper;
+            *error += value.abs() * size * factor;
+        }
+    }
+}
+
+/// Each column has a box of its own, in order.
+fn one_to_one(objectives: &Objectives, bounds: &Bounds) -> bool {
+    objectives.columns() == bounds.boxes && objectives.boxes.iter().enumerate().all(|(column, &index)| column == index)
+}
+
+/// Runs of columns with the cells of a node's row that they read: (cells, columns).
+fn spans(objectives: &Objectives, bounds: &Bounds) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> {
+    if one_to_one(objectives, bounds) && bounds.boxes > 1 {
+        return vec![(0..bounds.boxes, 0..bounds.boxes)];
+    }
+    let mut spans: Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> = Vec::new();
+    for (column, &index) in objectives.boxes.iter().enumerate() {
+        match spans.last_mut() {
+            Some((cells, columns)) if cells.start == index => columns.end = column + 1,
+            _ => spans.push((index..index + 1, column..column + 1)),
+        }
+    }
+    spans
+}
+
+fn curve(
+    program: &Program,
+    node: usize,
+    argument: usize,
+    bounds: &Bounds,
+    coefficients: &[f64],
+    objectives: &mut Objectives,
+) {
+    let columns = objectives.columns();
+    let spans = spans(objectives, bounds);
+    let shared = objectives.coefficients[argument].is_some();
+    objectives.at(argument, program.sizes[argument]);
+    let factor = line_error(program.sizes[node]);
+    let table = &bounds.lines[node];
+    let Objectives { coefficients: tables, constants, errors, .. } = objectives;
+    let Some(target) = tables[argument].as_mut() else { return };
+    for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
+        let target = &mut target[element * columns..(element + 1) * columns];
+        for (cells, span) in &spans {
+            let cells = element * bounds.boxes + cells.start..element * bounds.boxes + cells.end;
+            let row = &row[span.clone()];
+            if row.iter().all(|&value| value == 0.0) {
+                continue;
+            }
+            use_lines(
+                (&table.lower_slope[cells.clone()], &table.upper_slope[cells.clone()]),
+                row,
+                &mut target[span.clone()],
+            );
+            use_offsets(table, cells, factor, row, &mut constants[span.clone()], &mut errors[span.clone()]);
+        }
+    }
+    for (error, constant) in errors.iter_mut().zip(constants.iter()) {
+        *error += factor * constant.abs();
+    }
+    if shared {
+        note_sums(objectives, bounds, argument);
+    }
+}
+
+fn product(
+    program: &Program,
+    node: usize,
+    (left, right): (usize, usize),
+    bounds: &Bounds,
+    coefficients: &[f64],
+    objectives: &mut Objectives,
+) {
+    let columns = objectives.columns();
+    let spans = spans(objectives, bounds);
+    let factor = line_error(program.sizes[node]);
+    let table = &bounds.lines[node];
+    for (argument, lower, upper) in
+        [(left, &table.lower_slope, &table.upper_slope), (right, &table.lower_second, &table.upper_second)]
+    {
+        let target = objectives.at(argument, program.sizes[argument]);
+        for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
+            let target = &mut target[element * columns..(element + 1) * columns];
+            for (cells, span) in &spans {
+                let cells = element * bounds.boxes + cells.start..element * bounds.boxes + cells.end;
+                use_lines((&lower[cells.clone()], &upper[cells]), &row[span.clone()], &mut target[span.clone()]);
+            }
+        }
+        note_sums(objectives, bounds, argument);
+    }
+    let Objectives { constants, errors, .. } = objectives;
+    for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
+        for (cells, span) in &spans {
+            let cells = element * bounds.boxes + cells.start..element * bounds.boxes + cells.end;
+            use_offsets(
+                table,
+                cells,
+                factor,
+                &row[span.clone()],
+                &mut constants[span.clone()],
+                &mut errors[span.clone()],
+            );
+        }
+    }
+    for (error, constant) in errors.iter_mut().zip(constants.iter()) {
+        *error += factor * constant.abs();
+    }
+}
+
+/// The minimum over the enclosure.
+fn opaque(program: &Program, node: usize, bounds: &Bounds, coefficients: &[f64], objectives: &mut Objectives) {
+    let columns = objectives.columns();
+    let mut sizes = vec![0.0; columns];
+    for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
+        for (column, &value) in row.iter().enumerate().filter(|&(_, &value)| value != 0.0) {
+            let range = bounds.interval(node, element, objectives.boxes[column]);
+            let term = value * if value > 0.0 { range.lo } else { range.hi };
+            objectives.constants[column] += term;
+            sizes[column] += term.abs();
+        }
+    }
+    let factor = gamma(program.sizes[node]);
+    for (column, size) in sizes.iter().enumerate() {
+        objectives.errors[column] += factor * (size + objectives.constants[column].abs());
+    }
+}
+
+/// The minimum over the input boxes, less everything that rounding may have changed.
+fn finish(program: &Program, bounds: &Bounds, objectives: Objectives, at_inputs: Vec<f64>) -> LowerBounds {
+    let columns = objectives.columns();
+    let Objectives { boxes, constants, errors, kept, .. } = objectives;
+    let mut sums = constants.clone();
+    let mut sizes: Vec<f64> = sums.iter().map(|value| value.abs()).collect();
+    let mut terms = 1;
+    for (node, role) in program.roles.iter().enumerate() {
+        let Role::Input(offset) = role else { continue };
+        for element in 0..program.sizes[node] {
+            terms += 1;
+            let row = &at_inputs[(offset + element) * columns..][..columns];
+            for (column, &value) in row.iter().enumerate().filter(|&(_, &value)| value != 0.0) {
+                let range = bounds.interval(node, element, boxes[column]);
+                sums[column] += value * if value > 0.0 { range.lo } else { range.hi };
+                sizes[column] += value.abs() * range.magnitude();
+            }
+        }
+    }
+    let factor = gamma(terms);
+    let number = |value: f64| if value.is_nan() { f64::NEG_INFINITY } else { value };
+    let lower = sums
+        .iter()
+        .zip(&sizes)
+        .zip(&errors)
+        .map(|((sum, size), error)| number((sum - (factor * size + error) * ROOM - f64::MIN_POSITIVE).next_down()));
+    let lower = lower.collect();
+    let below = constants.iter().zip(&errors);
+    let constants =
+        below.map(|(constant, error)| number((constant - error * ROOM - f64::MIN_POSITIVE).next_down())).collect();
+    LowerBounds { bounds: lower, inputs: at_inputs, constants, kept: kept.unwrap_or_default() }
+}

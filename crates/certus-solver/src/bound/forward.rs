@@ -1,0 +1,102 @@
+//! Interval bounds of every node, for a batch of boxes at once.
+//!
+//! Affine nodes are two matrix products, one for the centres and one for the radii. Both are rounded to nearest; the
+//! product of a row with n terms is off by at most γₙ Σ|w||x| ≤ γₙ (Σ|w|) max|x|, and that much is added. Opaque nodes are
+//! enclosed box by box with their operator.
+
+use certus_graph::Interval;
+use certus_graph::ops::{Arg, Operator};
+
+use super::program::{Layer, Program, Role};
+use super::table::Bounds;
+use super::{ROOM, gamma};
+
+/// Encloses one node after its arguments.
+pub(crate) fn enclose_node(program: &Program, bounds: &mut Bounds, node: usize, scratch: &mut Vec<f64>) {
+    let (boxes, elements) = (bounds.boxes, program.sizes[node]);
+    let (lower, upper) = match &program.roles[node] {
+        // Filled in by the caller.
+        Role::Input(_) => return,
+        Role::Affine(layer) => affine(layer, bounds, elements, scratch),
+        Role::Curve(curve, argument) => {
+            let ends = bounds.lower[*argument].iter().zip(&bounds.upper[*argument]);
+            ends.map(|(&lo, &hi)| curve.enclose(Interval::new(lo, hi))).map(|y| (y.lo, y.hi)).unzip()
+        }
+        Role::Movement(sources) => {
+            let row = |table: &[Vec<f64>]| -> Vec<f64> {
+                let rows = sources
+                    .iter()
+                    .flat_map(|&(argument, element)| &table[argument][element * boxes..(element + 1) * boxes]);
+                rows.copied().collect()
+            };
+            (row(&bounds.lower), row(&bounds.upper))
+        }
+        Role::Product(..) | Role::Opaque => opaque(program, bounds, node),
+    };
+    bounds.lower[node] = lower;
+    bounds.upper[node] = upper;
+}
+
+fn affine(layer: &Layer, bounds: &Bounds, elements: usize, scratch: &mut Vec<f64>) -> (Vec<f64>, Vec<f64>) {
+    let boxes = bounds.boxes;
+    let mut centre = vec![0.0; elements * boxes];
+    let mut radius = vec![0.0; elements * boxes];
+    let mut slack = vec![0.0; elements * boxes];
+    for (row, &bias) in layer.bias.iter().enumerate() {
+        centre[row * boxes..(row + 1) * boxes].fill(bias);
+    }
+    for term in &layer.terms {
+        let argument = term.argument;
+        let pairs = || bounds.lower[argument].iter().zip(&bounds.upper[argument]);
+        let middles: Vec<f64> = pairs().map(|(lo, hi)| lo / 2.0 + hi / 2.0).collect();
+        // The radius covers both ends from the rounded middle.
+        let radii: Vec<f64> = pairs().zip(&middles).map(|((lo, hi), m)| (hi - m).max(m - lo).next_up()).collect();
+        term.weights.mul_acc(&middles, &mut centre, boxes, scratch);
+        term.magnitudes.mul_acc(&radii, &mut radius, boxes, scratch);
+        let largest = bounds.magnitudes(argument);
+        let factor = gamma(term.weights.cols());
+        for (row, sum) in term.row_sums.iter().enumerate() {
+            let error = term.weight_error * term.weights.cols() as f64;
+            for (s, m) in slack[row * boxes..(row + 1) * boxes].iter_mut().zip(&largest) {
+                *s += (3.0 * factor * sum + error) * m;
+            }
+        }
+    }
+    let total = gamma(layer.terms.len() + 2);
+    let mut lower = Vec::with_capacity(centre.len());
+    let mut upper = Vec::with_capacity(centre.len());
+    for at in 0..centre.len() {
+        let row = at / boxes.max(1);
+        let size = centre[at].abs() + radius[at] + layer.bias[row].abs();
+        let error = (slack[at] + total * size + layer.bias_error[row]) * ROOM + f64::MIN_POSITIVE;
+        // `Interval::new` turns what is no number into everything.
+        let range =
+            Interval::new((centre[at] - radius[at] - error).next_down(), (centre[at] + radius[at] + error).next_up());
+        lower.push(range.lo);
+        upper.push(range.hi);
+    }
+    (lower, upper)
+}
+
+fn opaque(program: &Program, bounds: &Bounds, node: usize) -> (Vec<f64>, Vec<f64>) {
+    let (boxes, elements) = (bounds.boxes, program.sizes[node]);
+    let arguments = &program.graph.nodes()[node].inputs;
+    let shape = &program.graph.nodes()[node].shape;
+    let mut lower = vec![0.0; elements * boxes];
+    let mut upper = vec![0.0; elements * boxes];
+    let mut result = vec![Interval::ENTIRE; elements];
+    for index in 0..boxes {
+        let values: Vec<Vec<Interval>> = arguments
+            .iter()
+            .map(|id| (0..program.sizes[id.index()]).map(|i| bounds.interval(id.index(), i, index)).collect())
+            .collect();
+        let args: Vec<Arg<'_, Interval>> =
+            arguments.iter().zip(&values).map(|(&id, values)| Arg { shape: program.graph.shape(id), values }).collect();
+        program.graph.nodes()[node].op.enclose(&args, shape, &mut result);
+        for (element, range) in result.iter().enumerate() {
+            lower[element * boxes + index] = range.lo;
+            upper[element * boxes + index] = range.hi;
+        }
+    }
+    (lower, upper)
+}

@@ -1,0 +1,24 @@
+//! Sound bounds of linear functions of a graph's nodes, over a batch of boxes at once.
+//!
+//! * [`program`]: the lowered graph with packed weights;
+//! * [`table`]: bounds of every node for every box, and the lines of its curves;
+//! * [`forward`]: interval propagation, which fills the table;
+//! * [`backward`]: linear lower bounds by substitution, which is the only step that proofs rest on;
+//! * [`refine`]: backward bounds of the elements that curves read;
+//! * [`tune`]: better multipliers and lines for one objective per box, by gradient steps.
+
+pub(crate) mod backward;
+pub(crate) mod forward;
+pub(crate) mod program;
+pub(crate) mod refine;
+pub(crate) mod table;
+pub(crate) mod tune;
+
+/// γₙ = n·u / (1 − n·u) with room for the roundings of its own use.
+pub(crate) fn gamma(terms: usize) -> f64 {
+    let unit = (2.0 * terms as f64 + 16.0) * f64::EPSILON / 2.0;
+    unit / (1.0 - unit) * (1.0 + 1e-10)
+}
+
+/// A factor that covers the roundings of sums of rounding errors themselves.
+pub(crate) const ROOM: f64 = 1.0 + 1e-10;

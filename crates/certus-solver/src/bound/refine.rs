@@ -1,0 +1,147 @@
+//! Bounds of every node over a batch of parts of the region: interval propagation, what the part's constraints say, and
+//! backward bounds of the elements that curves read.
+
+use certus_graph::Interval;
+
+use super::backward::{Objectives, minimise};
+use super::forward::enclose_node;
+use super::program::{Program, Role};
+use super::table::{Bounds, Range};
+
+/// What is known of one part before its bounds are computed.
+pub(crate) struct Outline<'a> {
+    pub(crate) lower: &'a [f64],
+    pub(crate) upper: &'a [f64],
+    /// Ranges that branches and the formula's own bounds fix.
+    pub(crate) ranges: Vec<Range>,
+    /// Bounds of refinable nodes that a larger part has.
+    pub(crate) inherited: Option<&'a Known>,
+}
+
+/// Bounds of the refinable nodes of one part, for the parts inside it: per node, lower and upper ends.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Known {
+    pub(crate) nodes: Vec<(usize, Vec<f64>, Vec<f64>)>,
+}
+
+impl Known {
+    /// What a table says of one box.
+    pub(crate) fn of(program: &Program, bounds: &Bounds, index: usize) -> Known {
+        let column = |table: &[f64]| -> Vec<f64> { table.iter().skip(index).step_by(bounds.boxes).copied().collect() };
+        let nodes = (0..program.roles.len())
+            .filter(|&node| program.refinable[node])
+            .map(|node| (node, column(&bounds.lower[node]), column(&bounds.upper[node])));
+        Known { nodes: nodes.collect() }
+    }
+
+    /// How many bytes this holds.
+    pub(crate) fn bytes(&self) -> usize {
+        self.nodes.iter().map(|(_, lower, _)| 16 * lower.len() + 64).sum()
+    }
+}
+
+/// Values that one table of coefficients may hold: what a core's second-level cache takes, several times over.
+const TABLE_VALUES: usize = 1 << 16;
+
+/// Fewer columns than this at once waste the matrix kernels.
+const FEWEST_COLUMNS: usize = 64;
+
+/// Bounds of every node over some parts, or nothing when `stop` said so on the way.
+pub(crate) fn bound_parts(
+    program: &Program,
+    parts: &[Outline<'_>],
+    refine: bool,
+    stop: &dyn Fn() -> bool,
+) -> Option<Bounds> {
+    let nodes = program.roles.len();
+    let mut bounds = Bounds::new(nodes, parts.len());
+    let mut scratch = Vec::new();
+    let mut ranges: Vec<Vec<(usize, Range)>> = vec![Vec::new(); nodes];
+    for (index, part) in parts.iter().enumerate() {
+        for range in &part.ranges {
+            ranges[range.node].push((index, *range));
+        }
+    }
+    for node in 0..nodes {
+        if let Role::Input(offset) = program.roles[node] {
+            let elements = offset..offset + program.sizes[node];
+            let rows = elements.clone().flat_map(|element| parts.iter().map(move |part| part.lower[element]));
+            bounds.lower[node] = rows.collect();
+            let rows = elements.flat_map(|element| parts.iter().map(move |part| part.upper[element]));
+            bounds.upper[node] = rows.collect();
+        } else {
+            enclose_node(program, &mut bounds, node, &mut scratch);
+        }
+        if program.refinable[node] {
+            inherit(&mut bounds, parts, node);
+        }
+        for &(index, range) in &ranges[node] {
+            bounds.tighten(node, range.element, index, Interval { lo: range.lo, hi: range.hi });
+        }
+        bounds.prepare(program, node);
+        if refine && program.refinable[node] && !refine_node(program, &mut bounds, node, stop, &mut scratch) {
+            return None;
+        }
+    }
+    Some(bounds)
+}
+
+fn inherit(bounds: &mut Bounds, parts: &[Outline<'_>], node: usize) {
+    for (index, part) in parts.iter().enumerate() {
+        let Some((_, lower, upper)) =
+            part.inherited.and_then(|known| known.nodes.iter().find(|(own, ..)| *own == node))
+        else {
+            continue;
+        };
+        for (element, (&lo, &hi)) in lower.iter().zip(upper).enumerate() {
+            bounds.tighten(node, element, index, Interval { lo, hi });
+        }
+    }
+}
+
+/// Whether some curve or product bends over the range of an element that it reads.
+fn bends(program: &Program, bounds: &Bounds, node: usize, element: usize, index: usize) -> bool {
+    let range = bounds.interval(node, element, index);
+    program.readers[node].iter().any(|&reader| match &program.roles[reader] {
+        Role::Curve(curve, _) => !curve.is_linear(range),
+        // A product's other factor may come later; a fixed factor makes it linear.
+        _ => range.lo < range.hi,
+    })
+}
+
+/// Tightens the elements of a node over which a reader bends. False when stopped.
+fn refine_node(
+    program: &Program,
+    bounds: &mut Bounds,
+    node: usize,
+    stop: &dyn Fn() -> bool,
+    scratch: &mut Vec<f64>,
+) -> bool {
+    let elements = program.sizes[node];
+    let mut wanted: Vec<(usize, usize)> = Vec::new();
+    for index in (0..bounds.boxes).filter(|&index| !bounds.empty[index]) {
+        wanted
+            .extend((0..elements).filter(|&element| bends(program, bounds, node, element, index)).map(|e| (index, e)));
+    }
+    let largest = program.sizes[..=node].iter().max().copied().unwrap_or(1);
+    let chunk = (TABLE_VALUES / largest.max(1)).max(FEWEST_COLUMNS) / 2;
+    for wanted in wanted.chunks(chunk) {
+        if stop() {
+            return false;
+        }
+        let columns: Vec<usize> = wanted.iter().flat_map(|&(index, _)| [index, index]).collect();
+        let count = columns.len();
+        let mut objectives = Objectives::new(program.roles.len(), columns);
+        let table = objectives.at(node, elements);
+        for (place, &(_, element)) in wanted.iter().enumerate() {
+            table[element * count + 2 * place] = 1.0;
+            table[element * count + 2 * place + 1] = -1.0;
+        }
+        let lower = minimise(program, bounds, objectives, node, scratch);
+        for (place, &(index, element)) in wanted.iter().enumerate() {
+            let range = Interval { lo: lower.bounds[2 * place], hi: -lower.bounds[2 * place + 1] };
+            bounds.tighten(node, element, index, range);
+        }
+    }
+    true
+}

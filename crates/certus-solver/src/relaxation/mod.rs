@@ -1,0 +1,105 @@
+//! Lines below and above a function over an interval, planes below and above a product over a box.
+//!
+//! For y = f(x) with x in [l, u] a relaxation is a pair of lines with `a·x + c ≤ f(x) ≤ b·x + d` for all x in between.
+//! *Slopes are free choices, made in floats*; what makes a line sound is its offset, which is computed with outward
+//! rounding for the slope as it was rounded. So no search for a good slope has to be exact, and no choice can be wrong.
+//!
+//! Within a family of sound lines the choice is a pair of numbers in [0, 1], the [`Lean`]; every lean is sound, and
+//! gradient steps or linear programs look for a good one.
+//!
+//! One file per family: [`hinge`] (one kink at zero), [`clip`] (two kinks), [`smooth`] (convex, concave and S-shaped
+//! functions) with [`two_turns`] (more than half a wave), [`steps`] (comparisons and rounding), [`product`] (two
+//! variables). The smooth functions themselves, with their derivatives and how they bend, are in [`formulas`],
+//! [`power`] and [`periodic`].
+
+mod clip;
+mod curve;
+mod formulas;
+mod hinge;
+mod periodic;
+mod power;
+mod product;
+mod smooth;
+mod steps;
+#[cfg(test)]
+mod tests;
+mod two_turns;
+
+pub(crate) use curve::Curve;
+pub(crate) use product::product_planes;
+
+use certus_graph::Interval;
+
+/// Which line of a family is taken, below and above; each in [0, 1].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Lean {
+    pub(crate) lower: f64,
+    pub(crate) upper: f64,
+}
+
+impl Lean {
+    /// Within [0, 1]; what is no number becomes the default.
+    #[inline]
+    fn clamped(self, default: impl Fn() -> Lean) -> Lean {
+        let clamp = |value: f64, pick: fn(Lean) -> f64| {
+            if value.is_nan() { pick(default()) } else { value.clamp(0.0, 1.0) }
+        };
+        Lean { lower: clamp(self.lower, |lean| lean.lower), upper: clamp(self.upper, |lean| lean.upper) }
+    }
+}
+
+/// A line below and a line above.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Lines {
+    pub(crate) lower_slope: f64,
+    pub(crate) lower_offset: f64,
+    pub(crate) upper_slope: f64,
+    pub(crate) upper_offset: f64,
+}
+
+impl Lines {
+    const IDENTITY: Lines = Lines::both(1.0, 0.0);
+
+    /// One line for both sides, for what is exactly linear.
+    const fn both(slope: f64, offset: f64) -> Lines {
+        Lines { lower_slope: slope, lower_offset: offset, upper_slope: slope, upper_offset: offset }
+    }
+
+    fn new(lower: Line, upper: Line) -> Lines {
+        Lines {
+            lower_slope: lower.slope,
+            lower_offset: lower.offset,
+            upper_slope: upper.slope,
+            upper_offset: upper.offset,
+        }
+    }
+
+    fn constants(range: Interval) -> Lines {
+        Lines { lower_slope: 0.0, lower_offset: range.lo, upper_slope: 0.0, upper_offset: range.hi }
+    }
+
+    /// The lines, but constants where overflow or a pole has spoilt one of them.
+    #[inline]
+    fn or_constants(self, range: impl Fn() -> Interval) -> Lines {
+        let mut lines = self;
+        if !(self.lower_slope.is_finite() && self.lower_offset.is_finite()) {
+            (lines.lower_slope, lines.lower_offset) = (0.0, range().lo);
+        }
+        if !(self.upper_slope.is_finite() && self.upper_offset.is_finite()) {
+            (lines.upper_slope, lines.upper_offset) = (0.0, range().hi);
+        }
+        lines
+    }
+}
+
+/// One line of a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Line {
+    slope: f64,
+    offset: f64,
+}
+
+/// From `a` (t = 0) to `b` (t = 1), both exactly, never outside.
+fn between(a: f64, b: f64, t: f64) -> f64 {
+    if t >= 1.0 { b } else { (a + t * (b - a)).max(a.min(b)).min(a.max(b)) }
+}

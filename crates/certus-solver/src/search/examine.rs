@@ -1,0 +1,526 @@
+//! What bounds say of a batch of parts: closed, smaller, or cut.
+
+use std::sync::Arc;
+
+use certus_graph::Interval;
+
+use super::clip::{Line, combine};
+use super::logic::{Core, Group, Logic};
+use super::part::Part;
+use super::proof::{Combination, Record, Tree};
+use crate::bound::backward::{Objectives, minimise};
+use crate::bound::program::{Program, Role};
+use crate::bound::refine::{Known, Outline, bound_parts};
+use crate::bound::table::Bounds;
+use crate::bound::tune::{Climb, Goal, Row, Tuned, add_rows, tune};
+
+/// How a search cuts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Strategy {
+    /// Inputs; bounds are refined in every part.
+    Inputs,
+    /// Elements that curves and products read; bounds are refined once.
+    Nodes,
+}
+
+/// The influence that an input is given beyond what the bounds show, as a share of the mean; measured on ACAS Xu, where
+/// 0.03 to 0.1 serve the properties with large and with small regions alike.
+const UNSEEN_INFLUENCE: f64 = 0.05;
+
+/// A box that a clip leaves smaller than this share of itself is bounded again before it is cut.
+const WORTH_ANOTHER_LOOK: f64 = 0.6;
+
+/// Disjuncts of one disjunction that get a tuned bound of their own in one go.
+const MOST_COLUMNS: usize = 16;
+
+/// What a search knows beside its parts.
+pub(crate) struct Context<'a> {
+    pub(crate) program: &'a Program,
+    pub(crate) logic: &'a Logic,
+    pub(crate) strategy: Strategy,
+    /// Steps of tuning per part.
+    pub(crate) steps: usize,
+    /// Whether leans are kept for a certificate.
+    pub(crate) certify: bool,
+    /// The row that bounds an objective, and stays in every combination.
+    pub(crate) objective: Option<usize>,
+}
+
+/// What a batch gave.
+pub(crate) struct Examined {
+    pub(crate) trees: Vec<Tree<Part>>,
+    /// Points that are worth a try, element-major.
+    pub(crate) points: Vec<f64>,
+    pub(crate) point_count: usize,
+}
+
+/// A bound of one row over one part.
+struct RowBound {
+    row: usize,
+    bound: f64,
+    line: Line,
+}
+
+/// A part on its way through the stages.
+struct Item {
+    part: Part,
+    core: Core,
+    /// What was done so far, outermost first.
+    steps: Vec<Step>,
+    rows: Vec<RowBound>,
+    result: Option<Tree<Part>>,
+}
+
+/// Something that was done to a part before its fate was known.
+enum Step {
+    Record(Record),
+    /// A disjunction of which all disjuncts but one are closed, each by a row.
+    Choice(usize, Vec<Option<usize>>),
+}
+
+/// A tree behind the steps that led to it.
+fn behind(tree: Tree<Part>, steps: Vec<Step>) -> Tree<Part> {
+    steps.into_iter().rev().fold(tree, |tree, step| match step {
+        Step::Record(record) => Tree::Then(record, Box::new(tree)),
+        Step::Choice(number, refutations) => {
+            let mut open = Some(tree);
+            let children = refutations.into_iter().map(|row| match row {
+                Some(row) => leaf(row),
+                None => open.take().unwrap_or(Tree::Stuck),
+            });
+            Tree::Branch(Record::Either(number), children.collect())
+        }
+    })
+}
+
+/// Closed by one row.
+fn leaf(row: usize) -> Tree<Part> {
+    Tree::Leaf(Record::Close(Combination::row(row)))
+}
+
+fn refutes(row: &Row, bound: f64) -> bool {
+    if row.strict { bound >= 0.0 } else { bound > 0.0 }
+}
+
+impl Context<'_> {
+    /// Examines a batch; nothing when stopped.
+    pub(crate) fn examine(&self, parts: Vec<Part>, stop: &dyn Fn() -> bool) -> Option<Examined> {
+        let refine = parts.first().is_some_and(|part| part.refine);
+        let mut items: Vec<Item> = parts
+            .into_iter()
+            .map(|part| {
+                let core = self.logic.core(&part.choices);
+                let steps = if refine { vec![Step::Record(Record::Refine)] } else { Vec::new() };
+                Item { part, core, steps, rows: Vec::new(), result: None }
+            })
+            .collect();
+        let outlines: Vec<Outline<'_>> = items
+            .iter()
+            .map(|item| Outline {
+                lower: &item.part.lower,
+                upper: &item.part.upper,
+                ranges: item.part.ranges.iter().copied().chain(self.logic.ranges(&item.core.rows)).collect(),
+                inherited: item.part.known.as_deref(),
+            })
+            .collect();
+        let bounds = bound_parts(self.program, &outlines, refine, stop)?;
+        drop(outlines);
+        self.bound_rows(&mut items, &bounds, stop)?;
+        for (index, item) in items.iter_mut().enumerate() {
+            if bounds.empty[index] {
+                item.result = Some(Tree::Leaf(Record::Empty));
+                continue;
+            }
+            if refine && self.strategy == Strategy::Nodes {
+                item.part.known = Some(Arc::new(Known::of(self.program, &bounds, index)));
+                item.part.refine = false;
+            }
+            self.refute(item);
+            if item.result.is_none() {
+                self.clip(item);
+            }
+        }
+        let tuned = self.tune_items(&mut items, &bounds, stop);
+        let (points, point_count) = self.points(&items, &tuned);
+        let mut trees = Vec::with_capacity(items.len());
+        for (index, (item, tuned)) in items.into_iter().zip(tuned).enumerate() {
+            trees.push(self.conclude(item, tuned, &bounds, index));
+        }
+        Some(Examined { trees, points, point_count })
+    }
+
+    /// Bounds every row that matters to a part, each alone.
+    fn bound_rows(&self, items: &mut [Item], bounds: &Bounds, stop: &dyn Fn() -> bool) -> Option<()> {
+        let mut wanted: Vec<(usize, usize)> = Vec::new();
+        for (index, item) in items.iter().enumerate().filter(|(index, _)| !bounds.empty[*index]) {
+            let disjuncts = item.core.pending.iter().flat_map(|&number| &self.logic.disjunctions[number]);
+            let rows = item.core.rows.iter().chain(disjuncts.flat_map(|group| &group.atoms));
+            wanted.extend(rows.map(|&row| (index, row)));
+        }
+        let largest = self.program.sizes.iter().max().copied().unwrap_or(1).max(1);
+        let mut scratch = Vec::new();
+        for wanted in wanted.chunks(((1 << 17) / largest).max(64)) {
+            if stop() {
+                return None;
+            }
+            let mut objectives =
+                Objectives::new(self.program.roles.len(), wanted.iter().map(|&(index, _)| index).collect());
+            let mut from = 0;
+            for (column, &(_, row)) in wanted.iter().enumerate() {
+                add_rows(self.program, bounds, &mut objectives, column, &self.logic.rows, &[(row, 1.0)]);
+                from = self.logic.rows[row].terms.iter().map(|term| term.0).fold(from, usize::max);
+            }
+            let lower = minimise(self.program, bounds, objectives, from, &mut scratch);
+            for (column, &(index, row)) in wanted.iter().enumerate() {
+                let line = Line {
+                    slopes: lower.inputs.iter().skip(column).step_by(wanted.len()).copied().collect(),
+                    constant: lower.constants[column],
+                };
+                let bound = lower.bounds[column].max(self.enclosed(row, bounds, index));
+                items[index].rows.push(RowBound { row, bound, line });
+            }
+        }
+        Some(())
+    }
+
+    /// A row's lower bound from the enclosures of its elements alone: exact where nothing was rounded.
+    fn enclosed(&self, row: usize, bounds: &Bounds, index: usize) -> f64 {
+        let row = &self.logic.rows[row];
+        let sum = row.terms.iter().fold(Interval::point(row.constant), |sum, &(node, element, coefficient, radius)| {
+            sum + Interval::point(coefficient).widen(radius) * bounds.interval(node, element, index)
+        });
+        sum.lo
+    }
+
+    /// Closes a part by single rows, and drops disjuncts that cannot hold.
+    fn refute(&self, item: &mut Item) {
+        loop {
+            if let Some(row) = item.core.rows.iter().copied().find(|&row| self.refuted(item, row)) {
+                item.result = Some(leaf(row));
+                return;
+            }
+            let mut single = None;
+            for &number in &item.core.pending {
+                let witness = |group: &Group| group.atoms.iter().copied().find(|&row| self.refuted(item, row));
+                let refutations: Vec<Option<usize>> = self.logic.disjunctions[number].iter().map(witness).collect();
+                match refutations.iter().filter(|row| row.is_none()).count() {
+                    0 => {
+                        let leaves = refutations.into_iter().flatten().map(leaf).collect();
+                        item.result = Some(Tree::Branch(Record::Either(number), leaves));
+                        return;
+                    }
+                    1 => {
+                        single = Some((number, refutations));
+                        break;
+                    }
+                    _ => {}
+                }
+            }
+            let Some((number, refutations)) = single else { return };
+            let Some(disjunct) = refutations.iter().position(|row| row.is_none()) else { return };
+            // The one that is left must hold; its rows were bounded already.
+            item.part.choices.push((number as u32, disjunct as u32));
+            item.core = self.logic.core(&item.part.choices);
+            item.steps.push(Step::Choice(number, refutations));
+        }
+    }
+
+    /// Whether a row alone closes a part.
+    fn refuted(&self, item: &Item, row: usize) -> bool {
+        let own = item.rows.iter().find(|own| own.row == row);
+        own.is_some_and(|own| refutes(&self.logic.rows[row], own.bound))
+    }
+
+    /// Shrinks the box to where the core rows can hold.
+    fn clip(&self, item: &mut Item) {
+        if self.strategy == Strategy::Nodes && self.program.inputs > 64 {
+            return;
+        }
+        let (mut lower, mut upper) = (item.part.lower.clone(), item.part.upper.clone());
+        for _ in 0..2 {
+            let mut moved = false;
+            for own in item.rows.iter().filter(|own| item.core.rows.binary_search(&own.row).is_ok()) {
+                if refutes(&self.logic.rows[own.row], own.line.minimum(&lower, &upper)) {
+                    item.result = Some(leaf(own.row));
+                    (item.part.lower, item.part.upper) = (lower, upper);
+                    return;
+                }
+                let claims = own.line.clip(&mut lower, &mut upper);
+                if !claims.is_empty() {
+                    moved = true;
+                    item.steps.push(Step::Record(Record::Clip(Combination::row(own.row), claims)));
+                }
+            }
+            if !moved {
+                break;
+            }
+        }
+        (item.part.lower, item.part.upper) = (lower, upper);
+    }
+
+    /// What share of a box is left, by the side that shrank most.
+    fn left(&self, before: &Bounds, index: usize, part: &Part) -> f64 {
+        let mut left = 1.0;
+        for (node, role) in self.program.roles.iter().enumerate() {
+            let Role::Input(offset) = role else { continue };
+            for element in 0..self.program.sizes[node] {
+                let width = before.interval(node, element, index).width();
+                let now = part.upper[offset + element] - part.lower[offset + element];
+                if width > 0.0 && width.is_finite() {
+                    left *= (now / width).min(1.0);
+                }
+            }
+        }
+        left
+    }
+
+    /// Tunes what is still open: one column for a part without open disjunctions, otherwise one for each disjunct of its smallest.
+    fn tune_items(&self, items: &mut [Item], bounds: &Bounds, stop: &dyn Fn() -> bool) -> Vec<Vec<(usize, Tuned)>> {
+        let mut picks = Vec::new();
+        let mut goals = Vec::new();
+        let mut owners: Vec<(usize, usize)> = Vec::new();
+        for (index, item) in items.iter().enumerate() {
+            if item.result.is_some() || self.left(bounds, index, &item.part) < WORTH_ANOTHER_LOOK {
+                continue;
+            }
+            for (disjunct, rows) in self.alternatives(item) {
+                let lines: Vec<&Line> = rows
+                    .iter()
+                    .filter_map(|&row| item.rows.iter().find(|own| own.row == row))
+                    .map(|own| &own.line)
+                    .collect();
+                let (weights, _) = combine(&lines, &item.part.lower, &item.part.upper);
+                let mut rows: Vec<(usize, f64)> = rows.into_iter().zip(weights).collect();
+                if let Some(objective) = self.objective {
+                    rows.iter_mut().for_each(|(row, weight)| *weight = if *row == objective { 1.0 } else { 0.0 });
+                }
+                let multipliers = Goal::multipliers_of(&item.part.ranges, &item.part.warm);
+                picks.push(index);
+                owners.push((index, disjunct));
+                goals.push(Goal { rows, multipliers, fixed: self.objective });
+            }
+        }
+        let mut results: Vec<Vec<(usize, Tuned)>> = items.iter().map(|_| Vec::new()).collect();
+        if picks.is_empty() {
+            return results;
+        }
+        let mut own = bounds.pick(&picks);
+        // The box may have been clipped since its bounds were computed.
+        for (node, role) in self.program.roles.iter().enumerate() {
+            let Role::Input(offset) = role else { continue };
+            for element in 0..self.program.sizes[node] {
+                for (column, &index) in picks.iter().enumerate() {
+                    let part = &items[index].part;
+                    let range = Interval { lo: part.lower[offset + element], hi: part.upper[offset + element] };
+                    own.tighten(node, element, column, range);
+                }
+            }
+        }
+        let cuts = if self.strategy == Strategy::Nodes { 4 } else { 0 };
+        let climb = Climb { steps: self.steps, keep_leans: self.certify, cuts };
+        let tuned = tune(self.program, &mut own, &self.logic.rows, goals, climb, stop);
+        for ((owner, disjunct), tuned) in owners.into_iter().zip(tuned) {
+            results[owner].push((disjunct, tuned));
+        }
+        results
+    }
+
+    /// The disjunction that is looked at next.
+    fn next_disjunction(&self, item: &Item) -> Option<usize> {
+        item.core.pending.iter().copied().min_by_key(|&number| self.logic.disjunctions[number].len())
+    }
+
+    /// The rows of each way in which a part may still hold, with the disjunct that it is.
+    fn alternatives(&self, item: &Item) -> Vec<(usize, Vec<usize>)> {
+        let known = |row: &usize| item.rows.iter().any(|own| own.row == *row);
+        let with =
+            |atoms: &[usize]| -> Vec<usize> { item.core.rows.iter().chain(atoms).copied().filter(known).collect() };
+        let ways: Vec<(usize, Vec<usize>)> = match self.next_disjunction(item) {
+            None => vec![(0, with(&[]))],
+            Some(number) => {
+                let alive = |group: &Group| !group.atoms.iter().any(|&row| self.refuted(item, row));
+                let groups = self.logic.disjunctions[number].iter().enumerate().filter(|(_, group)| alive(group));
+                groups.map(|(disjunct, group)| (disjunct, with(&group.atoms))).collect()
+            }
+        };
+        // Nothing to weigh: only further choices can tell.
+        if ways.len() > MOST_COLUMNS || ways.iter().any(|(_, rows)| rows.is_empty()) { Vec::new() } else { ways }
+    }
+
+    /// Points to try: the middle of each open box, and where the bounds of its rows and columns are smallest.
+    fn points(&self, items: &[Item], tuned: &[Vec<(usize, Tuned)>]) -> (Vec<f64>, usize) {
+        let mut points: Vec<Vec<f64>> = Vec::new();
+        for (item, tuned) in items.iter().zip(tuned).filter(|(item, _)| item.result.is_none()) {
+            let part = &item.part;
+            let lines = item.rows.iter().take(MOST_COLUMNS).map(|own| &own.line.slopes);
+            for slopes in lines.chain(tuned.iter().map(|(_, tuned)| &tuned.line)) {
+                let ends = slopes.iter().zip(part.lower.iter().zip(&part.upper));
+                points.push(
+                    ends.map(|(&slope, (&low, &high))| {
+                        if slope > 0.0 {
+                            low
+                        } else if slope < 0.0 {
+                            high
+                        } else {
+                            low / 2.0 + high / 2.0
+                        }
+                    })
+                    .collect(),
+                );
+            }
+            points.push(part.lower.iter().zip(&part.upper).map(|(low, high)| low / 2.0 + high / 2.0).collect());
+        }
+        let count = points.len();
+        let inputs = self.program.inputs;
+        let flat = (0..inputs).flat_map(|input| points.iter().map(move |point| point[input])).collect();
+        (flat, count)
+    }
+
+    /// What becomes of a part after all that was tried.
+    fn conclude(&self, mut item: Item, tuned: Vec<(usize, Tuned)>, bounds: &Bounds, index: usize) -> Tree<Part> {
+        if let Some(tree) = item.result {
+            return behind(tree, item.steps);
+        }
+        let closed = |tuned: &Tuned| {
+            let strict = tuned.rows.iter().any(|&(row, weight)| weight > 0.0 && self.logic.rows[row].strict);
+            tuned.bound > 0.0 || (strict && tuned.bound >= 0.0)
+        };
+        let close = |tuned: &Tuned| Tree::Leaf(Record::Close(Combination::tuned(tuned)));
+        if !tuned.is_empty() {
+            let bound = tuned.iter().map(|(_, tuned)| tuned.bound).fold(f64::INFINITY, f64::min);
+            item.part.bound = item.part.bound.max(bound);
+        }
+        if let Some(row) = self.objective.and_then(|row| item.rows.iter().find(|own| own.row == row)) {
+            item.part.bound = item.part.bound.max(row.bound);
+        }
+        match (self.next_disjunction(&item), tuned.as_slice()) {
+            (_, []) => {}
+            (None, [(_, only), ..]) => {
+                if closed(only) {
+                    return behind(close(only), item.steps);
+                }
+                item.part.warm.clone_from(&only.multipliers);
+                if self.strategy == Strategy::Inputs {
+                    // A tuned bound clips too.
+                    let line = Line { slopes: only.line.clone(), constant: only.constant };
+                    let claims = line.clip(&mut item.part.lower, &mut item.part.upper);
+                    if !claims.is_empty() {
+                        item.steps.push(Step::Record(Record::Clip(Combination::tuned(only), claims)));
+                    }
+                }
+            }
+            (Some(number), columns) => {
+                let open = columns.iter().filter(|(_, tuned)| !closed(tuned)).count();
+                if open <= 1 || self.strategy == Strategy::Nodes {
+                    let share = item.part.share / open.max(1) as f64;
+                    let child = |(disjunct, group): (usize, &Group)| {
+                        let Some((_, tuned)) = columns.iter().find(|(own, _)| *own == disjunct) else {
+                            let row = group.atoms.iter().copied().find(|&row| self.refuted(&item, row));
+                            return row.map_or(Tree::Stuck, leaf);
+                        };
+                        if closed(tuned) {
+                            return close(tuned);
+                        }
+                        let mut part = item.part.clone();
+                        part.choices.push((number as u32, disjunct as u32));
+                        part.share = share;
+                        part.bound = item.part.bound.max(tuned.bound);
+                        part.warm.clone_from(&tuned.multipliers);
+                        Tree::Open(part)
+                    };
+                    let children = self.logic.disjunctions[number].iter().enumerate().map(child).collect();
+                    return behind(Tree::Branch(Record::Either(number), children), item.steps);
+                }
+            }
+        }
+        if self.left(bounds, index, &item.part) < WORTH_ANOTHER_LOOK {
+            return behind(Tree::Open(item.part), item.steps);
+        }
+        let steps = std::mem::take(&mut item.steps);
+        behind(self.cut(item, &tuned, bounds, index), steps)
+    }
+
+    /// Cuts a part in two.
+    fn cut(&self, item: Item, tuned: &[(usize, Tuned)], bounds: &Bounds, index: usize) -> Tree<Part> {
+        if self.strategy == Strategy::Nodes
+            && let Some(tree) = self.cut_node(&item, tuned, bounds, index)
+        {
+            return tree;
+        }
+        if let Some(tree) = self.cut_input(&item, tuned) {
+            return tree;
+        }
+        if self.strategy == Strategy::Inputs
+            && let Some(tree) = self.cut_node(&item, tuned, bounds, index)
+        {
+            return tree;
+        }
+        self.choose(item)
+    }
+
+    /// Takes a disjunction apart when nothing else is left to cut.
+    fn choose(&self, item: Item) -> Tree<Part> {
+        let Some(&number) = item.core.pending.first() else { return Tree::Stuck };
+        let count = self.logic.disjunctions[number].len();
+        let trees = (0..count).map(|disjunct| {
+            let mut part = item.part.clone();
+            part.choices.push((number as u32, disjunct as u32));
+            part.share /= count as f64;
+            Tree::Open(part)
+        });
+        Tree::Branch(Record::Either(number), trees.collect())
+    }
+
+    fn cut_node(&self, item: &Item, tuned: &[(usize, Tuned)], bounds: &Bounds, index: usize) -> Option<Tree<Part>> {
+        let mut cuts = tuned.iter().flat_map(|(_, tuned)| &tuned.cuts);
+        let valid = |cut: &&crate::bound::tune::Cut| {
+            let range = bounds.interval(cut.node, cut.element, index);
+            range.lo < cut.at && cut.at < range.hi
+        };
+        let cut = cuts.find(valid)?;
+        let child = |lo: f64, hi: f64| {
+            let mut part = item.part.restricted(cut.node, cut.element, lo, hi);
+            part.share /= 2.0;
+            Tree::Open(part)
+        };
+        let children = vec![child(f64::NEG_INFINITY, cut.at), child(cut.at, f64::INFINITY)];
+        Some(Tree::Branch(Record::SplitNode(cut.node, cut.element, cut.at), children))
+    }
+
+    fn cut_input(&self, item: &Item, tuned: &[(usize, Tuned)]) -> Option<Tree<Part>> {
+        let part = &item.part;
+        let inputs = self.program.inputs;
+        let mut influence = vec![0.0; inputs];
+        for slopes in item.rows.iter().map(|own| &own.line.slopes).chain(tuned.iter().map(|(_, tuned)| &tuned.line)) {
+            influence.iter_mut().zip(slopes).for_each(|(sum, slope)| *sum += slope.abs());
+        }
+        // Over large boxes the bounds are loose and hide some inputs altogether; a share of the mean keeps those in play.
+        let mean = influence.iter().sum::<f64>() / inputs.max(1) as f64;
+        let floor = if mean.is_finite() { UNSEEN_INFLUENCE * mean } else { 0.0 } + f64::MIN_POSITIVE;
+        let mut best: Option<(usize, f64, f64)> = None;
+        for (input, own) in influence.iter().enumerate() {
+            let (low, high) = (part.lower[input], part.upper[input]);
+            let middle =
+                if low.is_finite() && high.is_finite() { low / 2.0 + high / 2.0 } else { 0.0f64.clamp(low, high) };
+            if !(low < middle && middle < high) {
+                continue;
+            }
+            let score = (own + floor) * (high - low);
+            if best.is_none_or(|(_, _, other)| score > other) {
+                best = Some((input, middle, score));
+            }
+        }
+        let (input, middle, _) = best?;
+        let child = |upper: bool| {
+            let mut part = part.clone();
+            if upper {
+                part.lower[input] = middle
+            } else {
+                part.upper[input] = middle
+            }
+            part.share /= 2.0;
+            Tree::Open(part)
+        };
+        Some(Tree::Branch(Record::SplitInput(input, middle), vec![child(false), child(true)]))
+    }
+}

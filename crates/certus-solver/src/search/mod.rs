@@ -1,0 +1,197 @@
+//! Branch and bound.
+//!
+//! The region is cut into parts. A part is closed when bounds show that the formula holds nowhere in it; otherwise
+//! points that the bounds suggest are tried, and it is made smaller by what the formula's rows forbid, or cut in two: at an input, at the
+//! value of an element that a curve reads, or by the disjuncts of the formula. Parts are taken in waves, a few batches per thread, and the
+//! results of a wave are merged in order, so the same query and thread count give the same answer.
+
+mod clip;
+mod examine;
+mod logic;
+mod optimise;
+mod part;
+mod proof;
+mod run;
+mod sample;
+mod saved;
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use certus_graph::GraphError;
+
+use self::examine::Strategy;
+use self::logic::Logic;
+use self::run::{Ended, Run};
+use crate::answer::{Answer, Progress, Refutation, UnknownReason};
+use crate::attack::Attack;
+use crate::bound::program::{Program, Role};
+use crate::query::Query;
+
+pub use optimise::{Maximum, optimise};
+pub use saved::{Saved, SavedError};
+
+/// What a search may spend.
+#[derive(Clone, Copy, Debug)]
+pub struct Budget<'a> {
+    /// When to stop.
+    pub deadline: Option<Instant>,
+    /// Set by somebody else to stop.
+    pub stop: Option<&'a AtomicBool>,
+    /// How many threads; at least one.
+    pub threads: usize,
+    /// Names the random points.
+    pub seed: u64,
+    /// How many bytes the open parts may take.
+    pub memory: usize,
+    /// How many parts may be bounded in all.
+    pub boxes: u64,
+    /// Whether to keep what an unsatisfiable query's certificate needs.
+    pub certify: bool,
+}
+
+impl Default for Budget<'_> {
+    fn default() -> Self {
+        Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 4 << 30, boxes: u64::MAX, certify: false }
+    }
+}
+
+impl Budget<'_> {
+    fn stopped(&self) -> bool {
+        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
+            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// Somebody who watches a search.
+pub trait Watcher {
+    /// How far the search is; called often.
+    fn progress(&mut self, progress: Progress);
+
+    /// Whether the state of the search is wanted now.
+    fn wants_state(&mut self) -> bool {
+        false
+    }
+
+    /// The state of the search, when it was wanted and when the search ends without an answer.
+    fn state(&mut self, _saved: Saved) {}
+}
+
+/// A function of the progress is a watcher.
+impl<F: FnMut(Progress)> Watcher for F {
+    fn progress(&mut self, progress: Progress) {
+        self(progress);
+    }
+}
+
+/// Answers a query.
+pub fn solve(query: &Query, budget: &Budget<'_>, progress: &mut dyn FnMut(Progress)) -> Result<Answer, GraphError> {
+    let mut watcher = progress;
+    solve_from(query, None, budget, &mut watcher)
+}
+
+/// Answers a query, from where an earlier search was left. The state must come from a search for the same query.
+pub fn solve_from(
+    query: &Query,
+    saved: Option<Saved>,
+    budget: &Budget<'_>,
+    watcher: &mut dyn Watcher,
+) -> Result<Answer, GraphError> {
+    let region = &query.region;
+    if region.lower.iter().zip(&region.upper).any(|(low, high)| low > high) {
+        let progress = Progress { done: 1.0, ..Progress::default() };
+        return Ok(Answer::Unsat(Refutation { progress, tree: budget.certify.then(|| "empty\n".to_string()) }));
+    }
+    let search = Search::new(query);
+    if saved.is_none()
+        && let Some(witness) = search.sample(budget.seed)?
+    {
+        return Ok(Answer::Sat(witness));
+    }
+    let runs = match saved {
+        Some(saved) => vec![saved.resume(&search, budget)],
+        None => strategies(&search).into_iter().map(|strategy| Run::new(&search, strategy, budget)).collect(),
+    };
+    race(&search, runs, budget, watcher)
+}
+
+/// With so many inputs that have any width, only inputs are cut.
+const FEW_INPUTS: usize = 5;
+
+/// With more than so many, only elements are.
+const MANY_INPUTS: usize = 40;
+
+/// Parts that a strategy bounds before it is another's turn; then four times as many.
+const FIRST_TURN: u64 = 128;
+
+/// The strategies worth trying: few inputs are best cut themselves, many cannot be.
+fn strategies(search: &Search<'_>) -> Vec<Strategy> {
+    let region = &search.query.region;
+    let free = region.lower.iter().zip(&region.upper).filter(|(low, high)| low < high).count();
+    let curved = search.program.roles.iter().any(|role| matches!(role, Role::Curve(..) | Role::Product(..)));
+    match free {
+        _ if !curved => vec![Strategy::Inputs],
+        0..=FEW_INPUTS => vec![Strategy::Inputs],
+        count if count > MANY_INPUTS => vec![Strategy::Nodes],
+        _ => vec![Strategy::Nodes, Strategy::Inputs],
+    }
+}
+
+/// Lets strategies take turns until one of them ends.
+fn race(
+    search: &Search<'_>,
+    mut runs: Vec<Run>,
+    budget: &Budget<'_>,
+    watcher: &mut dyn Watcher,
+) -> Result<Answer, GraphError> {
+    let mut turn = FIRST_TURN;
+    loop {
+        let alone = runs.len() == 1;
+        let mut given_up = None;
+        for index in 0..runs.len() {
+            let run = &mut runs[index];
+            match run.advance(search, budget, if alone { u64::MAX } else { turn }, watcher)? {
+                Some(Ended::Sat(witness)) => return Ok(Answer::Sat(witness)),
+                Some(Ended::Closed) => return Ok(Answer::Unsat(run.refutation())),
+                Some(Ended::Open(UnknownReason::Numerics)) if !alone => given_up = Some(index),
+                Some(Ended::Open(reason)) => {
+                    let furthest = runs.iter().max_by(|a, b| a.state.done.total_cmp(&b.state.done));
+                    let progress = furthest.map_or_else(Progress::default, |run| run.state);
+                    if let Some(run) = furthest {
+                        watcher.state(Saved::of(run));
+                    }
+                    return Ok(Answer::Unknown(reason, progress));
+                }
+                None => {}
+            }
+        }
+        if let Some(index) = given_up {
+            runs.remove(index);
+        } else if let [first, second] = runs.as_slice() {
+            // One that is far behind will not come first.
+            let behind = |one: &Run, other: &Run| one.state.done < 0.1 * other.state.done;
+            if behind(first, second) {
+                runs.remove(0);
+            } else if behind(second, first) {
+                runs.remove(1);
+            }
+        }
+        turn = turn.saturating_mul(4);
+    }
+}
+
+/// What a search works on.
+pub(crate) struct Search<'q> {
+    query: &'q Query,
+    program: Program,
+    logic: Logic,
+    attack: Attack<'q>,
+}
+
+impl<'q> Search<'q> {
+    fn new(query: &'q Query) -> Self {
+        let program = Program::new(query.lowered.clone());
+        let logic = Logic::new(&program.graph, &query.formula);
+        Search { query, program, logic, attack: Attack::new(query) }
+    }
+}

@@ -1,0 +1,167 @@
+//! The maximum of a linear function of a graph's inputs and outputs where a formula holds.
+//!
+//! The objective f becomes one more row, `t − f ≤ 0`, whose threshold t is the best value found so far plus the gap that is
+//! allowed: parts in which it cannot hold are closed. A part's bound of that row is a bound of f over it, so the largest one over the
+//! open parts and t together bound the maximum from above.
+
+use certus_graph::eval::enclose;
+use certus_graph::{GraphError, Interval};
+
+use super::logic::Logic;
+use super::run::{Ended, Run};
+use super::{Budget, Search, Watcher, strategies};
+use crate::answer::{Progress, UnknownReason, Witness};
+use crate::attack::Attack;
+use crate::formula::{Atom, Formula, Linear};
+use crate::query::{Query, QueryError};
+use crate::vnnlib::Variable;
+
+/// A sound interval for a maximum.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Maximum {
+    /// A value that is reached; −∞ while no point is known.
+    pub lower: f64,
+    /// A value that is nowhere exceeded; −∞ when the formula holds nowhere.
+    pub upper: f64,
+    /// Where `lower` is reached.
+    pub witness: Option<Witness>,
+    /// How much was done.
+    pub progress: Progress,
+    /// Why the gap is larger than asked for, if it is.
+    pub open: Option<UnknownReason>,
+}
+
+/// A sound interval for the maximum of an objective over the points of a query's region at which its formula holds, not
+/// wider than `gap` unless the budget ends first.
+pub fn optimise(
+    query: &Query,
+    objective: &Linear<Variable>,
+    gap: f64,
+    budget: &Budget<'_>,
+    watcher: &mut dyn Watcher,
+) -> Result<Maximum, QueryError> {
+    let none = Maximum {
+        lower: f64::NEG_INFINITY,
+        upper: f64::NEG_INFINITY,
+        witness: None,
+        progress: Progress::default(),
+        open: None,
+    };
+    let region = &query.region;
+    if region.lower.iter().zip(&region.upper).any(|(low, high)| low > high) {
+        return Ok(none);
+    }
+    // The threshold is set below; the row's number is that of the last atom.
+    let negated = Linear::constant(Interval::ZERO).plus(Interval::point(-1.0), objective);
+    let row = Formula::Atom(Atom { linear: negated, strict: false });
+    let extended = query.with_formula(Formula::And(vec![query.formula.clone(), row]))?;
+    let mut search = Search::new(&extended);
+    let number = search.logic.rows.len() - 1;
+    search.logic.forget_range(number);
+    let attack = Attack::new(query);
+    let mut climber = Climber { query, attack, objective, gap: gap.max(0.0), best: none };
+    let values = enclosed(&extended, objective)?;
+    climber.best.upper = values.hi;
+    let (points, count) = search.sample_points(budget.seed);
+    climber.try_points(&points, count)?;
+    let start = if values.lo.is_finite() { values.lo } else { -f64::MAX / 4.0 };
+    let strategy = strategies(&search).remove(0);
+    let mut run = Run::new(&search, strategy, budget);
+    run.objective = Some(number);
+    loop {
+        let threshold = if climber.best.witness.is_some() { climber.best.lower + climber.gap } else { start };
+        set_threshold(&mut search.logic, number, threshold, &mut run);
+        let ended = run.advance(&search, budget, 1, watcher)?;
+        for (points, count) in std::mem::take(&mut run.points) {
+            climber.try_points(&points, count)?;
+        }
+        climber.best.progress = run.state;
+        // What is open is bounded by its larger parts; a part that is still the whole region, by its enclosure.
+        let open = run.open.iter().map(|part| (threshold - part.bound).next_up()).fold(f64::NEG_INFINITY, f64::max);
+        let closed = if climber.best.witness.is_some() || !run.open.is_empty() { threshold } else { f64::NEG_INFINITY };
+        let upper = if run.stuck { climber.best.upper } else { open.max(closed) };
+        climber.best.upper = climber.best.upper.min(upper).max(climber.best.lower);
+        if climber.best.upper - climber.best.lower <= climber.gap {
+            return Ok(climber.best);
+        }
+        match ended {
+            None => {}
+            Some(Ended::Closed) => return Ok(climber.best),
+            // Points are judged by the climber; the row's own witnesses do not end this search.
+            Some(Ended::Sat(_)) => {}
+            Some(Ended::Open(reason)) => {
+                climber.best.open = Some(reason);
+                return Ok(climber.best);
+            }
+        }
+    }
+}
+
+/// What an objective can be over the whole region, by enclosure.
+fn enclosed(query: &Query, objective: &Linear<Variable>) -> Result<Interval, GraphError> {
+    let region: Vec<Interval> =
+        query.region.lower.iter().zip(&query.region.upper).map(|(&low, &high)| Interval::new(low, high)).collect();
+    value_at(query, objective, &region)
+}
+
+/// The objective over a box of inputs.
+fn value_at(query: &Query, objective: &Linear<Variable>, inputs: &[Interval]) -> Result<Interval, GraphError> {
+    let mut rest = inputs;
+    let mut arguments = Vec::new();
+    for port in query.graph.inputs() {
+        let (own, after) = rest.split_at(query.graph.elements(port.node));
+        arguments.push(own);
+        rest = after;
+    }
+    let outputs: Vec<Interval> = enclose(&query.graph, &arguments)?.into_iter().flatten().collect();
+    Ok(objective.enclose(|variable| match *variable {
+        Variable::Input(index) => inputs[index],
+        Variable::Output(index) => outputs[index],
+    }))
+}
+
+/// Moves the threshold, and the bounds of open parts with it: they are kept relative to it.
+fn set_threshold(logic: &mut Logic, row: usize, threshold: f64, run: &mut Run) {
+    let before = logic.rows[row].constant;
+    logic.rows[row].constant = threshold;
+    for part in &mut run.open {
+        part.bound = (part.bound + (threshold - before)).next_down();
+    }
+}
+
+/// The best point so far.
+struct Climber<'q> {
+    query: &'q Query,
+    attack: Attack<'q>,
+    objective: &'q Linear<Variable>,
+    gap: f64,
+    best: Maximum,
+}
+
+impl Climber<'_> {
+    /// Keeps the best of some points (element-major, `count` of them) at which the formula holds under replay.
+    fn try_points(&mut self, points: &[f64], count: usize) -> Result<(), GraphError> {
+        let mut better: Vec<(f64, Vec<f64>)> = Vec::new();
+        for (x, y) in self.attack.candidates(points, count)? {
+            let value = self.objective.enclose(|variable| match *variable {
+                Variable::Input(index) => Interval::point(x[index]),
+                Variable::Output(index) => Interval::point(y[index]),
+            });
+            if value.lo > self.best.lower {
+                better.push((value.lo, x));
+            }
+        }
+        better.sort_by(|a, b| b.0.total_cmp(&a.0));
+        // The first may fail its replay, or lose a little when it is cast; a few more make up for that.
+        for (_, point) in better.iter().take(4) {
+            let Some(witness) = self.attack.replay(point)? else { continue };
+            let exact: Vec<Interval> = witness.inputs.iter().map(|&value| Interval::point(value)).collect();
+            let value = value_at(self.query, self.objective, &exact)?.lo;
+            if value > self.best.lower {
+                self.best.lower = value;
+                self.best.witness = Some(witness);
+            }
+        }
+        Ok(())
+    }
+}

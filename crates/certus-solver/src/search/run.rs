@@ -1,0 +1,290 @@
+//! One search with one strategy: open parts, waves of batches, and what became of them.
+
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use certus_graph::GraphError;
+
+use super::examine::{Context, Examined, Strategy};
+use super::part::Part;
+use super::proof::{Proof, Tree};
+use super::saved::Saved;
+use super::{Budget, Search, Watcher};
+use crate::answer::{Progress, Refutation, UnknownReason, Witness};
+use crate::attack::Starts;
+
+/// How a run came to its end.
+pub(super) enum Ended {
+    Sat(Witness),
+    Closed,
+    Open(UnknownReason),
+}
+
+/// One search with one strategy.
+pub(super) struct Run {
+    pub(super) strategy: Strategy,
+    pub(super) open: Vec<Part>,
+    open_bytes: usize,
+    pub(super) proof: Option<Proof>,
+    pub(super) state: Progress,
+    bounded: u64,
+    pub(super) stuck: bool,
+    batch: usize,
+    steps: usize,
+    /// The row that bounds an objective: parts where it may be large come first.
+    pub(super) objective: Option<usize>,
+    /// When descents are tried next, in parts bounded.
+    next_descent: u64,
+    /// Points that bounds suggested while there is an objective, by batches.
+    pub(super) points: Vec<(Vec<f64>, usize)>,
+}
+
+/// How many parts a thread bounds at once.
+const BATCH: usize = 32;
+
+/// Descents are tried after so many parts, and again after three times as many, each time so many per part bounded.
+const FIRST_DESCENT: u64 = 2;
+const DESCENTS_PER_PART: u64 = 6;
+const DESCENT_STEPS: usize = 100;
+
+/// Open boxes from which descents begin.
+const STARTING_BOXES: usize = 64;
+
+impl Run {
+    pub(super) fn new(search: &Search<'_>, strategy: Strategy, budget: &Budget<'_>) -> Self {
+        let region = &search.query.region;
+        let mut proof = budget.certify.then(Proof::default);
+        let place = proof.as_mut().map_or(0, Proof::open);
+        let root = Part {
+            lower: region.lower.clone(),
+            upper: region.upper.clone(),
+            refine: true,
+            share: 1.0,
+            bound: f64::NEG_INFINITY,
+            proof: place,
+            ..Part::default()
+        };
+        Run::from_parts(search, strategy, vec![root], proof)
+    }
+
+    /// A run that goes on with some open parts.
+    pub(super) fn from_parts(search: &Search<'_>, strategy: Strategy, open: Vec<Part>, proof: Option<Proof>) -> Self {
+        let values: usize = search.program.sizes.iter().sum();
+        let batch = ((1 << 20) / values.max(1)).clamp(1, BATCH);
+        let steps = match strategy {
+            Strategy::Inputs => 6,
+            Strategy::Nodes => 16,
+        };
+        let open_bytes = open.iter().map(Part::bytes).sum();
+        let state = Progress::default();
+        Run {
+            strategy,
+            open,
+            open_bytes,
+            proof,
+            state,
+            bounded: 0,
+            stuck: false,
+            batch,
+            steps,
+            objective: None,
+            next_descent: FIRST_DESCENT,
+            points: Vec::new(),
+        }
+    }
+
+    /// What a closed run has shown.
+    pub(super) fn refutation(&self) -> Refutation {
+        Refutation { progress: self.state, tree: self.proof.as_ref().and_then(Proof::text) }
+    }
+
+    /// Goes on until the run ends or so many parts were bounded.
+    pub(super) fn advance(
+        &mut self,
+        search: &Search<'_>,
+        budget: &Budget<'_>,
+        parts: u64,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Option<Ended>, GraphError> {
+        let until = self.bounded.saturating_add(parts);
+        while !self.open.is_empty() {
+            if let Some(reason) = self.exhausted(budget) {
+                return Ok(Some(Ended::Open(reason)));
+            }
+            if self.bounded >= until {
+                return Ok(None);
+            }
+            if let Some(witness) = self.wave(search, budget)? {
+                return Ok(Some(Ended::Sat(witness)));
+            }
+            if self.bounded >= self.next_descent && self.objective.is_none() {
+                if let Some(witness) = self.descend(search, budget)? {
+                    return Ok(Some(Ended::Sat(witness)));
+                }
+            }
+            watcher.progress(self.state);
+            if watcher.wants_state() {
+                watcher.state(Saved::of(self));
+            }
+        }
+        Ok(Some(if self.stuck { Ended::Open(UnknownReason::Numerics) } else { Ended::Closed }))
+    }
+
+    fn exhausted(&self, budget: &Budget<'_>) -> Option<UnknownReason> {
+        if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+            Some(UnknownReason::Stopped)
+        } else if budget.stopped() {
+            Some(UnknownReason::Deadline)
+        } else if self.open_bytes > budget.memory {
+            Some(UnknownReason::Memory)
+        } else if self.bounded >= budget.boxes {
+            Some(UnknownReason::Boxes)
+        } else {
+            None
+        }
+    }
+
+    /// Looks for a point by descents, in turn from anywhere and from open parts: what bounds cannot close may hold one.
+    fn descend(&mut self, search: &Search<'_>, budget: &Budget<'_>) -> Result<Option<Witness>, GraphError> {
+        let restarts = (DESCENTS_PER_PART * self.bounded).max(256) as usize;
+        let seed = budget.seed.wrapping_add(self.bounded);
+        self.next_descent = self.next_descent.max(self.bounded).saturating_mul(3);
+        let stop = || budget.stopped();
+        let region = search.attack.descend(Starts::Region, restarts, DESCENT_STEPS, seed, &stop)?;
+        if region.witness.is_some() || self.open.is_empty() {
+            return Ok(region.witness);
+        }
+        let boxes: Vec<(Vec<f64>, Vec<f64>)> =
+            self.open.iter().rev().take(STARTING_BOXES).map(|part| (part.lower.clone(), part.upper.clone())).collect();
+        let starts = Starts::Boxes { boxes: &boxes, confined: false };
+        Ok(search.attack.descend(starts, restarts / 2, DESCENT_STEPS, seed, &stop)?.witness)
+    }
+
+    /// Takes parts off the stack, examines them, and puts what is left of them back.
+    fn wave(&mut self, search: &Search<'_>, budget: &Budget<'_>) -> Result<Option<Witness>, GraphError> {
+        let threads = budget.threads.max(1);
+        if self.objective.is_some() && self.open_bytes < budget.memory / 2 {
+            // The largest bound first tightens the result soonest; without memory to spare, the newest first.
+            self.open.sort_by(|a, b| b.bound.total_cmp(&a.bound));
+        }
+        let mut wave = self.open.split_off(self.open.len().saturating_sub(self.batch * threads));
+        // A batch is refined as a whole or not at all.
+        let refine = wave.last().is_some_and(|part| part.refine);
+        let (wave, others): (Vec<Part>, Vec<Part>) = wave.drain(..).partition(|part| part.refine == refine);
+        self.open.extend(others);
+        let taken: usize = wave.iter().map(Part::bytes).sum();
+        self.open_bytes = self.open_bytes.saturating_sub(taken);
+        self.bounded += wave.len() as u64;
+        let size = wave.len().div_ceil(threads).clamp(1, self.batch);
+        let batches: Vec<Vec<Part>> = wave.chunks(size).map(<[Part]>::to_vec).collect();
+        let context = Context {
+            program: &search.program,
+            logic: &search.logic,
+            strategy: self.strategy,
+            steps: self.steps,
+            certify: budget.certify,
+            objective: self.objective,
+        };
+        let stop = || budget.stopped();
+        let examine = |batch: Vec<Part>| -> Result<(Option<Examined>, Option<Witness>), GraphError> {
+            let Some(examined) = context.examine(batch, &stop) else { return Ok((None, None)) };
+            let witness = match examined.point_count {
+                0 => None,
+                _ if context.objective.is_some() => None,
+                count => search.attack.try_points(&examined.points, count)?,
+            };
+            Ok((Some(examined), witness))
+        };
+        let kept: Vec<Vec<Part>> = batches.clone();
+        for (batch, result) in kept.into_iter().zip(in_parallel(batches, threads, &examine)) {
+            match result? {
+                (_, Some(witness)) => return Ok(Some(witness)),
+                (Some(examined), None) => {
+                    if self.objective.is_some() && examined.point_count > 0 {
+                        self.points.push((examined.points, examined.point_count));
+                    }
+                    for (part, tree) in batch.into_iter().zip(examined.trees) {
+                        self.merge(part.proof, part.share, tree);
+                    }
+                }
+                (None, None) => {
+                    self.open_bytes += batch.iter().map(Part::bytes).sum::<usize>();
+                    self.open.extend(batch);
+                }
+            }
+        }
+        self.state.open = self.open.len() as u64;
+        Ok(None)
+    }
+
+    /// Enters what became of a part.
+    fn merge(&mut self, place: u32, share: f64, tree: Tree<Part>) {
+        match tree {
+            Tree::Leaf(record) => {
+                self.state.closed += 1;
+                self.state.done += share;
+                if let Some(proof) = &mut self.proof {
+                    proof.set(place, record, Vec::new());
+                }
+            }
+            Tree::Then(record, rest) => {
+                let child = self.proof.as_mut().map_or(0, Proof::open);
+                if let Some(proof) = &mut self.proof {
+                    proof.set(place, record, vec![child]);
+                }
+                self.merge(child, share, *rest);
+            }
+            Tree::Branch(record, trees) => {
+                let count = trees.len().max(1) as f64;
+                let children: Vec<u32> = trees.iter().map(|_| self.proof.as_mut().map_or(0, Proof::open)).collect();
+                if let Some(proof) = &mut self.proof {
+                    proof.set(place, record, children.clone());
+                }
+                for (child, tree) in children.into_iter().zip(trees) {
+                    self.merge(child, share / count, tree);
+                }
+            }
+            Tree::Open(mut part) => {
+                part.proof = place;
+                part.share = share;
+                self.open_bytes += part.bytes();
+                self.open.push(part);
+            }
+            Tree::Stuck => self.stuck = true,
+        }
+    }
+}
+
+/// Applies a function to items on some threads that take the next one as they become free; results in order.
+fn in_parallel<I: Send, R: Send>(items: Vec<I>, threads: usize, action: &(impl Fn(I) -> R + Sync)) -> Vec<R> {
+    if threads < 2 || items.len() < 2 {
+        return items.into_iter().map(action).collect();
+    }
+    let count = items.len();
+    let slots: Vec<Mutex<(Option<I>, Option<R>)>> =
+        items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
+    let next = AtomicUsize::new(0);
+    let work = || {
+        loop {
+            let index = next.fetch_add(1, Ordering::Relaxed);
+            let Some(slot) = slots.get(index) else { return };
+            let item = slot.lock().map(|mut slot| slot.0.take());
+            if let Ok(Some(item)) = item {
+                let result = action(item);
+                if let Ok(mut slot) = slot.lock() {
+                    slot.1 = Some(result);
+                }
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(work)).collect();
+        work();
+        for worker in workers {
+            if let Err(panic) = worker.join() {
+                std::panic::resume_unwind(panic);
+            }
+        }
+    });
+    slots.into_iter().filter_map(|slot| slot.into_inner().ok().and_then(|(_, result)| result)).collect()
+}

@@ -42,9 +42,9 @@ pub(super) struct Run {
 /// How many parts a thread bounds at once.
 const BATCH: usize = 32;
 
-/// Descents are tried after so many parts, and again after three times as many, each time so many per part bounded.
+/// Descents are tried after so many parts, and again after four times as many, each time so many per part bounded.
 const FIRST_DESCENT: u64 = 2;
-const DESCENTS_PER_PART: u64 = 6;
+const DESCENTS_PER_PART: u64 = 2;
 const DESCENT_STEPS: usize = 100;
 
 /// Open boxes from which descents begin.
@@ -148,7 +148,7 @@ impl Run {
     fn descend(&mut self, search: &Search<'_>, budget: &Budget<'_>) -> Result<Option<Witness>, GraphError> {
         let restarts = (DESCENTS_PER_PART * self.bounded).max(256) as usize;
         let seed = budget.seed.wrapping_add(self.bounded);
-        self.next_descent = self.next_descent.max(self.bounded).saturating_mul(3);
+        self.next_descent = self.next_descent.max(self.bounded).saturating_mul(4);
         let stop = || budget.stopped();
         let region = search.attack.descend(Starts::Region, restarts, DESCENT_STEPS, seed, &stop)?;
         if region.witness.is_some() || self.open.is_empty() {

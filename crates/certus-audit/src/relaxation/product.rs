@@ -1,0 +1,29 @@
+//! Planes below and above x·y over a box.
+//!
+//! x·y − a·x − b·y is affine in each of x and y, so its extremes over a box are at corners, whatever a and b are.
+
+use certus_graph::Interval;
+
+use super::{Lean, Side, Sides};
+
+/// The lean where a certificate names none.
+pub(crate) const PRODUCT_LEAN: Lean = Lean { lower: 0.5, upper: 0.5 };
+
+/// Planes below and above x·y, which is known to lie in `value`. Leans mix the two planes of McCormick on each side.
+pub(crate) fn product_sides(x: Interval, y: Interval, value: Interval, lean: Lean) -> Sides {
+    let mix = |first: f64, second: f64, part: f64| (1.0 - part) * first + part * second;
+    let lower = [mix(y.lo, y.hi, lean.lower), mix(x.lo, x.hi, lean.lower)];
+    let upper = [mix(y.hi, y.lo, lean.upper), mix(x.lo, x.hi, lean.upper)];
+    let corners = [(x.lo, y.lo), (x.lo, y.hi), (x.hi, y.lo), (x.hi, y.hi)];
+    let distance = |[a, b]: [f64; 2]| {
+        let [a, b] = [Interval::point(a), Interval::point(b)];
+        let at = |(x, y): (f64, f64)| {
+            let (x, y) = (Interval::point(x), Interval::point(y));
+            x * y - a * x - b * y
+        };
+        corners.into_iter().map(at).reduce(Interval::hull).unwrap_or_default()
+    };
+    let lower = Side { slope: lower[0], other: lower[1], offset: distance(lower).lo };
+    let upper = Side { slope: upper[0], other: upper[1], offset: distance(upper).hi };
+    Sides { lower: lower.or_constant(value.lo), upper: upper.or_constant(value.hi) }
+}

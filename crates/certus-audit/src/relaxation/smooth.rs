@@ -1,0 +1,247 @@
+//! Smooth curves: lines from tangents and chords.
+//!
+//! *Choice.* Where the curve is convex, the line below is a tangent and the line above the chord; where it is
+//! concave, the other way round. Where it turns once, the line below is a tangent of the convex part: between the one at
+//! the far end of that part and the one that passes through the other end of the range; the chord where even the
+//! tangent at the far end passes above that end.
+//!
+//! *Proof.* On a concave piece f(x) − s·x is least at an end. On a convex piece, f(x) ≥ f(d) + f′(d)·(x − d) for any d
+//! in it, so f(x) − s·x ≥ f(d) − s·d + (f′(d) − s)·(x − d), where the last term is tiny as s was f′(d) before it was
+//! rounded. Between the two lies the sliver in which the turn is, known to a few units in the last place: there f is
+//! enclosed as it is. All of it in intervals. A line above f is one below −f.
+
+use certus_graph::Interval;
+
+use super::shape::{Shape, shape};
+use super::{Lean, Side, Sides};
+
+/// A smooth curve (or, for a steep `Elu`, one with a kink where it turns).
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Smooth {
+    Tanh,
+    Sigmoid,
+    Elu(f64),
+    Softplus,
+    Sqrt,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Power(f64),
+    Reciprocal,
+}
+
+impl Smooth {
+    /// Whether the curve is affine everywhere.
+    pub(crate) fn is_linear(&self) -> bool {
+        matches!(self, Smooth::Power(exponent) if *exponent == 0.0 || *exponent == 1.0)
+    }
+
+    /// Tangents in the middle; the extreme tangent where the curve turns.
+    pub(crate) fn default_lean(&self, x: Interval) -> Lean {
+        let lean = if let Some(Shape::Turn { .. }) = shape(self, x) { 1.0 } else { 0.5 };
+        Lean { lower: lean, upper: lean }
+    }
+
+    /// Lines below and above.
+    pub(crate) fn sides(&self, x: Interval, value: Interval, lean: Lean) -> Sides {
+        let bounded = x.lo.is_finite() && x.hi.is_finite();
+        let Some(shape) = bounded.then(|| shape(self, x)).flatten() else { return Sides::constants(value) };
+        let upright = View { curve: self, negated: false };
+        let mirrored = View { curve: self, negated: true };
+        Sides {
+            lower: upright.below(x, shape, lean.lower),
+            upper: mirrored.below(x, shape.negated(), lean.upper).negated(),
+        }
+    }
+
+    /// What the value over a range lies in.
+    fn value(&self, x: Interval) -> Interval {
+        match *self {
+            Smooth::Tanh => x.tanh(),
+            Smooth::Sigmoid => x.sigmoid(),
+            Smooth::Elu(alpha) => {
+                let left = (x.lo < 0.0).then(|| Interval::point(alpha) * Interval::new(x.lo, x.hi.min(0.0)).exp_m1());
+                let right = (x.hi >= 0.0).then(|| Interval::new(x.lo.max(0.0), x.hi));
+                left.into_iter().chain(right).reduce(Interval::hull).unwrap_or_default()
+            }
+            Smooth::Softplus => x.softplus(),
+            Smooth::Sqrt => x.sqrt(),
+            Smooth::Exp => x.exp(),
+            Smooth::Log => x.ln(),
+            Smooth::Sin => x.sin(),
+            Smooth::Cos => x.cos(),
+            Smooth::Power(exponent) => x.pow(Interval::point(exponent)),
+            Smooth::Reciprocal => Interval::ONE / x,
+        }
+    }
+
+    /// What the derivative at a point of a piece lies in. At its kink `Elu` has the derivative of the side that the
+    /// piece is on; if it is on both, the curve is convex there and either supports it.
+    fn derivative(&self, piece: Interval, at: f64) -> Interval {
+        let x = Interval::point(at);
+        match *self {
+            Smooth::Tanh => {
+                let tanh = x.tanh();
+                (Interval::ONE - tanh) * (Interval::ONE + tanh)
+            }
+            Smooth::Sigmoid => x.sigmoid() * (-x).sigmoid(),
+            Smooth::Elu(_) if at > 0.0 || (at == 0.0 && piece.hi > 0.0) => Interval::ONE,
+            Smooth::Elu(alpha) => Interval::point(alpha) * x.exp(),
+            Smooth::Softplus => x.sigmoid(),
+            Smooth::Sqrt => Interval::point(0.5) / x.sqrt(),
+            Smooth::Exp => x.exp(),
+            Smooth::Log => Interval::ONE / x,
+            Smooth::Sin => x.cos(),
+            Smooth::Cos => -x.sin(),
+            Smooth::Power(exponent) => {
+                let exponent = Interval::point(exponent);
+                exponent * x.pow(exponent - Interval::ONE)
+            }
+            Smooth::Reciprocal => -(Interval::ONE / x.powi(2)),
+        }
+    }
+
+    /// The value in plain floats, to choose slopes by.
+    fn value_near(&self, x: f64) -> f64 {
+        match *self {
+            Smooth::Tanh => x.tanh(),
+            Smooth::Sigmoid => 1.0 / (1.0 + (-x).exp()),
+            Smooth::Sin => x.sin(),
+            Smooth::Cos => x.cos(),
+            _ => middle(self.value(Interval::point(x))),
+        }
+    }
+
+    /// The derivative in plain floats, to choose slopes by.
+    fn derivative_near(&self, piece: Interval, x: f64) -> f64 {
+        match *self {
+            Smooth::Tanh => {
+                let cosh = x.cosh();
+                1.0 / (cosh * cosh)
+            }
+            Smooth::Sigmoid => {
+                let e = (-x.abs()).exp();
+                e / ((1.0 + e) * (1.0 + e))
+            }
+            Smooth::Sin => x.cos(),
+            Smooth::Cos => -x.sin(),
+            _ => middle(self.derivative(piece, x)),
+        }
+    }
+}
+
+fn middle(x: Interval) -> f64 {
+    if x.lo == x.hi { x.lo } else { x.lo / 2.0 + x.hi / 2.0 }
+}
+
+/// A curve, or the curve upside down.
+struct View<'a> {
+    curve: &'a Smooth,
+    negated: bool,
+}
+
+impl View<'_> {
+    fn signed(&self, value: Interval) -> Interval {
+        if self.negated { -value } else { value }
+    }
+
+    fn value_near(&self, x: f64) -> f64 {
+        let value = self.curve.value_near(x);
+        if self.negated { -value } else { value }
+    }
+
+    fn derivative_near(&self, piece: Interval, x: f64) -> f64 {
+        let derivative = self.curve.derivative_near(piece, x);
+        if self.negated { -derivative } else { derivative }
+    }
+
+    /// A line below, for a curve of this shape over a bounded range.
+    fn below(&self, x: Interval, shape: Shape, lean: f64) -> Side {
+        match shape {
+            Shape::Convex => {
+                let touch = (x.lo + lean * (x.hi - x.lo)).clamp(x.lo, x.hi);
+                let slope = self.derivative_near(x, touch);
+                Side::line(slope, self.least_convex(x, touch, slope))
+            }
+            Shape::Concave => {
+                let slope = self.chord(x);
+                Side::line(slope, self.least_at_ends(x, slope))
+            }
+            Shape::Turn { at, convex_first } => {
+                let (before, after) = (at.lo.clamp(x.lo, x.hi), at.hi.clamp(x.lo, x.hi));
+                let (first, last) = (Interval { lo: x.lo, hi: before }, Interval { lo: after, hi: x.hi });
+                let (convex, concave) = if convex_first { (first, last) } else { (last, first) };
+                let (far, turn, end) = if convex_first { (x.lo, before, x.hi) } else { (x.hi, after, x.lo) };
+                let (slope, touch) = match self.tangent_through(end, convex, far, turn) {
+                    None => (self.chord(x), far),
+                    Some(extreme) => {
+                        let touch = (far + lean * (extreme - far)).clamp(convex.lo, convex.hi);
+                        (self.derivative_near(convex, touch), touch)
+                    }
+                };
+                let least_convex = self.least_convex(convex, touch, slope);
+                let sliver = self.least_enclosed(Interval { lo: before, hi: after }, slope);
+                Side::line(slope, least_convex.min(self.least_at_ends(concave, slope)).min(sliver))
+            }
+        }
+    }
+
+    fn chord(&self, x: Interval) -> f64 {
+        (self.value_near(x.hi) - self.value_near(x.lo)) / (x.hi - x.lo)
+    }
+
+    /// The place in the convex piece between `far` and `turn` whose tangent passes through the curve at `end`,
+    /// approximately and rather nearer to `far`; nothing if the tangent at `far` passes above it already.
+    fn tangent_through(&self, end: f64, piece: Interval, far: f64, turn: f64) -> Option<f64> {
+        let target = self.value_near(end);
+        let excess = |d: f64| self.value_near(d) + self.derivative_near(piece, d) * (end - d) - target;
+        let (mut good, mut bad) = (far, turn);
+        let (mut good_excess, mut bad_excess) = (excess(good), excess(bad));
+        if good_excess.is_nan() || good_excess > 0.0 {
+            return None;
+        }
+        if bad_excess <= 0.0 {
+            return Some(turn);
+        }
+        // False position with halving of the stale end; every third step bisects, for curves that are flat far out.
+        for step in 0..60 {
+            let aim = match step % 3 {
+                2 => good / 2.0 + bad / 2.0,
+                _ => (good * bad_excess - bad * good_excess) / (bad_excess - good_excess),
+            };
+            if !(good.min(bad) < aim && aim < good.max(bad)) {
+                break;
+            }
+            let found = excess(aim);
+            if found <= 0.0 {
+                (good, good_excess, bad_excess) = (aim, found, bad_excess / 2.0);
+                if found > -1e-15 * (1.0 + target.abs()) {
+                    break;
+                }
+            } else {
+                (bad, bad_excess, good_excess) = (aim, found, good_excess / 2.0);
+            }
+        }
+        Some(good)
+    }
+
+    /// A lower bound of f(x) − slope·x where f is convex, from a supporting line at `touch`.
+    fn least_convex(&self, x: Interval, touch: f64, slope: f64) -> f64 {
+        let (slope, place) = (Interval::point(slope), Interval::point(touch));
+        let at_touch = self.signed(self.curve.value(place)) - slope * place;
+        let turned = (self.signed(self.curve.derivative(x, touch)) - slope) * (x - place);
+        (at_touch + turned).lo
+    }
+
+    /// A lower bound of f(x) − slope·x where f is concave.
+    fn least_at_ends(&self, x: Interval, slope: f64) -> f64 {
+        let least = |end: f64| self.least_enclosed(Interval::point(end), slope);
+        least(x.lo).min(least(x.hi))
+    }
+
+    /// A lower bound of f(x) − slope·x, whatever f is like there.
+    fn least_enclosed(&self, x: Interval, slope: f64) -> f64 {
+        (self.signed(self.curve.value(x)) - Interval::point(slope) * x).lo
+    }
+}

@@ -1,0 +1,364 @@
+//! The proof tree of one case: every part of the region must end in a leaf that holds.
+//!
+//! Records come in preorder. What is known of a part (ranges of all elements, which sides of splits were taken, which
+//! atoms and disjunctions are required) is carried down; parts that are still to be looked at wait on a stack, so
+//! a deep tree costs memory but no recursion. Sides taken and required atoms are stacks too: a waiting part remembers how
+//! long they were where it branched off.
+
+use std::io::BufRead;
+use std::rc::Rc;
+
+use certus_graph::Interval;
+use certus_graph::interval::add_down;
+
+use crate::Summary;
+use crate::bounds::{Crossed, Workspace};
+use crate::error::{Reason, Rejection};
+use crate::formula::{Conjunct, Flat, Problem, Variable};
+use crate::network::{Kind, Network};
+use crate::parse::{Certificate, Claim, Combination, Record};
+use crate::relaxation::Lean;
+
+/// More cuts than this are not left to the parts of a part.
+const MOST_CUTS: usize = 16;
+
+/// What makes a part smaller than the one it branched off.
+#[derive(Clone, Copy, Debug)]
+enum Narrowing {
+    /// The whole case: nothing but what the formula requires.
+    Root,
+    /// An input on one side of a split.
+    Input { element: usize, range: Interval },
+    /// An element of a node on one side of a split.
+    Side { element: usize, range: Interval },
+    /// A disjunct that is required from here on.
+    Disjunct { choice: usize, index: usize },
+}
+
+/// A part that waits to be looked at.
+struct Waiting {
+    /// The ranges of the part that it branched off; none if that had no points.
+    ranges: Option<Rc<Vec<Interval>>>,
+    /// What was cut on the way to that part and has not been carried on to the nodes that depend on it.
+    cuts: Vec<(usize, Interval)>,
+    sides: usize,
+    atoms: usize,
+    choices: usize,
+    narrowing: Narrowing,
+}
+
+/// A combination with its names resolved.
+struct Resolved {
+    atoms: Vec<(usize, f64)>,
+    /// Multiples of (element − end of its range).
+    sides: Vec<(usize, f64, f64)>,
+    leans: Vec<(usize, Lean)>,
+    strict: bool,
+}
+
+/// The walk through the tree of one case.
+pub(crate) struct Walk<'a> {
+    network: &'a Network,
+    formula: Flat,
+    workspace: Workspace,
+    /// What is known of the current part; none if it has no points.
+    ranges: Option<Rc<Vec<Interval>>>,
+    /// Cuts of ranges that are still to be made. A part that is only split further needs none of them itself.
+    cuts: Vec<(usize, Interval)>,
+    /// The sides of node splits that were taken on the way to the current part.
+    sides: Vec<(usize, Interval)>,
+    /// The atoms that must hold in the current part.
+    atoms: Vec<usize>,
+    /// The disjunctions that must hold in the current part.
+    choices: Vec<usize>,
+    waiting: Vec<Waiting>,
+}
+
+impl<'a> Walk<'a> {
+    pub(crate) fn new(network: &'a Network, problem: &Problem<'_>) -> Result<Self, Reason> {
+        let inputs = network.inputs.len();
+        if problem.lower.len() != inputs || problem.upper.len() != inputs {
+            return Err(Reason::Problem("the region does not have as many inputs as the graph"));
+        }
+        let element = |variable| match variable {
+            Variable::Input(index) => network.inputs.get(index).copied(),
+            Variable::Output(index) => network.output(index),
+        };
+        let formula = Flat::new(&problem.formula, element)?;
+        let mut workspace = Workspace::default();
+        let mut ranges = vec![Interval::ENTIRE; network.elements()];
+        let mut has_points = true;
+        for ((&element, &lower), &upper) in network.inputs.iter().zip(&problem.lower).zip(&problem.upper) {
+            if lower.is_nan() || upper.is_nan() {
+                return Err(Reason::Problem("an end of the region is not a number"));
+            }
+            has_points &= lower <= upper;
+            ranges[element] = Interval::new(lower, upper);
+        }
+        has_points = has_points && workspace.enclose_all(network, &mut ranges).is_ok();
+        let root = Waiting {
+            ranges: has_points.then(|| Rc::new(ranges)),
+            cuts: Vec::new(),
+            sides: 0,
+            atoms: 0,
+            choices: 0,
+            narrowing: Narrowing::Root,
+        };
+        Ok(Walk {
+            network,
+            formula,
+            workspace,
+            ranges: None,
+            cuts: Vec::new(),
+            sides: Vec::new(),
+            atoms: Vec::new(),
+            choices: Vec::new(),
+            waiting: vec![root],
+        })
+    }
+
+    /// Reads the tree and checks all of it.
+    pub(crate) fn run<R: BufRead>(
+        &mut self,
+        certificate: &mut Certificate<R>,
+        summary: &mut Summary,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<(), Rejection> {
+        while let Some(part) = self.waiting.pop() {
+            self.enter(part);
+            loop {
+                let record = certificate.record()?;
+                summary.records += 1;
+                let is_leaf = matches!(record, Record::Close(_) | Record::Empty);
+                let goes_on = self.apply(record, summary).map_err(|reason| certificate.fault(reason))?;
+                if is_leaf {
+                    summary.leaves += 1;
+                    progress(summary.leaves);
+                }
+                if !goes_on {
+                    break;
+                }
+            }
+            summary.deepest = summary.deepest.max(self.waiting.len() as u64);
+        }
+        Ok(())
+    }
+
+    /// Makes a waiting part the current one.
+    fn enter(&mut self, part: Waiting) {
+        self.sides.truncate(part.sides);
+        self.atoms.truncate(part.atoms);
+        self.choices.truncate(part.choices);
+        self.ranges = part.ranges;
+        self.cuts = part.cuts;
+        match part.narrowing {
+            Narrowing::Root => {
+                let root = self.formula.root.clone();
+                self.require(&root);
+            }
+            Narrowing::Disjunct { choice, index } => {
+                let disjunct = self.formula.choices[choice][index].clone();
+                self.require(&disjunct);
+            }
+            Narrowing::Input { element, range } => self.cuts.push((element, range)),
+            Narrowing::Side { element, range } => {
+                self.sides.push((element, range));
+                self.cuts.push((element, range));
+            }
+        }
+    }
+
+    /// From here on these atoms and disjunctions must hold.
+    fn require(&mut self, conjunct: &Conjunct) {
+        self.atoms.extend(&conjunct.atoms);
+        self.choices.extend(&conjunct.choices);
+        self.cuts.extend(conjunct.atoms.iter().filter_map(|&atom| self.formula.atoms[atom].range()));
+    }
+
+    /// What is known of the current part, with all cuts made; none if it has no points.
+    fn settled(&mut self) -> Option<Rc<Vec<Interval>>> {
+        let cuts = std::mem::take(&mut self.cuts);
+        if !cuts.is_empty() {
+            self.update(|workspace, network, ranges| {
+                workspace.start(network);
+                for &(element, range) in &cuts {
+                    workspace.cut(network, ranges, element, range)?;
+                }
+                workspace.propagate(network, ranges)
+            });
+        }
+        self.ranges.clone()
+    }
+
+    /// Changes the current ranges, unless the part is known to have no points.
+    fn update(&mut self, change: impl FnOnce(&mut Workspace, &Network, &mut [Interval]) -> Result<(), Crossed>) {
+        if let Some(ranges) = self.ranges.take() {
+            let mut ranges = Rc::unwrap_or_clone(ranges);
+            let kept = change(&mut self.workspace, self.network, &mut ranges);
+            self.ranges = kept.is_ok().then(|| Rc::new(ranges));
+        }
+    }
+
+    /// Applies a record to the current part; says whether the part goes on with the next one.
+    fn apply(&mut self, record: Record, summary: &mut Summary) -> Result<bool, Reason> {
+        match record {
+            Record::Refine => {
+                summary.refinements += 1;
+                self.settled();
+                self.update(|workspace, network, ranges| workspace.refine(network, ranges));
+                Ok(true)
+            }
+            Record::Clip(combination, claims) => self.clip(&combination, &claims).map(|()| true),
+            Record::SplitInput { input, at } => {
+                let &element = self.network.inputs.get(input).ok_or(Reason::Unknown("input"))?;
+                self.branch(halves(at).map(|range| Narrowing::Input { element, range }));
+                Ok(false)
+            }
+            Record::SplitNode { place, at } => {
+                let element = self.network.element(place).ok_or(Reason::Unknown("element"))?;
+                self.branch(halves(at).map(|range| Narrowing::Side { element, range }));
+                Ok(false)
+            }
+            Record::Either(choice) => {
+                let disjuncts = self.formula.choices.get(choice).ok_or(Reason::Unknown("disjunction"))?.len();
+                if !self.choices.contains(&choice) {
+                    return Err(Reason::NotRequired("disjunction"));
+                }
+                self.branch((0..disjuncts).map(|index| Narrowing::Disjunct { choice, index }));
+                Ok(false)
+            }
+            Record::Close(combination) => self.close(&combination).map(|()| false),
+            Record::Empty => {
+                let impossible = |&choice: &usize| self.formula.choices[choice].is_empty();
+                let is_empty = self.choices.iter().any(impossible) || self.settled().is_none();
+                if is_empty { Ok(false) } else { Err(Reason::NotEmpty) }
+            }
+            Record::Case(_) | Record::End => Err(Reason::EndsEarly),
+        }
+    }
+
+    /// Lets the parts of the current part wait, the first on top.
+    fn branch(&mut self, parts: impl IntoIterator<Item = Narrowing, IntoIter: DoubleEndedIterator>) {
+        if self.cuts.len() > MOST_CUTS {
+            self.settled();
+        }
+        for narrowing in parts.into_iter().rev() {
+            self.waiting.push(Waiting {
+                ranges: self.ranges.clone(),
+                cuts: self.cuts.clone(),
+                sides: self.sides.len(),
+                atoms: self.atoms.len(),
+                choices: self.choices.len(),
+                narrowing,
+            });
+        }
+        // The last part to be looked at may then take the ranges over instead of copying them.
+        self.ranges = None;
+    }
+
+    fn close(&mut self, combination: &Combination) -> Result<(), Reason> {
+        let combination = self.resolve(combination)?;
+        let Some(ranges) = self.settled() else { return Ok(()) };
+        self.substitute(&combination, &ranges);
+        let bound = self.workspace.substitution.minimum_without(self.network, &ranges, None);
+        if bound > 0.0 || (bound >= 0.0 && combination.strict) { Ok(()) } else { Err(Reason::NotClosed { bound }) }
+    }
+
+    fn clip(&mut self, combination: &Combination, claims: &[Claim]) -> Result<(), Reason> {
+        let combination = self.resolve(combination)?;
+        let mut cuts = Vec::with_capacity(claims.len());
+        for claim in claims {
+            let &element = self.network.inputs.get(claim.input).ok_or(Reason::Unknown("input"))?;
+            let [below, above] = halves(claim.bound);
+            cuts.push((element, if claim.is_upper { below } else { above }));
+        }
+        let Some(ranges) = self.settled() else { return Ok(()) };
+        self.substitute(&combination, &ranges);
+        for (claim, &(element, _)) in claims.iter().zip(&cuts) {
+            if !self.follows(claim, ranges[element], element, &ranges, combination.strict) {
+                return Err(Reason::NotImplied { input: claim.input });
+            }
+        }
+        self.cuts = cuts;
+        Ok(())
+    }
+
+    /// Whether the substituted combination is positive wherever an input is beyond its claimed bound.
+    fn follows(&self, claim: &Claim, range: Interval, element: usize, ranges: &[Interval], strict: bool) -> bool {
+        let nothing_beyond = if claim.is_upper { claim.bound >= range.hi } else { claim.bound <= range.lo };
+        if nothing_beyond {
+            return true;
+        }
+        let substitution = &self.workspace.substitution;
+        let Some(coefficient) = substitution.input_coefficient(element) else { return false };
+        let rest = substitution.minimum_without(self.network, ranges, Some(element));
+        let (beyond, rises) = if claim.is_upper {
+            (Interval { lo: claim.bound.max(range.lo), hi: range.hi }, coefficient.lo > 0.0)
+        } else {
+            (Interval { lo: range.lo, hi: claim.bound.min(range.hi) }, coefficient.hi < 0.0)
+        };
+        let bound = add_down(rest, (coefficient * beyond).lo);
+        // At the claimed bound itself nothing is claimed, so zero will do where the combination rises from there.
+        bound > 0.0 || (bound >= 0.0 && (strict || (rises && range.contains(claim.bound))))
+    }
+
+    /// Bounds a combination over the current part by an expression over the inputs, left in the workspace.
+    fn substitute(&mut self, combination: &Resolved, ranges: &[Interval]) {
+        self.workspace.relax_all(self.network, ranges, &combination.leans);
+        let Workspace { substitution, sides, .. } = &mut self.workspace;
+        substitution.clear(self.network);
+        for &(atom, weight) in &combination.atoms {
+            let row = &self.formula.atoms[atom];
+            let weight = Interval::point(weight);
+            for &(element, coefficient) in &row.terms {
+                substitution.add(self.network, element, weight * coefficient);
+            }
+            substitution.add_constant((weight * row.constant).lo);
+        }
+        for &(element, weight, end) in &combination.sides {
+            let weight = Interval::point(weight);
+            substitution.add(self.network, element, weight);
+            substitution.add_constant((-weight * Interval::point(end)).lo);
+        }
+        substitution.run(self.network, ranges, sides);
+    }
+
+    /// Finds what the names in a combination mean here, and checks that they may be used.
+    fn resolve(&self, combination: &Combination) -> Result<Resolved, Reason> {
+        let mut strict = false;
+        for &(atom, weight) in &combination.atoms {
+            let row = self.formula.atoms.get(atom).ok_or(Reason::Unknown("atom"))?;
+            if !self.atoms.contains(&atom) {
+                return Err(Reason::NotRequired("atom"));
+            }
+            strict |= row.strict && weight > 0.0;
+        }
+        let mut sides = Vec::with_capacity(combination.ranges.len());
+        for &(place, weight) in &combination.ranges {
+            let element = self.network.element(place).ok_or(Reason::Unknown("element"))?;
+            let taken = self.sides.iter().filter(|&&(other, _)| other == element).map(|&(_, range)| range);
+            let end = match weight > 0.0 {
+                true => taken.map(|range| range.hi).fold(f64::INFINITY, f64::min),
+                false => taken.map(|range| range.lo).fold(f64::NEG_INFINITY, f64::max),
+            };
+            if !end.is_finite() {
+                return Err(Reason::NoSuchRange);
+            }
+            sides.push((element, weight, end));
+        }
+        let mut leans = Vec::with_capacity(combination.leans.len());
+        for &(place, lean) in &combination.leans {
+            let element = self.network.element(place).ok_or(Reason::Unknown("element"))?;
+            match self.network.layers[place.node].kind {
+                Kind::Curve { .. } | Kind::Product { .. } => leans.push((element, lean)),
+                _ => return Err(Reason::Unknown("curve or product")),
+            }
+        }
+        Ok(Resolved { atoms: combination.atoms.clone(), sides, leans, strict })
+    }
+}
+
+/// The two sides of a split.
+fn halves(at: f64) -> [Interval; 2] {
+    [Interval { lo: f64::NEG_INFINITY, hi: at }, Interval { lo: at, hi: f64::INFINITY }]
+}

@@ -22,9 +22,12 @@ def main():
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("--timeout", type=float, default=116)
     parser.add_argument("--only", default="", help="only instances whose names contain this")
+    parser.add_argument("--program", type=pathlib.Path, help="a certus that is built already")
     arguments = parser.parse_args()
-    subprocess.run(["cargo", "build", "--release", "-q", "-p", "certus"], check=True, cwd=ROOT)
-    program = ROOT / "target" / "release" / "certus"
+    program = arguments.program
+    if program is None:
+        subprocess.run(["cargo", "build", "--release", "-q", "-p", "certus"], check=True, cwd=ROOT)
+        program = ROOT / "target" / "release" / "certus"
     expected = {}
     with open(arguments.folder / "expected.csv") as table:
         for row in csv.reader(table):

@@ -13,6 +13,8 @@
 //! is what rounding can have changed, and it is taken off the bound. Curves and constants are treated likewise. The
 //! price is some 1e-13 of the objective's size, and no bound needs to be confirmed by another computation.
 
+use certus_graph::Op;
+
 use super::program::{Layer, Program, Role};
 use super::table::{Bounds, LineTable, line_error};
 use super::{ROOM, gamma};
@@ -40,6 +42,8 @@ pub(crate) struct Objectives {
     pub(crate) errors: Vec<f64>,
     /// Multipliers, in descending order of their nodes.
     pub(crate) pulls: Vec<Pull>,
+    /// Buffers that are free again.
+    spare: Vec<Vec<f64>>,
     /// Where to keep the coefficients of curves, products, opaque nodes and what curves read, by node.
     pub(crate) kept: Option<Vec<Vec<f64>>>,
 }
@@ -65,6 +69,7 @@ impl Objectives {
             constants: vec![0.0; columns],
             errors: vec![0.0; columns],
             pulls: Vec::new(),
+            spare: Vec::new(),
             kept: None,
         }
     }
@@ -77,6 +82,56 @@ impl Objectives {
     pub(crate) fn at(&mut self, node: usize, elements: usize) -> &mut [f64] {
         let columns = self.columns();
         self.coefficients[node].get_or_insert_with(|| vec![0.0; elements * columns])
+    }
+
+    /// A buffer for all elements of a node, with anything in it.
+    fn buffer(&mut self, elements: usize) -> Vec<f64> {
+        let mut buffer = self.spare.pop().unwrap_or_default();
+        buffer.resize(elements * self.columns(), 0.0);
+        buffer
+    }
+
+    /// Begins with ± single elements of an affine node, which are its rows: two columns for each of `wanted`, given by box and
+    /// element.
+    pub(crate) fn of_elements(program: &Program, bounds: &Bounds, node: usize, wanted: &[(usize, usize)]) -> Self {
+        let boxes: Vec<usize> = wanted.iter().flat_map(|&(index, _)| [index, index]).collect();
+        let count = boxes.len();
+        let mut objectives = Objectives::new(program.roles.len(), boxes);
+        let (Role::Affine(layer), Op::Affine(affine)) = (&program.roles[node], &program.graph.nodes()[node].op) else {
+            let table = objectives.at(node, program.sizes[node]);
+            for (place, &(_, element)) in wanted.iter().enumerate() {
+                table[element * count + 2 * place] = 1.0;
+                table[element * count + 2 * place + 1] = -1.0;
+            }
+            return objectives;
+        };
+        for ((term, matrix), (_, spread)) in layer.terms.iter().zip(affine.matrices()).zip(&bounds.reach[node]) {
+            let shared = objectives.coefficients[term.argument].is_some();
+            let table = objectives.at(term.argument, program.sizes[term.argument]);
+            for (place, &(_, element)) in wanted.iter().enumerate() {
+                for (column, weight) in matrix.row(element) {
+                    table[column * count + 2 * place] += weight;
+                    table[column * count + 2 * place + 1] -= weight;
+                }
+            }
+            if shared {
+                note_sums(&mut objectives, bounds, term.argument);
+            }
+            if term.weight_error != 0.0 {
+                for (place, &(index, _)) in wanted.iter().enumerate() {
+                    let error = term.weight_error * spread[index] * ROOM;
+                    objectives.errors[2 * place] += error;
+                    objectives.errors[2 * place + 1] += error;
+                }
+            }
+        }
+        for (place, &(_, element)) in wanted.iter().enumerate() {
+            objectives.constants[2 * place] = layer.bias[element];
+            objectives.constants[2 * place + 1] = -layer.bias[element];
+            objectives.errors[2 * place] += layer.bias_error[element] * ROOM;
+            objectives.errors[2 * place + 1] += layer.bias_error[element] * ROOM;
+        }
+        objectives
     }
 
     /// Adds `weight` to one coefficient; `radius` is how far it may be from what is meant.
@@ -158,6 +213,8 @@ pub(crate) fn minimise(
                 || !program.readers[node].is_empty())
         {
             kept[node] = coefficients;
+        } else {
+            objectives.spare.push(coefficients);
         }
     }
     finish(program, bounds, objectives, at_inputs)
@@ -176,11 +233,16 @@ fn affine(
     let norms = norms(coefficients, columns);
     let factor = gamma(layer.bias.len());
     for (term, (reach, spread)) in layer.terms.iter().zip(&bounds.reach[node]) {
-        let shared = objectives.coefficients[term.argument].is_some();
-        let target = objectives.at(term.argument, program.sizes[term.argument]);
-        term.transposed.mul_acc(coefficients, target, columns, scratch);
-        if shared {
-            note_sums(objectives, bounds, term.argument);
+        match objectives.coefficients[term.argument].as_mut() {
+            Some(target) => {
+                term.transposed.mul_acc(coefficients, target, columns, scratch);
+                note_sums(objectives, bounds, term.argument);
+            }
+            None => {
+                let mut target = objectives.buffer(program.sizes[term.argument]);
+                term.transposed.affine(&term.zeros, coefficients, &mut target, columns, scratch);
+                objectives.coefficients[term.argument] = Some(target);
+            }
         }
         for (column, norm) in norms.iter().enumerate().filter(|&(_, &norm)| norm != 0.0) {
             let index = objectives.boxes[column];
@@ -191,24 +253,13 @@ fn affine(
             objectives.errors[column] += norm * rounding * ROOM;
         }
     }
-    let mut sizes = vec![0.0; columns];
-    for ((row, &bias), &error) in coefficients.chunks_exact(columns.max(1)).zip(&layer.bias).zip(&layer.bias_error) {
-        let cells = objectives.constants.iter_mut().zip(&mut sizes).zip(&mut objectives.errors);
-        if error == 0.0 {
-            for (((constant, size), _), &value) in cells.zip(row) {
-                *constant += value * bias;
-                *size += (value * bias).abs();
-            }
-        } else {
-            for (((constant, size), sum), &value) in cells.zip(row) {
-                *constant += value * bias;
-                *size += (value * bias).abs();
-                *sum += value.abs() * error * ROOM;
-            }
-        }
+    for (row, &bias) in coefficients.chunks_exact(columns.max(1)).zip(&layer.bias).filter(|(_, bias)| **bias != 0.0) {
+        objectives.constants.iter_mut().zip(row).for_each(|(constant, value)| *constant += value * bias);
     }
-    for column in 0..columns {
-        objectives.errors[column] += factor * (sizes[column] + objectives.constants[column].abs());
+    // Σ|Λᵢ||bᵢ| ≤ ‖Λ‖₁ max|bᵢ|, and likewise for what the biases may be off by.
+    let error = factor * layer.largest_bias + layer.largest_bias_error;
+    for (column, norm) in norms.iter().enumerate() {
+        objectives.errors[column] += (norm * error + factor * objectives.constants[column].abs()) * ROOM;
     }
 }
 
@@ -238,6 +289,22 @@ fn movement(
             objectives.errors[column] += factor * norm * largest[objectives.boxes[column]];
         }
         note_sums(objectives, bounds, argument);
+    }
+}
+
+/// Sets coefficients behind a curve to those before it times the slopes of its lines.
+fn set_by_lines(slopes: (&[f64], &[f64]), row: &[f64], target: &mut [f64]) {
+    match slopes {
+        (&[lower], &[upper]) => {
+            for (sum, &value) in target.iter_mut().zip(row) {
+                *sum = value.max(0.0) * lower + value.min(0.0) * upper;
+            }
+        }
+        (lower, upper) => {
+            for ((sum, &value), (&lower, &upper)) in target.iter_mut().zip(row).zip(lower.iter().zip(upper)) {
+                *sum = value.max(0.0) * lower + value.min(0.0) * upper;
+            }
+        }
     }
 }
 
@@ -321,32 +388,45 @@ fn curve(
 ) {
     let columns = objectives.columns();
     let spans = spans(objectives, bounds);
-    let shared = objectives.coefficients[argument].is_some();
-    objectives.at(argument, program.sizes[argument]);
+    let shared = objectives.coefficients[argument].take();
+    let fresh = shared.is_none();
+    let mut target = shared.unwrap_or_else(|| objectives.buffer(program.sizes[argument]));
     let factor = line_error(program.sizes[node]);
     let table = &bounds.lines[node];
-    let Objectives { coefficients: tables, constants, errors, .. } = objectives;
-    let Some(target) = tables[argument].as_mut() else { return };
+    let Objectives { constants, errors, .. } = objectives;
     for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
         let target = &mut target[element * columns..(element + 1) * columns];
         for (cells, span) in &spans {
             let cells = element * bounds.boxes + cells.start..element * bounds.boxes + cells.end;
-            let row = &row[span.clone()];
-            if row.iter().all(|&value| value == 0.0) {
-                continue;
+            let (row, target) = (&row[span.clone()], &mut target[span.clone()]);
+            if fresh && cells.len() == 1 {
+                // Most curves are straight over small boxes, and then nothing is rounded.
+                match table.straight(cells.start) {
+                    Some(true) => {
+                        target.copy_from_slice(row);
+                        continue;
+                    }
+                    Some(false) => {
+                        target.fill(0.0);
+                        continue;
+                    }
+                    None => {}
+                }
             }
-            use_lines(
-                (&table.lower_slope[cells.clone()], &table.upper_slope[cells.clone()]),
-                row,
-                &mut target[span.clone()],
-            );
+            let slopes = (&table.lower_slope[cells.clone()], &table.upper_slope[cells.clone()]);
+            if fresh {
+                set_by_lines(slopes, row, target);
+            } else {
+                use_lines(slopes, row, target);
+            }
             use_offsets(table, cells, factor, row, &mut constants[span.clone()], &mut errors[span.clone()]);
         }
     }
     for (error, constant) in errors.iter_mut().zip(constants.iter()) {
         *error += factor * constant.abs();
     }
-    if shared {
+    objectives.coefficients[argument] = Some(target);
+    if !fresh {
         note_sums(objectives, bounds, argument);
     }
 }

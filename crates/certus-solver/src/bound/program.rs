@@ -27,6 +27,8 @@ pub(crate) struct Layer {
     pub(crate) bias: Vec<f64>,
     /// How far the bias may be from the exact one, per row.
     pub(crate) bias_error: Vec<f64>,
+    pub(crate) largest_bias: f64,
+    pub(crate) largest_bias_error: f64,
 }
 
 /// One matrix of an affine node.
@@ -35,6 +37,8 @@ pub(crate) struct Term {
     pub(crate) weights: PackedMatrix<f64>,
     pub(crate) magnitudes: PackedMatrix<f64>,
     pub(crate) transposed: PackedMatrix<f64>,
+    /// As many zeros as the transposed matrix has rows.
+    pub(crate) zeros: Vec<f64>,
     /// Σ|w| of each row, with the error of its weights; rounded up.
     pub(crate) row_sums: Vec<f64>,
     /// max|w| of each column, with the errors of its weights; rounded up.
@@ -84,6 +88,7 @@ fn term(affine: &Affine, matrix: &Matrix, argument: usize) -> Term {
         .map(|column| up((0..rows).map(|row| magnitudes[row * columns + column] + error(row)).fold(0.0, f64::max)));
     Term {
         argument,
+        zeros: vec![0.0; columns],
         row_sums: row_sums.collect(),
         column_maxima: column_maxima.collect(),
         weight_error: (0..rows).map(error).fold(0.0, f64::max),
@@ -120,6 +125,8 @@ impl Program {
                         .zip(&node.inputs)
                         .map(|(matrix, argument)| term(affine, matrix, argument.index()))
                         .collect(),
+                    largest_bias: affine.bias().iter().fold(0.0, |largest, bias| bias.abs().max(largest)),
+                    largest_bias_error: (0..affine.bias().len()).map(|row| affine.bias_error(row)).fold(0.0, f64::max),
                     bias: affine.bias().to_vec(),
                     bias_error: (0..affine.bias().len()).map(|row| affine.bias_error(row)).collect(),
                 }),

@@ -129,14 +129,7 @@ fn refine_node(
         if stop() {
             return false;
         }
-        let columns: Vec<usize> = wanted.iter().flat_map(|&(index, _)| [index, index]).collect();
-        let count = columns.len();
-        let mut objectives = Objectives::new(program.roles.len(), columns);
-        let table = objectives.at(node, elements);
-        for (place, &(_, element)) in wanted.iter().enumerate() {
-            table[element * count + 2 * place] = 1.0;
-            table[element * count + 2 * place + 1] = -1.0;
-        }
+        let objectives = Objectives::of_elements(program, bounds, node, wanted);
         let lower = minimise(program, bounds, objectives, node, scratch);
         for (place, &(index, element)) in wanted.iter().enumerate() {
             let range = Interval { lo: lower.bounds[2 * place], hi: -lower.bounds[2 * place + 1] };

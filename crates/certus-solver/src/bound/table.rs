@@ -31,6 +31,22 @@ pub(crate) struct LineTable {
     pub(crate) unbounded: bool,
 }
 
+impl LineTable {
+    /// Whether both lines are the identity (true) or zero (false) at a cell.
+    #[inline]
+    pub(crate) fn straight(&self, at: usize) -> Option<bool> {
+        let slope = self.lower_slope[at];
+        let plain = slope == self.upper_slope[at] && self.lower_offset[at] == 0.0 && self.upper_offset[at] == 0.0;
+        if plain && slope == 1.0 {
+            Some(true)
+        } else if plain && slope == 0.0 {
+            Some(false)
+        } else {
+            None
+        }
+    }
+}
+
 /// Bounds of every node for a batch of boxes, element-major: element i of box b at `i * boxes + b`.
 #[derive(Clone, Default)]
 pub(crate) struct Bounds {

@@ -1,8 +1,8 @@
 //! What each element lies in, over a part of the region.
 //!
-//! Ranges only ever shrink on the way down the tree: a range that held for a part holds for every part of it. A node's
-//! range is what its operator makes of its arguments' ranges, cut with what was known before; refining cuts it further with
-//! backward linear bounds. Where the two ends of a range have crossed, the part has no points.
+//! A node's range is what its operator makes of its arguments' ranges, cut with what the part's place in the tree says of
+//! it; refining cuts it further with backward linear bounds. A range that holds for a part holds for every part of it.
+//! Where the two ends of a range have crossed, the part has no points.
 
 use certus_graph::Interval;
 use certus_graph::ops::{Arg, Operator};
@@ -18,58 +18,55 @@ pub(crate) struct Crossed;
 /// Room that is used again for every part.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
-    changed: Vec<bool>,
     enclosed: Vec<Interval>,
     pub(crate) sides: Vec<Sides>,
     pub(crate) substitution: Substitution,
 }
 
-/// Cuts a range; says whether it became smaller.
-pub(crate) fn cut(range: &mut Interval, other: Interval) -> Result<bool, Crossed> {
-    let common = range.intersection(other).ok_or(Crossed)?;
-    let smaller = common != *range;
-    *range = common;
-    Ok(smaller)
+/// Cuts a range.
+pub(crate) fn cut(range: &mut Interval, other: Interval) -> Result<(), Crossed> {
+    *range = range.intersection(other).ok_or(Crossed)?;
+    Ok(())
 }
 
 impl Workspace {
-    /// Marks the nodes whose elements the caller has cut, before [`Workspace::propagate`].
-    pub(crate) fn start(&mut self, network: &Network) {
-        self.changed.clear();
-        self.changed.resize(network.layers.len(), false);
-    }
-
-    /// Cuts the range of an element and remembers that its readers have to be looked at.
-    pub(crate) fn cut(
+    /// The ranges of all elements where everything in `cuts` holds: node by node what the operator makes of the
+    /// arguments' ranges, cut with what is inherited and with `cuts`, and, when refining, with backward linear bounds
+    /// wherever a reader bends.
+    pub(crate) fn ranges(
         &mut self,
         network: &Network,
-        ranges: &mut [Interval],
-        element: usize,
-        range: Interval,
-    ) -> Result<(), Crossed> {
-        if cut(&mut ranges[element], range)? {
-            let node = network.layers.partition_point(|layer| layer.elements.end <= element);
-            self.changed[node] = true;
+        cuts: &[(usize, Interval)],
+        inherited: Option<&[Interval]>,
+        refine: bool,
+    ) -> Result<Vec<Interval>, Crossed> {
+        let mut ranges = match inherited {
+            Some(inherited) => inherited.to_vec(),
+            None => vec![Interval::ENTIRE; network.elements()],
+        };
+        for &(element, range) in cuts {
+            cut(&mut ranges[element], range)?;
         }
-        Ok(())
-    }
-
-    /// Encloses every node, whatever is known of it, as at the root.
-    pub(crate) fn enclose_all(&mut self, network: &Network, ranges: &mut [Interval]) -> Result<(), Crossed> {
-        self.start(network);
-        (0..network.layers.len()).try_for_each(|node| self.enclose(network, node, ranges))
-    }
-
-    /// Encloses the nodes whose arguments have changed, in order.
-    pub(crate) fn propagate(&mut self, network: &Network, ranges: &mut [Interval]) -> Result<(), Crossed> {
-        (0..network.layers.len()).try_for_each(|node| self.enclose_if_changed(network, node, ranges))
-    }
-
-    fn enclose_if_changed(&mut self, network: &Network, node: usize, ranges: &mut [Interval]) -> Result<(), Crossed> {
-        if network.layers[node].arguments.iter().any(|&argument| self.changed[argument]) {
-            self.enclose(network, node, ranges)?;
+        self.forget_sides(network);
+        for (node, layer) in network.layers.iter().enumerate() {
+            self.enclose(network, node, &mut ranges)?;
+            if !refine {
+                continue;
+            }
+            // A curve's own ranges may be refined, if another curve reads them: its lines come first.
+            self.relax(network, node, &ranges);
+            for element in layer.elements.clone() {
+                if layer.wants_refinement(ranges[element]) {
+                    let lo = self.bound(network, &ranges, element, Interval::ONE);
+                    let hi = -self.bound(network, &ranges, element, -Interval::ONE);
+                    if lo > hi {
+                        return Err(Crossed);
+                    }
+                    cut(&mut ranges[element], Interval { lo, hi })?;
+                }
+            }
         }
-        Ok(())
+        Ok(ranges)
     }
 
     fn enclose(&mut self, network: &Network, node: usize, ranges: &mut [Interval]) -> Result<(), Crossed> {
@@ -87,33 +84,7 @@ impl Workspace {
         self.enclosed.resize(layer.elements.len(), Interval::ENTIRE);
         graph_node.op.enclose(&arguments, &graph_node.shape, &mut self.enclosed);
         for (range, &enclosed) in ranges[layer.elements.clone()].iter_mut().zip(&self.enclosed) {
-            if cut(range, enclosed)? {
-                self.changed[node] = true;
-            }
-        }
-        Ok(())
-    }
-
-    /// Tightens, in node order, every range that a curve or product bends over.
-    pub(crate) fn refine(&mut self, network: &Network, ranges: &mut [Interval]) -> Result<(), Crossed> {
-        self.start(network);
-        self.forget_sides(network);
-        for (node, layer) in network.layers.iter().enumerate() {
-            self.enclose_if_changed(network, node, ranges)?;
-            // A curve's own ranges may be refined, if another curve reads them: its lines come first.
-            self.relax(network, node, ranges);
-            for element in layer.elements.clone() {
-                if layer.wants_refinement(ranges[element]) {
-                    let lo = self.bound(network, ranges, element, Interval::ONE);
-                    let hi = -self.bound(network, ranges, element, -Interval::ONE);
-                    if lo > hi {
-                        return Err(Crossed);
-                    }
-                    if cut(&mut ranges[element], Interval { lo, hi })? {
-                        self.changed[node] = true;
-                    }
-                }
-            }
+            cut(range, enclosed)?;
         }
         Ok(())
     }

@@ -66,7 +66,9 @@ impl Layer {
             Reader::Curve(curve) => !curve.is_linear(range),
             Reader::Product => range.lo < range.hi,
         };
-        !self.affine_in_inputs && self.readers.iter().any(bends)
+        // What a curve or a product makes of its arguments' ranges is as good as it gets.
+        let linear = matches!(self.kind, Kind::Affine(_) | Kind::Move(_));
+        linear && !self.affine_in_inputs && self.readers.iter().any(bends)
     }
 }
 

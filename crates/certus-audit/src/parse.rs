@@ -123,7 +123,10 @@ impl<R: BufRead> Certificate<R> {
 pub(crate) enum Record {
     Case(usize),
     End,
-    Refine,
+    /// Ranges are computed afresh.
+    Bound,
+    /// Ranges are computed afresh and refined; `keep`: all parts of this one have them too.
+    Refine { keep: bool },
     Clip(Combination, Vec<Claim>),
     SplitInput { input: usize, at: f64 },
     SplitNode { place: Place, at: f64 },
@@ -160,7 +163,12 @@ fn record(line: &str) -> Result<Record, Reason> {
     let record = match words.next() {
         Some("case") => Record::Case(natural(words.next())?),
         Some("end") => Record::End,
-        Some("refine") => Record::Refine,
+        Some("bound") => Record::Bound,
+        Some("refine") => match words.next() {
+            None => Record::Refine { keep: false },
+            Some("keep") => Record::Refine { keep: true },
+            Some(_) => return Err(Reason::Malformed("'refine' stands alone or with 'keep'")),
+        },
         Some("empty") => Record::Empty,
         Some("either") => Record::Either(natural(words.next())?),
         Some("split") => match words.next() {

@@ -1,9 +1,13 @@
 //! The proof tree of one case: every part of the region must end in a leaf that holds.
 //!
-//! Records come in preorder. What is known of a part (ranges of all elements, which sides of splits were taken, which
-//! atoms and disjunctions are required) is carried down; parts that are still to be looked at wait on a stack, so
-//! a deep tree costs memory but no recursion. Sides taken and required atoms are stacks too: a waiting part remembers how
+//! Records come in preorder. What is known of a part (ranges of all elements, what was cut, which sides of splits were
+//! taken, which atoms and disjunctions are required) is carried down; parts that are still to be looked at wait on a stack,
+//! so a deep tree costs memory but no recursion. Cuts, sides and required atoms are stacks too: a waiting part remembers how
 //! long they were where it branched off.
+//!
+//! Ranges are computed afresh, from everything that was cut on the way, after a split and where a record asks for it. In
+//! between, clips change the inputs' ranges alone: what held for a larger part still holds, and lines stay what they
+//! were, so a bound comes out as whoever wrote the certificate saw it.
 
 use std::io::BufRead;
 use std::rc::Rc;
@@ -12,15 +16,12 @@ use certus_graph::Interval;
 use certus_graph::interval::add_down;
 
 use crate::Summary;
-use crate::bounds::{Crossed, Workspace};
+use crate::bounds::{Workspace, cut};
 use crate::error::{Reason, Rejection};
 use crate::formula::{Conjunct, Flat, Problem, Variable};
 use crate::network::{Kind, Network};
 use crate::parse::{Certificate, Claim, Combination, Record};
 use crate::relaxation::Lean;
-
-/// More cuts than this are not left to the parts of a part.
-const MOST_CUTS: usize = 16;
 
 /// What makes a part smaller than the one it branched off.
 #[derive(Clone, Copy, Debug)]
@@ -39,8 +40,8 @@ enum Narrowing {
 struct Waiting {
     /// The ranges of the part that it branched off; none if that had no points.
     ranges: Option<Rc<Vec<Interval>>>,
-    /// What was cut on the way to that part and has not been carried on to the nodes that depend on it.
-    cuts: Vec<(usize, Interval)>,
+    inherited: Option<Rc<Vec<Interval>>>,
+    cuts: usize,
     sides: usize,
     atoms: usize,
     choices: usize,
@@ -63,7 +64,11 @@ pub(crate) struct Walk<'a> {
     workspace: Workspace,
     /// What is known of the current part; none if it has no points.
     ranges: Option<Rc<Vec<Interval>>>,
-    /// Cuts of ranges that are still to be made. A part that is only split further needs none of them itself.
+    /// Whether the ranges are to be computed before they are used.
+    stale: bool,
+    /// Ranges of a larger part that are kept for this one.
+    inherited: Option<Rc<Vec<Interval>>>,
+    /// All that was cut on the way to the current part, the region's own box first.
     cuts: Vec<(usize, Interval)>,
     /// The sides of node splits that were taken on the way to the current part.
     sides: Vec<(usize, Interval)>,
@@ -85,20 +90,19 @@ impl<'a> Walk<'a> {
             Variable::Output(index) => network.output(index),
         };
         let formula = Flat::new(&problem.formula, element)?;
-        let mut workspace = Workspace::default();
-        let mut ranges = vec![Interval::ENTIRE; network.elements()];
+        let mut cuts = Vec::with_capacity(inputs);
         let mut has_points = true;
         for ((&element, &lower), &upper) in network.inputs.iter().zip(&problem.lower).zip(&problem.upper) {
             if lower.is_nan() || upper.is_nan() {
                 return Err(Reason::Problem("an end of the region is not a number"));
             }
             has_points &= lower <= upper;
-            ranges[element] = Interval::new(lower, upper);
+            cuts.push((element, Interval::new(lower, upper)));
         }
-        has_points = has_points && workspace.enclose_all(network, &mut ranges).is_ok();
         let root = Waiting {
-            ranges: has_points.then(|| Rc::new(ranges)),
-            cuts: Vec::new(),
+            ranges: has_points.then(|| Rc::new(vec![Interval::ENTIRE; network.elements()])),
+            inherited: None,
+            cuts: cuts.len(),
             sides: 0,
             atoms: 0,
             choices: 0,
@@ -107,9 +111,11 @@ impl<'a> Walk<'a> {
         Ok(Walk {
             network,
             formula,
-            workspace,
+            workspace: Workspace::default(),
             ranges: None,
-            cuts: Vec::new(),
+            stale: true,
+            inherited: None,
+            cuts,
             sides: Vec::new(),
             atoms: Vec::new(),
             choices: Vec::new(),
@@ -146,11 +152,13 @@ impl<'a> Walk<'a> {
 
     /// Makes a waiting part the current one.
     fn enter(&mut self, part: Waiting) {
+        self.cuts.truncate(part.cuts);
         self.sides.truncate(part.sides);
         self.atoms.truncate(part.atoms);
         self.choices.truncate(part.choices);
         self.ranges = part.ranges;
-        self.cuts = part.cuts;
+        self.inherited = part.inherited;
+        self.stale = !matches!(part.narrowing, Narrowing::Disjunct { .. });
         match part.narrowing {
             Narrowing::Root => {
                 let root = self.formula.root.clone();
@@ -175,37 +183,37 @@ impl<'a> Walk<'a> {
         self.cuts.extend(conjunct.atoms.iter().filter_map(|&atom| self.formula.atoms[atom].range()));
     }
 
-    /// What is known of the current part, with all cuts made; none if it has no points.
+    /// What is known of the current part; none if it has no points.
     fn settled(&mut self) -> Option<Rc<Vec<Interval>>> {
-        let cuts = std::mem::take(&mut self.cuts);
-        if !cuts.is_empty() {
-            self.update(|workspace, network, ranges| {
-                workspace.start(network);
-                for &(element, range) in &cuts {
-                    workspace.cut(network, ranges, element, range)?;
-                }
-                workspace.propagate(network, ranges)
-            });
+        if self.stale {
+            self.compute(false);
         }
         self.ranges.clone()
     }
 
-    /// Changes the current ranges, unless the part is known to have no points.
-    fn update(&mut self, change: impl FnOnce(&mut Workspace, &Network, &mut [Interval]) -> Result<(), Crossed>) {
-        if let Some(ranges) = self.ranges.take() {
-            let mut ranges = Rc::unwrap_or_clone(ranges);
-            let kept = change(&mut self.workspace, self.network, &mut ranges);
-            self.ranges = kept.is_ok().then(|| Rc::new(ranges));
+    /// Computes the ranges afresh, unless the part is known to have no points.
+    fn compute(&mut self, refine: bool) {
+        self.stale = false;
+        if self.ranges.is_some() {
+            let inherited = self.inherited.as_deref().map(Vec::as_slice);
+            let ranges = self.workspace.ranges(self.network, &self.cuts, inherited, refine);
+            self.ranges = ranges.ok().map(Rc::new);
         }
     }
 
     /// Applies a record to the current part; says whether the part goes on with the next one.
     fn apply(&mut self, record: Record, summary: &mut Summary) -> Result<bool, Reason> {
         match record {
-            Record::Refine => {
+            Record::Bound => {
+                self.compute(false);
+                Ok(true)
+            }
+            Record::Refine { keep } => {
                 summary.refinements += 1;
-                self.settled();
-                self.update(|workspace, network, ranges| workspace.refine(network, ranges));
+                self.compute(true);
+                if keep {
+                    self.inherited.clone_from(&self.ranges);
+                }
                 Ok(true)
             }
             Record::Clip(combination, claims) => self.clip(&combination, &claims).map(|()| true),
@@ -239,29 +247,44 @@ impl<'a> Walk<'a> {
 
     /// Lets the parts of the current part wait, the first on top.
     fn branch(&mut self, parts: impl IntoIterator<Item = Narrowing, IntoIter: DoubleEndedIterator>) {
-        if self.cuts.len() > MOST_CUTS {
+        if self.stale {
             self.settled();
         }
         for narrowing in parts.into_iter().rev() {
             self.waiting.push(Waiting {
                 ranges: self.ranges.clone(),
-                cuts: self.cuts.clone(),
+                inherited: self.inherited.clone(),
+                cuts: self.cuts.len(),
                 sides: self.sides.len(),
                 atoms: self.atoms.len(),
                 choices: self.choices.len(),
                 narrowing,
             });
         }
-        // The last part to be looked at may then take the ranges over instead of copying them.
-        self.ranges = None;
     }
 
     fn close(&mut self, combination: &Combination) -> Result<(), Reason> {
         let combination = self.resolve(combination)?;
         let Some(ranges) = self.settled() else { return Ok(()) };
         self.substitute(&combination, &ranges);
+        // Where nothing is rounded, the ranges alone may say more than a substitution can.
         let bound = self.workspace.substitution.minimum_without(self.network, &ranges, None);
+        let bound = bound.max(self.enclosed(&combination, &ranges));
         if bound > 0.0 || (bound >= 0.0 && combination.strict) { Ok(()) } else { Err(Reason::NotClosed { bound }) }
+    }
+
+    /// A lower bound of a combination from the ranges of its elements alone.
+    fn enclosed(&self, combination: &Resolved, ranges: &[Interval]) -> f64 {
+        let mut sum = Interval::ZERO;
+        for &(atom, weight) in &combination.atoms {
+            let row = &self.formula.atoms[atom];
+            let value = row.terms.iter().fold(row.constant, |sum, &(element, factor)| sum + factor * ranges[element]);
+            sum = sum + Interval::point(weight) * value;
+        }
+        for &(element, weight, end) in &combination.sides {
+            sum = sum + Interval::point(weight) * (ranges[element] - Interval::point(end));
+        }
+        sum.lo
     }
 
     fn clip(&mut self, combination: &Combination, claims: &[Claim]) -> Result<(), Reason> {
@@ -279,7 +302,11 @@ impl<'a> Walk<'a> {
                 return Err(Reason::NotImplied { input: claim.input });
             }
         }
-        self.cuts = cuts;
+        // The inputs alone: what else is known holds as it is.
+        let mut narrowed = Rc::unwrap_or_clone(ranges);
+        let kept = cuts.iter().all(|&(element, range)| cut(&mut narrowed[element], range).is_ok());
+        self.ranges = kept.then(|| Rc::new(narrowed));
+        self.cuts.extend(cuts);
         Ok(())
     }
 

@@ -33,6 +33,9 @@ pub struct Progress {
     pub open: u64,
     /// The share of the region that is closed, by volume of the splits made.
     pub done: f64,
+    /// The lowest bound over the open parts: nothing is left open once it could be raised above zero. Not known at
+    /// first.
+    pub bound: Option<f64>,
 }
 
 /// That a formula holds nowhere, and why.

@@ -13,6 +13,7 @@ mod attack;
 mod bound;
 pub mod file;
 pub mod formula;
+mod linear_program;
 mod query;
 mod relaxation;
 mod search;

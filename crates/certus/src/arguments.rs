@@ -35,6 +35,8 @@ pub struct Arguments {
 pub enum Command {
     Simulate(Simulate),
     Verify(Verify),
+    Optimise(Optimise),
+    Audit(Audit),
     Inspect(Inspect),
     Fmt(Fmt),
     Completions(Completions),
@@ -111,29 +113,146 @@ pub struct Simulate {
     pub effort: Effort,
 }
 
-/// Decides a VNN-LIB query about a network
+/// Decides a question about networks
 ///
 /// Asks whether an input of the region exists whose output satisfies the assertion. The first line of the answer is
-/// `sat`, `unsat`, `unknown` or `timeout`; after `sat` follows the assignment in the form of VNN-COMP. `unsat` is proved over
-/// the reals with bounds that account for rounding; a `sat` point was replayed in single and double precision with no
-/// tolerance on the assertion.
-#[derive(Args)]
+/// `sat`, `unsat`, `unknown` or `timeout`; after `sat` follows the assignment: in the form of VNN-COMP, or in that of VNN-LIB 2.0 for a
+/// specification of that version. `unsat` is proved over the reals with bounds that account for rounding; a `sat` point
+/// was replayed in single and double precision with no tolerance on the assertion.
+#[derive(Args, Clone)]
 #[command(after_help = "\
 Examples:
   certus verify zoo/toy/toy.onnx zoo/toy/below_ten.vnnlib
-  certus verify policy.onnx property.vnnlib.gz --timeout 60 --json")]
+  certus verify policy.onnx property.vnnlib.gz --timeout 60 --json
+  A proof that others can check:
+    certus verify zoo/toy/toy.onnx zoo/toy/below_ten.vnnlib --certificate below_ten.certificate
+    certus audit below_ten.certificate
+  Two networks (VNN-LIB 2.0):
+    certus verify closer.vnnlib --network f=old.onnx --network g=new.onnx
+  A long search in several sittings:
+    certus verify policy.onnx property.vnnlib --timeout 3600 --resume state")]
 pub struct Verify {
-    /// The network: an `.onnx` or `.nnet` file
-    pub network: PathBuf,
+    #[command(flatten)]
+    pub asked: Asked,
 
-    /// The query: a `.vnnlib` file, also compressed as `.vnnlib.gz`
-    pub specification: PathBuf,
+    /// Writes a proof of `unsat` that `certus audit` can check; nothing is written for other verdicts
+    #[arg(long, value_name = "FILE")]
+    pub certificate: Option<PathBuf>,
+
+    /// Keeps the state of the search in a folder, and goes on from there if it has one
+    ///
+    /// The state is written every few seconds and when the search ends without an answer, and removed when the
+    /// question is decided. What was closed is not searched again. A folder of another question is refused.
+    #[arg(long, value_name = "FOLDER")]
+    pub resume: Option<PathBuf>,
+
+    /// Also writes the question to a `.query` file (`.query.gz` to compress it), one for each box of inputs
+    #[arg(long, value_name = "FILE")]
+    pub save_query: Option<PathBuf>,
 
     #[command(flatten)]
     pub common: Common,
 
     #[command(flatten)]
     pub effort: Effort,
+
+    #[command(flatten)]
+    pub memory: Memory,
+}
+
+/// Bounds the maximum or minimum of a linear expression
+///
+/// Over the inputs of the region at which the assertion holds. The result is an interval that contains the maximum
+/// for certain (over the reals, rounding accounted for) and the best point that was found. The interval shrinks until it is
+/// as narrow as `--gap` asks, or the budget ends.
+#[derive(Args, Clone)]
+#[command(
+    group = clap::ArgGroup::new("direction").required(true).args(["maximise", "minimise"]),
+    after_help = "\
+Examples:
+  certus optimise zoo/toy/toy.onnx zoo/toy/square.vnnlib --maximise Y_0
+  certus optimise zoo/toy/toy.onnx zoo/toy/square.vnnlib --minimise 'Y_0 - 0.5*X_1' --gap 0.1"
+)]
+pub struct Optimise {
+    #[command(flatten)]
+    pub asked: Asked,
+
+    /// The expression to make large: a sum of numbers, variables and products of a number and a variable
+    ///
+    /// Variables are `X_0`, `X_1`, … (inputs) and `Y_0`, `Y_1`, … (outputs), or elements of the declared tensors, as
+    /// `Y[0,1]`, for a specification of VNN-LIB 2.0.
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
+    pub maximise: Option<String>,
+
+    /// The expression to make small
+    #[arg(long, value_name = "EXPRESSION", allow_hyphen_values = true)]
+    pub minimise: Option<String>,
+
+    /// How wide the interval may be in the end
+    #[arg(long, default_value_t = 0.001, value_name = "WIDTH")]
+    pub gap: f64,
+
+    #[command(flatten)]
+    pub common: Common,
+
+    #[command(flatten)]
+    pub effort: Effort,
+
+    #[command(flatten)]
+    pub memory: Memory,
+}
+
+/// Checks a certificate
+///
+/// Reads the proof that `verify --certificate` wrote, compares the digests of the files that it is about, and checks
+/// every step with code that shares nothing with the search. Exit code 0: the certificate proves `unsat`; 1: it is
+/// rejected, and the line says where; 2: something could not be read.
+#[derive(Args, Clone)]
+#[command(after_help = "\
+Examples:
+  certus audit below_ten.certificate
+  certus audit below_ten.certificate --network copy/toy.onnx --specification copy/below_ten.vnnlib")]
+pub struct Audit {
+    /// The certificate
+    pub certificate: PathBuf,
+
+    /// Where the network is now, if not where the certificate says
+    #[arg(long, value_name = "FILE")]
+    pub network: Option<PathBuf>,
+
+    /// Where the specification is now, if not where the certificate says
+    #[arg(long, value_name = "FILE")]
+    pub specification: Option<PathBuf>,
+
+    /// Where the query is now, for a certificate about a `.query` file
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["network", "specification"])]
+    pub query: Option<PathBuf>,
+
+    /// Stops after this many seconds
+    #[arg(long, value_name = "SECONDS")]
+    pub timeout: Option<f64>,
+
+    /// No progress
+    #[arg(long, short)]
+    pub quiet: bool,
+
+    #[command(flatten)]
+    pub common: Common,
+}
+
+/// What a question is read from.
+#[derive(Args, Clone)]
+pub struct Asked {
+    /// The network (`.onnx`, `.nnet`); or a `.query` file; or, with `--network`, the specification
+    #[arg(value_name = "FILE")]
+    pub file: PathBuf,
+
+    /// The specification: a `.vnnlib` file, also compressed as `.vnnlib.gz`
+    pub specification: Option<PathBuf>,
+
+    /// A network that the specification declares, and its file; may be repeated (VNN-LIB 2.0)
+    #[arg(long = "network", value_name = "NAME=FILE", value_parser = parse_network)]
+    pub networks: Vec<(String, PathBuf)>,
 }
 
 /// Tells what a network or a system is
@@ -200,7 +319,7 @@ pub struct Completions {
 }
 
 /// Flags that every command with a result has.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Common {
     /// One JSON document on standard output; progress goes to standard error
     #[arg(long)]
@@ -212,7 +331,7 @@ pub struct Common {
 }
 
 /// Flags that every command with long work has.
-#[derive(Args)]
+#[derive(Args, Clone)]
 pub struct Effort {
     /// Stops after this many seconds, with what was done so far
     #[arg(long, value_name = "SECONDS")]
@@ -229,6 +348,14 @@ pub struct Effort {
     /// No progress, no warnings
     #[arg(long, short)]
     pub quiet: bool,
+}
+
+/// The flag of commands whose search may grow.
+#[derive(Args, Clone)]
+pub struct Memory {
+    /// How many megabytes the open parts of the search may take
+    #[arg(long = "memory", default_value_t = 4096, value_name = "MB")]
+    pub megabytes: usize,
 }
 
 /// Where inputs come from.
@@ -268,6 +395,13 @@ fn parse_setting(text: &str) -> Result<(String, f64), String> {
     Ok((name.trim().to_owned(), number))
 }
 
+fn parse_network(text: &str) -> Result<(String, PathBuf), String> {
+    match text.split_once('=') {
+        Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.into())),
+        _ => Err("expected NAME=FILE, for example f=policy.onnx".to_owned()),
+    }
+}
+
 fn parse_inputs(text: &str) -> Result<Inputs, String> {
     Ok(match text {
         "uniform" => Inputs::Uniform,
@@ -296,6 +430,14 @@ mod tests {
             for argument in command.get_arguments() {
                 assert!(argument.get_help().is_some(), "{} {} has no help", command.get_name(), argument.get_id());
             }
+        }
+    }
+
+    #[test]
+    fn networks_have_a_name_and_a_file() {
+        assert_eq!(parse_network("f=a=b.onnx"), Ok(("f".to_owned(), PathBuf::from("a=b.onnx"))));
+        for wrong in ["f.onnx", "=f.onnx", "f="] {
+            assert!(parse_network(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -6,6 +6,7 @@ mod arguments;
 mod commands;
 mod failure;
 mod output;
+mod patience;
 mod progress;
 
 use std::process::ExitCode;
@@ -20,7 +21,7 @@ use failure::Failure;
 enum Finding {
     /// Nothing is wrong.
     Good,
-    /// Some property is violated (or, for `fmt --check`, some file is not in canonical form).
+    /// Some property is violated (for `fmt --check`: a file is not in canonical form; for `audit`: the proof is none).
     Violated,
     /// The model is at fault, not a property.
     ModelError,
@@ -44,6 +45,8 @@ fn main() -> ExitCode {
     let result = match &arguments.command {
         Command::Simulate(command) => commands::simulate::run(command),
         Command::Verify(command) => commands::verify::run(command),
+        Command::Optimise(command) => commands::optimise::run(command),
+        Command::Audit(command) => commands::audit::run(command),
         Command::Inspect(command) => commands::inspect::run(command),
         Command::Fmt(command) => commands::fmt::run(command),
         Command::Completions(command) => commands::completions::run(command),

@@ -15,6 +15,9 @@ use certus_graph::Interval;
 use super::shape::{Shape, shape};
 use super::{Lean, Side, Sides};
 
+/// No lean of a certificate: the tangent nearest to the middle of the range.
+const NEAREST: f64 = f64::NAN;
+
 /// A smooth curve (or, for a steep `Elu`, one with a kink where it turns).
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Smooth {
@@ -37,9 +40,9 @@ impl Smooth {
         matches!(self, Smooth::Power(exponent) if *exponent == 0.0 || *exponent == 1.0)
     }
 
-    /// Tangents in the middle; the extreme tangent where the curve turns.
+    /// Tangents in the middle, or as near to it as they help where the curve turns.
     pub(crate) fn default_lean(&self, x: Interval) -> Lean {
-        let lean = if let Some(Shape::Turn { .. }) = shape(self, x) { 1.0 } else { 0.5 };
+        let lean = if let Some(Shape::Turn { .. }) = shape(self, x) { NEAREST } else { 0.5 };
         Lean { lower: lean, upper: lean }
     }
 
@@ -176,7 +179,11 @@ impl View<'_> {
                 let (slope, touch) = match self.tangent_through(end, convex, far, turn) {
                     None => (self.chord(x), far),
                     Some(extreme) => {
-                        let touch = (far + lean * (extreme - far)).clamp(convex.lo, convex.hi);
+                        let touch = match lean.is_nan() {
+                            true => (x.lo / 2.0 + x.hi / 2.0).clamp(far.min(extreme), far.max(extreme)),
+                            false => far + lean * (extreme - far),
+                        };
+                        let touch = touch.clamp(convex.lo, convex.hi);
                         (self.derivative_near(convex, touch), touch)
                     }
                 };

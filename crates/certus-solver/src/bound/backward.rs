@@ -58,6 +58,8 @@ pub(crate) struct LowerBounds {
     pub(crate) constants: Vec<f64>,
     /// Coefficients of curves, products, opaque nodes and what curves read, if they were asked for.
     pub(crate) kept: Vec<Vec<f64>>,
+    /// How many multiplications the matrix products took.
+    pub(crate) effort: u64,
 }
 
 impl Objectives {
@@ -186,6 +188,7 @@ pub(crate) fn minimise(
 ) -> LowerBounds {
     let columns = objectives.columns();
     let mut at_inputs = vec![0.0; program.inputs * columns];
+    let mut effort = 0;
     let mut pulls = std::mem::take(&mut objectives.pulls).into_iter().peekable();
     for node in (0..=from).rev() {
         while let Some(pull) = pulls.next_if(|pull| pull.node >= node) {
@@ -200,7 +203,10 @@ pub(crate) fn minimise(
             Role::Input(offset) => {
                 at_inputs[offset * columns..][..coefficients.len()].copy_from_slice(&coefficients);
             }
-            Role::Affine(layer) => affine(program, layer, node, bounds, &coefficients, &mut objectives, scratch),
+            Role::Affine(layer) => {
+                effort += (layer.weights * columns) as u64;
+                affine(program, layer, node, bounds, &coefficients, &mut objectives, scratch);
+            }
             Role::Movement(sources) => movement(program, sources, bounds, &coefficients, &mut objectives),
             Role::Curve(_, argument) => curve(program, node, *argument, bounds, &coefficients, &mut objectives),
             Role::Product(left, right) => {
@@ -217,7 +223,7 @@ pub(crate) fn minimise(
             objectives.spare.push(coefficients);
         }
     }
-    finish(program, bounds, objectives, at_inputs)
+    LowerBounds { effort, ..finish(program, bounds, objectives, at_inputs) }
 }
 
 fn affine(
@@ -523,5 +529,5 @@ fn finish(program: &Program, bounds: &Bounds, objectives: Objectives, at_inputs:
     let below = constants.iter().zip(&errors);
     let constants =
         below.map(|(constant, error)| number((constant - error * ROOM - f64::MIN_POSITIVE).next_down())).collect();
-    LowerBounds { bounds: lower, inputs: at_inputs, constants, kept: kept.unwrap_or_default() }
+    LowerBounds { bounds: lower, inputs: at_inputs, constants, kept: kept.unwrap_or_default(), effort: 0 }
 }

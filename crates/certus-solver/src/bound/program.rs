@@ -28,6 +28,8 @@ pub(crate) struct Layer {
     /// How far the bias may be from the exact one, per row.
     pub(crate) bias_error: Vec<f64>,
     pub(crate) largest_bias: f64,
+    /// How many weights the terms have together, zeros included.
+    pub(crate) weights: usize,
     pub(crate) largest_bias_error: f64,
 }
 
@@ -125,6 +127,7 @@ impl Program {
                         .zip(&node.inputs)
                         .map(|(matrix, argument)| term(affine, matrix, argument.index()))
                         .collect(),
+                    weights: affine.matrices().iter().map(|matrix| matrix.rows() * matrix.columns()).sum(),
                     largest_bias: affine.bias().iter().fold(0.0, |largest, bias| bias.abs().max(largest)),
                     largest_bias_error: (0..affine.bias().len()).map(|row| affine.bias_error(row)).fold(0.0, f64::max),
                     bias: affine.bias().to_vec(),
@@ -170,13 +173,21 @@ impl Program {
                 _ => {}
             }
         }
+        // Behind what is linear in the inputs there is nothing to gain: its intervals are exact.
+        let mut linear: Vec<bool> = Vec::with_capacity(self.roles.len());
+        for (node, role) in self.roles.iter().enumerate() {
+            let arguments = &self.graph.nodes()[node].inputs;
+            let behind = arguments.iter().all(|id| linear[id.index()]);
+            linear.push(match role {
+                Role::Input(_) => true,
+                Role::Affine(_) | Role::Movement(_) => behind,
+                _ => false,
+            });
+        }
         self.refinable = (0..self.roles.len())
             .map(|node| {
-                // Behind a layer on the inputs there is nothing to gain: its intervals are exact.
                 let layer = matches!(self.roles[node], Role::Affine(_) | Role::Movement(_));
-                let direct =
-                    self.graph.nodes()[node].inputs.iter().all(|id| matches!(self.roles[id.index()], Role::Input(_)));
-                layer && !direct && !self.readers[node].is_empty()
+                layer && !linear[node] && !self.readers[node].is_empty()
             })
             .collect();
     }

@@ -131,6 +131,7 @@ fn refine_node(
         }
         let objectives = Objectives::of_elements(program, bounds, node, wanted);
         let lower = minimise(program, bounds, objectives, node, scratch);
+        bounds.effort += lower.effort;
         for (place, &(index, element)) in wanted.iter().enumerate() {
             let range = Interval { lo: lower.bounds[2 * place], hi: -lower.bounds[2 * place + 1] };
             bounds.tighten(node, element, index, range);

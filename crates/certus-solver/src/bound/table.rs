@@ -57,6 +57,8 @@ pub(crate) struct Bounds {
     pub(crate) empty: Vec<bool>,
     /// Lines of curves and products; nothing for other nodes.
     pub(crate) lines: Vec<LineTable>,
+    /// How many multiplications refinement took.
+    pub(crate) effort: u64,
     /// For each affine node and term, box by box: Σⱼ maxᵢ|Wᵢⱼ||xⱼ| and Σⱼ|xⱼ|, for rounding errors.
     pub(crate) reach: Vec<Vec<(Vec<f64>, Vec<f64>)>>,
 }
@@ -69,6 +71,7 @@ impl Bounds {
             upper: vec![Vec::new(); nodes],
             empty: vec![false; boxes],
             lines: vec![LineTable::default(); nodes],
+            effort: 0,
             reach: vec![Vec::new(); nodes],
         }
     }
@@ -205,6 +208,7 @@ impl Bounds {
             upper: self.upper.iter().map(gather).collect(),
             empty: picks.iter().map(|&index| self.empty[index]).collect(),
             lines: self.lines.iter().map(lines).collect(),
+            effort: 0,
             reach: self.reach.iter().map(|terms| terms.iter().map(|(a, b)| (gather(a), gather(b))).collect()).collect(),
         }
     }

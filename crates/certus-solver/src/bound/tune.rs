@@ -163,6 +163,32 @@ pub(crate) fn tune(
     tuner.best
 }
 
+/// The bound of one goal over the one box of a table with given leans (default ones where they are no numbers), without any steps.
+pub(crate) fn certify(
+    program: &Program,
+    bounds: &mut Bounds,
+    rows: &[Row],
+    goal: Goal,
+    leans: &[(usize, usize, Lean)],
+    keep_leans: bool,
+) -> Tuned {
+    let mut tuner = Tuner::new(program, bounds, rows, vec![goal]);
+    for cell in &mut tuner.cells {
+        if let Some((.., lean)) = leans.iter().find(|(node, element, _)| (*node, *element) == (cell.node, cell.at)) {
+            let or = |value: f64, default: f64| if value.is_nan() { default } else { value.clamp(0.0, 1.0) };
+            cell.lean = Lean { lower: or(lean.lower, cell.lean.lower), upper: or(lean.upper, cell.lean.upper) };
+        }
+    }
+    for cells in tuner.cells.chunk_by(|a, b| a.node == b.node) {
+        let mut own = tuner.default_leans(bounds, cells[0].node);
+        cells.iter().for_each(|cell| own[cell.at] = cell.lean);
+        bounds.set_lines(program, cells[0].node, Some(&own));
+    }
+    let lower = tuner.bound(bounds);
+    tuner.record(&lower, keep_leans);
+    tuner.best.pop().unwrap_or_default()
+}
+
 struct Tuner<'a> {
     program: &'a Program,
     rows: &'a [Row],

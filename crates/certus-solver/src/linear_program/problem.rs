@@ -1,6 +1,5 @@
 //! The linear program of a goal: minimise s where every row is at most s, within the lines of all curves and the ranges of the part.
 
-use certus_graph::Interval;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 
@@ -255,9 +254,4 @@ fn combined(row: &Row, own: &Expressions) -> Vec<f64> {
     }
     sum[own.width - 1] += row.constant;
     sum
-}
-
-/// The range that a curve reads, for callers that need no expression.
-pub(super) fn argument_range(bounds: &Bounds, node: usize, element: usize) -> Interval {
-    bounds.interval(node, element, 0)
 }

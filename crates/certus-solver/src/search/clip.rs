@@ -45,7 +45,7 @@ impl Line {
         for (input, &slope) in self.slopes.iter().enumerate().filter(|&(_, &slope)| slope != 0.0) {
             let (low, high) = (lower[input], upper[input]);
             let width = high - low;
-            let reach = room / slope.abs() * (1.0 + 1e-12) + 1e-9 * width;
+            let reach = room / slope.abs() * (1.0 + 1e-12) + 1e-6 * width;
             // A bound that hardly moves is not worth a new one.
             if !reach.is_finite() || reach > 0.95 * width {
                 continue;

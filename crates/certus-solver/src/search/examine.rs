@@ -12,7 +12,8 @@ use crate::bound::backward::{Objectives, minimise};
 use crate::bound::program::{Program, Role};
 use crate::bound::refine::{Known, Outline, bound_parts};
 use crate::bound::table::Bounds;
-use crate::bound::tune::{Climb, Goal, Row, Tuned, add_rows, tune};
+use crate::bound::tune::{Climb, Cut, Goal, Row, Tuned, add_rows, tune};
+use crate::linear_program::{Relaxed, bending, relax};
 
 /// How a search cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,6 +34,12 @@ const WORTH_ANOTHER_LOOK: f64 = 0.6;
 /// Disjuncts of one disjunction that get a tuned bound of their own in one go.
 const MOST_COLUMNS: usize = 16;
 
+/// A linear program has at most so many variables: inputs, and elements that bend.
+const MOST_VARIABLES: usize = 60;
+
+/// Bounds that a certificate rests on stay this share of their size away from zero.
+const CERTIFIED_DIGITS: f64 = 1e-10;
+
 /// What a search knows beside its parts.
 pub(crate) struct Context<'a> {
     pub(crate) program: &'a Program,
@@ -52,6 +59,8 @@ pub(crate) struct Examined {
     /// Points that are worth a try, element-major.
     pub(crate) points: Vec<f64>,
     pub(crate) point_count: usize,
+    /// About how many multiplications that took.
+    pub(crate) effort: u64,
 }
 
 /// A bound of one row over one part.
@@ -68,6 +77,10 @@ struct Item {
     /// What was done so far, outermost first.
     steps: Vec<Step>,
     rows: Vec<RowBound>,
+    /// What linear programs say of the ways in which the part may still hold.
+    relaxed: Vec<Relaxed>,
+    /// Whether cutting elements makes it linear soon.
+    phases: bool,
     result: Option<Tree<Part>>,
 }
 
@@ -110,8 +123,9 @@ impl Context<'_> {
             .into_iter()
             .map(|part| {
                 let core = self.logic.core(&part.choices);
-                let steps = if refine { vec![Step::Record(Record::Refine)] } else { Vec::new() };
-                Item { part, core, steps, rows: Vec::new(), result: None }
+                let record = if refine { Record::Refine(self.strategy == Strategy::Nodes) } else { Record::Bound };
+                let steps = vec![Step::Record(record)];
+                Item { part, core, steps, rows: Vec::new(), relaxed: Vec::new(), phases: false, result: None }
             })
             .collect();
         let outlines: Vec<Outline<'_>> = items
@@ -146,7 +160,9 @@ impl Context<'_> {
         for (index, (item, tuned)) in items.into_iter().zip(tuned).enumerate() {
             trees.push(self.conclude(item, tuned, &bounds, index));
         }
-        Some(Examined { trees, points, point_count })
+        let tuned = trees.len() * 2 * (self.steps + 1) * self.program.graph.parameters();
+        let effort = bounds.effort + tuned as u64;
+        Some(Examined { trees, points, point_count, effort })
     }
 
     /// Bounds every row that matters to a part, each alone.
@@ -176,7 +192,8 @@ impl Context<'_> {
                     slopes: lower.inputs.iter().skip(column).step_by(wanted.len()).copied().collect(),
                     constant: lower.constants[column],
                 };
-                let bound = lower.bounds[column].max(self.enclosed(row, bounds, index));
+                let bound = lower.bounds[column] - self.margin(line.constant);
+                let bound = bound.max(self.enclosed(row, bounds, index));
                 items[index].rows.push(RowBound { row, bound, line });
             }
         }
@@ -240,7 +257,8 @@ impl Context<'_> {
         for _ in 0..2 {
             let mut moved = false;
             for own in item.rows.iter().filter(|own| item.core.rows.binary_search(&own.row).is_ok()) {
-                if refutes(&self.logic.rows[own.row], own.line.minimum(&lower, &upper)) {
+                let minimum = own.line.minimum(&lower, &upper) - self.margin(own.line.constant);
+                if refutes(&self.logic.rows[own.row], minimum) {
                     item.result = Some(leaf(own.row));
                     (item.part.lower, item.part.upper) = (lower, upper);
                     return;
@@ -319,10 +337,49 @@ impl Context<'_> {
         let cuts = if self.strategy == Strategy::Nodes { 4 } else { 0 };
         let climb = Climb { steps: self.steps, keep_leans: self.certify, cuts };
         let tuned = tune(self.program, &mut own, &self.logic.rows, goals, climb, stop);
-        for ((owner, disjunct), tuned) in owners.into_iter().zip(tuned) {
+        for (column, ((owner, disjunct), tuned)) in owners.into_iter().zip(tuned).enumerate() {
+            let tuned = if stop() { tuned } else { self.relax(&mut items[owner], tuned, &own, column) };
             results[owner].push((disjunct, tuned));
         }
         results
+    }
+
+    /// The better of a tuned bound and a linear program's, where that is worth its time.
+    fn relax(&self, item: &mut Item, tuned: Tuned, bounds: &Bounds, column: usize) -> Tuned {
+        let (bends, kinked) = bending(self.program, bounds, column);
+        let inside = !item.part.ranges.is_empty();
+        let deep = item.part.share < env("H_DEEP", 1e-3);
+        let near = tuned.bound > -env("H_NEAR", 0.0);
+        let few = match self.strategy {
+            Strategy::Inputs => env("H_PHASES", 16.0),
+            Strategy::Nodes => env("H_NODES", 4.0),
+        };
+        item.phases = kinked && bends <= few as usize && (inside || deep) && env("H_DEEP", 1e-3) > 0.0;
+        if self.closes(&tuned) || bends + self.program.inputs > MOST_VARIABLES || !(item.phases || near) {
+            return tuned;
+        }
+        let goal = Goal { rows: tuned.rows.clone(), multipliers: tuned.multipliers.clone(), fixed: self.objective };
+        let mut own = bounds.pick(&[column]);
+        let rows = &self.logic.rows;
+        let Some(mut relaxed) = relax(self.program, &mut own, rows, &goal, MOST_VARIABLES, self.certify) else {
+            return tuned;
+        };
+        let better = relaxed.tuned.bound > tuned.bound && (self.objective.is_none() || self.closes(&relaxed.tuned) || relaxed.tuned.rows.iter().any(|&(row, weight)| Some(row) == self.objective && weight == 1.0));
+        let found = std::mem::take(&mut relaxed.tuned);
+        item.relaxed.push(relaxed);
+        if better { Tuned { cuts: tuned.cuts, ..found } } else { tuned }
+    }
+
+    /// Whether a bound closes its part.
+    fn closes(&self, tuned: &Tuned) -> bool {
+        let strict = tuned.rows.iter().any(|&(row, weight)| weight > 0.0 && self.logic.rows[row].strict);
+        let bound = tuned.bound - self.margin(tuned.constant);
+        bound > 0.0 || (strict && bound >= 0.0)
+    }
+
+    /// What a bound loses when others compute it their way: a certificate should not depend on the last digits.
+    fn margin(&self, size: f64) -> f64 {
+        if self.certify { CERTIFIED_DIGITS * size.abs() } else { 0.0 }
     }
 
     /// The disjunction that is looked at next.
@@ -369,6 +426,7 @@ impl Context<'_> {
                 );
             }
             points.push(part.lower.iter().zip(&part.upper).map(|(low, high)| low / 2.0 + high / 2.0).collect());
+            points.extend(item.relaxed.iter().flat_map(|relaxed| relaxed.points.iter().cloned()));
         }
         let count = points.len();
         let inputs = self.program.inputs;
@@ -381,10 +439,7 @@ impl Context<'_> {
         if let Some(tree) = item.result {
             return behind(tree, item.steps);
         }
-        let closed = |tuned: &Tuned| {
-            let strict = tuned.rows.iter().any(|&(row, weight)| weight > 0.0 && self.logic.rows[row].strict);
-            tuned.bound > 0.0 || (strict && tuned.bound >= 0.0)
-        };
+        let closed = |tuned: &Tuned| self.closes(tuned);
         let close = |tuned: &Tuned| Tree::Leaf(Record::Close(Combination::tuned(tuned)));
         if !tuned.is_empty() {
             let bound = tuned.iter().map(|(_, tuned)| tuned.bound).fold(f64::INFINITY, f64::min);
@@ -437,12 +492,15 @@ impl Context<'_> {
             return behind(Tree::Open(item.part), item.steps);
         }
         let steps = std::mem::take(&mut item.steps);
+        if !item.relaxed.is_empty() && item.relaxed.iter().all(|relaxed| relaxed.tied) {
+            return behind(Tree::Stuck, steps);
+        }
         behind(self.cut(item, &tuned, bounds, index), steps)
     }
 
     /// Cuts a part in two.
     fn cut(&self, item: Item, tuned: &[(usize, Tuned)], bounds: &Bounds, index: usize) -> Tree<Part> {
-        if self.strategy == Strategy::Nodes
+        if (self.strategy == Strategy::Nodes || item.phases)
             && let Some(tree) = self.cut_node(&item, tuned, bounds, index)
         {
             return tree;
@@ -472,8 +530,9 @@ impl Context<'_> {
     }
 
     fn cut_node(&self, item: &Item, tuned: &[(usize, Tuned)], bounds: &Bounds, index: usize) -> Option<Tree<Part>> {
-        let mut cuts = tuned.iter().flat_map(|(_, tuned)| &tuned.cuts);
-        let valid = |cut: &&crate::bound::tune::Cut| {
+        let relaxed = item.relaxed.iter().flat_map(|relaxed| &relaxed.cuts);
+        let mut cuts = relaxed.chain(tuned.iter().flat_map(|(_, tuned)| &tuned.cuts));
+        let valid = |cut: &&Cut| {
             let range = bounds.interval(cut.node, cut.element, index);
             range.lo < cut.at && cut.at < range.hi
         };
@@ -523,4 +582,8 @@ impl Context<'_> {
         };
         Some(Tree::Branch(Record::SplitInput(input, middle), vec![child(false), child(true)]))
     }
+}
+
+fn env(name: &str, default: f64) -> f64 {
+    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }

@@ -36,8 +36,10 @@ pub(crate) type Claim = (usize, bool, f64);
 /// One step of a proof.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Record {
-    /// Bounds of what curves read are refined.
-    Refine,
+    /// Bounds are computed.
+    Bound,
+    /// Bounds are computed, and those of what curves read refined; parts of this one inherit them where `true`.
+    Refine(bool),
     /// The inputs are bounded by what a combination forbids.
     Clip(Combination, Vec<Claim>),
     /// An input is cut.
@@ -154,7 +156,8 @@ impl Proof {
 fn write_record(record: &Record, out: &mut String) {
     // Writing to a string does not fail.
     let _ = match record {
-        Record::Refine => writeln!(out, "refine"),
+        Record::Bound => writeln!(out, "bound"),
+        Record::Refine(keep) => writeln!(out, "{}", if *keep { "refine keep" } else { "refine" }),
         Record::Clip(combination, claims) => {
             write_combination("clip", combination, out);
             for (input, upper, value) in claims {

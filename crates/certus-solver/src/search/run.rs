@@ -33,7 +33,8 @@ pub(super) struct Run {
     steps: usize,
     /// The row that bounds an objective: parts where it may be large come first.
     pub(super) objective: Option<usize>,
-    /// When descents are tried next, in parts bounded.
+    /// How many multiplications bounds took, and when descents are tried next.
+    effort: u64,
     next_descent: u64,
     /// Points that bounds suggested while there is an objective, by batches.
     pub(super) points: Vec<(Vec<f64>, usize)>,
@@ -42,10 +43,15 @@ pub(super) struct Run {
 /// How many parts a thread bounds at once.
 const BATCH: usize = 32;
 
-/// Descents are tried after so many parts, and again after four times as many, each time so many per part bounded.
-const FIRST_DESCENT: u64 = 2;
-const DESCENTS_PER_PART: u64 = 2;
+/// The first descents cost about as many multiplications as this, and evaluate no more points than that; afterwards descents
+/// get a share of the effort that bounds took, each time that has doubled.
+const FIRST_DESCENT: usize = 200_000_000;
+const FIRST_EVALUATIONS: (usize, usize) = (64, 8192);
+const DESCENT_SHARE: f64 = 0.3;
+
+/// A descent has at most so many steps, and usually gives up after that many.
 const DESCENT_STEPS: usize = 100;
+const USUAL_STEPS: usize = 20;
 
 /// Open boxes from which descents begin.
 const STARTING_BOXES: usize = 64;
@@ -88,7 +94,8 @@ impl Run {
             batch,
             steps,
             objective: None,
-            next_descent: FIRST_DESCENT,
+            effort: 0,
+            next_descent: 1,
             points: Vec::new(),
         }
     }
@@ -117,10 +124,12 @@ impl Run {
             if let Some(witness) = self.wave(search, budget)? {
                 return Ok(Some(Ended::Sat(witness)));
             }
-            if self.bounded >= self.next_descent && self.objective.is_none() {
-                if let Some(witness) = self.descend(search, budget)? {
-                    return Ok(Some(Ended::Sat(witness)));
-                }
+            if self.effort >= self.next_descent
+                && self.objective.is_none()
+                && !self.open.is_empty()
+                && let Some(witness) = self.descend(search, budget)?
+            {
+                return Ok(Some(Ended::Sat(witness)));
             }
             watcher.progress(self.state);
             if watcher.wants_state() {
@@ -144,20 +153,34 @@ impl Run {
         }
     }
 
-    /// Looks for a point by descents, in turn from anywhere and from open parts: what bounds cannot close may hold one.
+    /// Looks for a point by descents, half of them from open parts: what bounds cannot close may hold one.
     fn descend(&mut self, search: &Search<'_>, budget: &Budget<'_>) -> Result<Option<Witness>, GraphError> {
-        let restarts = (DESCENTS_PER_PART * self.bounded).max(256) as usize;
-        let seed = budget.seed.wrapping_add(self.bounded);
-        self.next_descent = self.next_descent.max(self.bounded).saturating_mul(4);
-        let stop = || budget.stopped();
-        let region = search.attack.descend(Starts::Region, restarts, DESCENT_STEPS, seed, &stop)?;
-        if region.witness.is_some() || self.open.is_empty() {
-            return Ok(region.witness);
-        }
+        let weights = search.program.graph.parameters().max(1);
+        let (fewest, most) = FIRST_EVALUATIONS;
+        let first = (FIRST_DESCENT / (3 * weights)).clamp(fewest, most);
+        let share = DESCENT_SHARE * self.effort as f64 / (3 * weights) as f64;
+        let evaluations = (share as usize).max(first);
+        self.next_descent = self.effort.saturating_mul(2).max((4 * first * weights) as u64);
+        let restarts = (evaluations / USUAL_STEPS).max(1);
         let boxes: Vec<(Vec<f64>, Vec<f64>)> =
             self.open.iter().rev().take(STARTING_BOXES).map(|part| (part.lower.clone(), part.upper.clone())).collect();
-        let starts = Starts::Boxes { boxes: &boxes, confined: false };
-        Ok(search.attack.descend(starts, restarts / 2, DESCENT_STEPS, seed, &stop)?.witness)
+        let stop = || budget.stopped();
+        let threads = budget.threads.max(1);
+        let descend = |number: usize| -> Result<Option<Witness>, GraphError> {
+            let seed = budget.seed.wrapping_add(self.effort).wrapping_add(number as u64);
+            let starts = match number % 2 {
+                0 => Starts::Region,
+                _ => Starts::Boxes { boxes: &boxes, confined: false },
+            };
+            let share = (restarts / (2 * threads)).max(1);
+            Ok(search.attack.descend(starts, share, DESCENT_STEPS, seed, &stop)?.witness)
+        };
+        for result in in_parallel((0..2 * threads).collect(), threads, &descend) {
+            if let Some(witness) = result? {
+                return Ok(Some(witness));
+            }
+        }
+        Ok(None)
     }
 
     /// Takes parts off the stack, examines them, and puts what is left of them back.
@@ -200,6 +223,7 @@ impl Run {
             match result? {
                 (_, Some(witness)) => return Ok(Some(witness)),
                 (Some(examined), None) => {
+                    self.effort += examined.effort;
                     if self.objective.is_some() && examined.point_count > 0 {
                         self.points.push((examined.points, examined.point_count));
                     }
@@ -214,6 +238,7 @@ impl Run {
             }
         }
         self.state.open = self.open.len() as u64;
+        self.state.bound = self.open.iter().map(|part| part.bound).filter(|bound| bound.is_finite()).reduce(f64::min);
         Ok(None)
     }
 

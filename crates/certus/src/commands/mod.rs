@@ -1,8 +1,13 @@
 //! The commands, one per file.
 
+pub mod audit;
 pub mod completions;
 pub mod fmt;
 pub mod inspect;
+mod objective;
+pub mod optimise;
+mod question;
+mod resume;
 pub mod simulate;
 pub mod verify;
 
@@ -16,16 +21,13 @@ use certus_lang::diagnostics::Diagnostics;
 use certus_lang::system::System;
 use certus_lang::{LowerOptions, load_file};
 
-use crate::arguments::Effort;
+use crate::arguments::{Effort, Memory};
 use crate::failure::Failure;
 
 impl Effort {
     /// When to stop, if ever.
     pub fn deadline(&self) -> Result<Option<Instant>, Failure> {
-        let Some(seconds) = self.timeout else { return Ok(None) };
-        let limit = Duration::try_from_secs_f64(seconds)
-            .map_err(|_| Failure::message(format!("--timeout {seconds}: expected a number of seconds")))?;
-        Ok(Instant::now().checked_add(limit))
+        deadline_after(self.timeout)
     }
 
     /// How many threads, at least one.
@@ -35,6 +37,21 @@ impl Effort {
             threads => threads,
         }
     }
+}
+
+impl Memory {
+    /// The ceiling in bytes.
+    pub fn bytes(&self) -> usize {
+        self.megabytes.saturating_mul(1 << 20)
+    }
+}
+
+/// When `--timeout` ends, from now on.
+pub fn deadline_after(timeout: Option<f64>) -> Result<Option<Instant>, Failure> {
+    let Some(seconds) = timeout else { return Ok(None) };
+    let limit = Duration::try_from_secs_f64(seconds)
+        .map_err(|_| Failure::message(format!("--timeout {seconds}: expected a number of seconds")))?;
+    Ok(Instant::now().checked_add(limit))
 }
 
 /// A flag that Ctrl-C sets: long work polls it and stops with what it has.

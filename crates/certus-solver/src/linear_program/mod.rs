@@ -1,0 +1,178 @@
+//! Linear programs that find the best bound of a part, where gradient steps only come near it.
+//!
+//! Over a box, every curve lies between lines and every product between planes. All values that these and the part's ranges
+//! allow form a polyhedron over the inputs and the outputs of what bends, and the smallest s for which every row can be ≤ s in it is
+//! found by a linear program (an interior point method). Its dual is a backward bound: the multipliers of the rows and ranges are a
+//! [`Goal`], and the multipliers of an element's lines say which mixture of them to lean on. So by duality the ordinary backward bound
+//! with these numbers is as good as the program's optimum, and that bound alone is believed: nothing here is trusted, and an inexact
+//! solution costs a little of the bound and no soundness.
+//!
+//! Where the optimum is not positive, its point is a candidate for the attack, and the elements whose value there is furthest from
+//! their curve are the ones worth cutting. Where moreover the point's true value is the bound up to rounding, the rows touch zero without room for
+//! a proof or a witness: such a part is *tied*, and cutting it further is of no use.
+//!
+//! * [`expressions`]: every element as an affine function of the variables;
+//! * [`problem`]: the program, and its solution;
+//! * [`candidates`]: points near the solution that are easier on rounding.
+
+mod candidates;
+mod expressions;
+mod problem;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use self::expressions::bending;
+
+use self::expressions::Expressions;
+use self::problem::{Origin, Problem, Solution};
+use crate::bound::program::{Program, Role};
+use crate::bound::table::Bounds;
+use crate::bound::tune::{Cut, Goal, Row, Tuned, certify};
+use crate::relaxation::Lean;
+
+/// What a linear program says of a part.
+pub(crate) struct Relaxed {
+    /// The backward bound with the program's multipliers and leans.
+    pub(crate) tuned: Tuned,
+    /// Points at which the rows may hold.
+    pub(crate) points: Vec<Vec<f64>>,
+    /// Elements to cut, the most promising first.
+    pub(crate) cuts: Vec<Cut>,
+    /// The rows reach zero and no further, as far as floats can tell.
+    pub(crate) tied: bool,
+}
+
+/// Rounding leaves the bound and the value at a point this far apart, as a share of the row's terms.
+const ROUNDING: f64 = 1e-12;
+
+/// The same where a point has to hold in single precision.
+const SINGLE_ROUNDING: f64 = 1e-5;
+
+/// Bounds the goal over the one box of a table by a linear program of at most `most` variables.
+pub(crate) fn relax(
+    program: &Program,
+    bounds: &mut Bounds,
+    rows: &[Row],
+    goal: &Goal,
+    most: usize,
+    keep_leans: bool,
+) -> Option<Relaxed> {
+    let in_rows = goal.rows.iter().flat_map(|&(row, _)| rows[row].terms.iter().map(|term| term.0));
+    let last = in_rows.chain(goal.multipliers.iter().map(|multiplier| multiplier.node)).max()?;
+    let own = Expressions::new(program, bounds, last, most)?;
+    let solution = Problem::new(program, bounds, rows, goal, &own).solve()?;
+    let (found, leans) = multipliers(&own, goal, &solution);
+    let mut relaxed = Relaxed { tuned: Tuned::default(), points: Vec::new(), cuts: Vec::new(), tied: false };
+    if solution.value.is_finite() {
+        relaxed.cuts = cuts(program, bounds, &own, &solution);
+        let point = point(program, bounds, &own, &solution);
+        let (truth, size) = candidates::value(program, bounds, rows, goal, &point, last);
+        relaxed.tuned = certify(program, bounds, rows, found, &leans, keep_leans);
+        let touches = relaxed.tuned.bound <= 0.0 && truth - relaxed.tuned.bound <= ROUNDING * size;
+        // Solutions so near the border vanish in single precision.
+        let vanishes = truth <= 0.0 && truth - relaxed.tuned.bound <= SINGLE_ROUNDING * size && truth > -SINGLE_ROUNDING * size;
+        relaxed.tied = goal.fixed.is_none() && (touches || vanishes);
+        if truth <= SINGLE_ROUNDING * size {
+            relaxed.points = candidates::around(&point, bounds, program);
+        } else {
+            relaxed.points.push(point);
+        }
+    } else {
+        relaxed.tuned = certify(program, bounds, rows, found, &leans, keep_leans);
+    }
+    Some(relaxed)
+}
+
+/// The goal and the leans that the dual solution stands for.
+fn multipliers(own: &Expressions, goal: &Goal, solution: &Solution) -> (Goal, Vec<(usize, usize, Lean)>) {
+    let mut found = goal.clone();
+    found.rows.iter_mut().for_each(|(_, weight)| *weight = 0.0);
+    found.multipliers.iter_mut().for_each(|multiplier| multiplier.weight = 0.0);
+    // Per variable and side: the sum of the multipliers, and of these times the leans.
+    let mut sums = vec![[(0.0, 0.0); 2]; own.variables.len()];
+    for &(origin, dual) in &solution.duals {
+        match origin {
+            Origin::Range => {}
+            Origin::Row(place) => found.rows[place].1 = dual,
+            Origin::Multiplier(place) => found.multipliers[place].weight = dual,
+            Origin::Below(variable, lean) => add(&mut sums[variable][0], dual, lean),
+            Origin::Above(variable, lean) => add(&mut sums[variable][1], dual, lean),
+        }
+    }
+    let all = found.rows.iter().map(|row| row.1).chain(found.multipliers.iter().map(|multiplier| multiplier.weight));
+    let total = match goal.fixed {
+        // The objective keeps its weight of one.
+        Some(fixed) => found.rows.iter().find(|row| row.0 == fixed).map_or(0.0, |row| row.1),
+        None => found.rows.iter().map(|row| row.1).sum(),
+    };
+    // A ray of an infeasible program has no size of its own, and perhaps no rows.
+    let unit = if solution.value.is_finite() && total > 0.0 { total } else { all.fold(0.0, f64::max) };
+    if unit > 0.0 && unit.is_finite() {
+        found.rows.iter_mut().for_each(|(_, weight)| *weight /= unit);
+        found.multipliers.iter_mut().for_each(|multiplier| multiplier.weight /= unit);
+    }
+    let leans = own.variables.iter().zip(&sums).map(|(variable, sums)| {
+        let [lower, upper] = sums.map(|(sum, leaning)| if sum > 0.0 { leaning / sum } else { f64::NAN });
+        (variable.node, variable.element, Lean { lower, upper })
+    });
+    (found, leans.collect())
+}
+
+fn add(sums: &mut (f64, f64), dual: f64, lean: f64) {
+    sums.0 += dual;
+    sums.1 += dual * lean;
+}
+
+/// The inputs of the solution.
+fn point(program: &Program, bounds: &Bounds, own: &Expressions, solution: &Solution) -> Vec<f64> {
+    let mut point = vec![0.0; program.inputs];
+    for (node, role) in program.roles.iter().enumerate() {
+        let Role::Input(offset) = role else { continue };
+        for element in 0..program.sizes[node] {
+            let range = bounds.interval(node, element, 0);
+            point[offset + element] = range.lo / 2.0 + range.hi / 2.0;
+        }
+    }
+    for (variable, value) in own.variables.iter().zip(&solution.at) {
+        if let Role::Input(offset) = program.roles[variable.node] {
+            let range = bounds.interval(variable.node, variable.element, 0);
+            let value = variable.middle + variable.half * value;
+            point[offset + variable.element] = value.max(range.lo).min(range.hi);
+        }
+    }
+    point
+}
+
+/// The elements whose values in the solution are far from their curves, by what that costs the bound.
+fn cuts(program: &Program, bounds: &Bounds, own: &Expressions, solution: &Solution) -> Vec<Cut> {
+    let mut pulls = vec![0.0; own.variables.len()];
+    for &(origin, dual) in &solution.duals {
+        match origin {
+            Origin::Below(variable, _) => pulls[variable] += dual,
+            Origin::Above(variable, _) => pulls[variable] -= dual,
+            _ => {}
+        }
+    }
+    let mut cuts = Vec::new();
+    for (variable, pull) in own.variables.iter().zip(pulls) {
+        let (node, element) = (variable.node, variable.element);
+        let value = |node: usize| own.value(node, element, &solution.at);
+        match &program.roles[node] {
+            Role::Curve(curve, argument) => {
+                let Some(at) = curve.split_point(bounds.interval(*argument, element, 0)) else { continue };
+                let score = pull.abs() * (curve.value(value(*argument)) - value(node)).abs();
+                cuts.push(Cut { node: *argument, element, at, score });
+            }
+            Role::Product(left, right) => {
+                let score = pull.abs() * (value(*left) * value(*right) - value(node)).abs();
+                let (x, y) = (bounds.interval(*left, element, 0), bounds.interval(*right, element, 0));
+                let (factor, range) = if x.width() >= y.width() { (*left, x) } else { (*right, y) };
+                cuts.push(Cut { node: factor, element, at: range.lo / 2.0 + range.hi / 2.0, score });
+            }
+            _ => {}
+        }
+    }
+    cuts.retain(|cut| cut.score.is_finite());
+    cuts.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.node.cmp(&b.node)).then(a.element.cmp(&b.element)));
+    cuts
+}

@@ -126,10 +126,18 @@ pub(crate) enum Record {
     /// Ranges are computed afresh.
     Bound,
     /// Ranges are computed afresh and refined; `keep`: all parts of this one have them too.
-    Refine { keep: bool },
+    Refine {
+        keep: bool,
+    },
     Clip(Combination, Vec<Claim>),
-    SplitInput { input: usize, at: f64 },
-    SplitNode { place: Place, at: f64 },
+    SplitInput {
+        input: usize,
+        at: f64,
+    },
+    SplitNode {
+        place: Place,
+        at: f64,
+    },
     Either(usize),
     Close(Combination),
     Empty,

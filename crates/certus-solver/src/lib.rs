@@ -17,6 +17,10 @@ mod linear_program;
 mod query;
 mod relaxation;
 mod search;
+#[cfg(test)]
+#[path = "../../certus-graph/tests/sketch/mod.rs"]
+#[allow(dead_code, reason = "tests of the graph use the rest")]
+mod sketch;
 pub mod vnnlib;
 
 pub use answer::{Answer, Progress, Refutation, UnknownReason, Witness};

@@ -113,7 +113,7 @@ fn what_asks_nothing_is_refused_with_the_way_out() {
         (&["verify", &pair, "--network", "h=zoo/toy/toy.onnx"], "network `h`: it is not declared"),
         (&["verify", BELOW_TEN, "--network", "f=zoo/toy/toy.onnx"], "without --network"),
         (&["verify", TOY, &pair, "--network", "f=zoo/toy/toy.onnx"], "give the specification alone"),
-        (&["verify", TOY, BELOW_TEN, "--timeout", "-1"], "--timeout -1"),
+        (&["verify", TOY, BELOW_TEN, "--timeout=-1"], "--timeout -1"),
         (&["verify", TOY, BELOW_TEN, "--save-query", "x.txt"], "must end in .query"),
         (&["verify", TOY, BELOW_TEN, "--certificate", "/nonexistent/x"], "cannot write /nonexistent/x"),
         (&["verify", TOY, BELOW_TEN, "-o", "/nonexistent/x"], "cannot write /nonexistent/x"),
@@ -296,8 +296,8 @@ fn a_search_goes_on_where_it_was_left() {
     let question = specification(2, TWO_BOXES);
     let file = folder.write("boxes.vnnlib", &question);
     let verify = |more: &[&str]| certus(&[&["verify", TOY, &file, "--resume", &state], more].concat());
-    let left = verify(&["--timeout", "0"]);
-    assert_eq!((left.code, left.stdout.as_str()), (3, "timeout\n"), "{}", left.stderr);
+    let left = verify(&["--memory", "0"]);
+    assert_eq!((left.code, left.stdout.as_str()), (3, "unknown\n"), "{}", left.stderr);
     assert!(left.stderr.contains(&format!("--resume {state} goes on from here")), "{}", left.stderr);
     let progress = std::fs::read_to_string(folder.file("state/progress")).unwrap();
     assert!(progress.ends_with("cases 2\ncertificate no\nend\n"), "{progress}");
@@ -321,35 +321,54 @@ fn a_search_goes_on_where_it_was_left() {
 fn what_was_closed_is_not_searched_again() {
     let folder = Folder::new("closed");
     let state = folder.file("state");
-    let file = folder.write("boxes.vnnlib", specification(2, &TWO_BOXES.replace("Y_0 8", "Y_0 6.5")));
+    let file = folder.write("boxes.vnnlib", specification(2, TWO_BOXES));
     let verify = |more: &[&str]| certus(&[&["verify", TOY, &file, "--resume", &state], more].concat());
-    assert_eq!(verify(&["--timeout", "0"]).code, 3);
-    // The first box has a point, but the folder says that nothing is left of it.
-    let progress = folder.file("state/progress");
-    let text = std::fs::read_to_string(&progress).unwrap();
-    folder.write("state/progress", text.replace("end\n", "closed 0 17\nend\n"));
-    let ran = verify(&["--json"]);
-    let document = json(&ran.stdout);
-    assert_eq!(document["verdict"], "unsat", "{}", ran.stderr);
-    assert!(document["closed"].as_u64().unwrap() >= 17);
-
-    // The same with the state of a search in which no part is open.
-    assert_eq!(verify(&["--timeout", "0"]).code, 3);
-    folder.write("state/case-0.search", "certus-search 1\nstrategy inputs\nclosed 17 1.0 0\nend\n");
-    assert_eq!(verify(&[]).stdout, "unsat\n");
+    let leave = || assert_eq!(verify(&["--memory", "0"]).code, 3);
+    let close = |lines: &str| {
+        let text = std::fs::read_to_string(folder.file("state/progress")).unwrap();
+        folder.write("state/progress", text.replace("end\n", &format!("{lines}end\n")));
+    };
+    // Nothing can be searched without memory; what the folder has need not be.
+    leave();
+    close("closed 0 17\n");
+    leave();
+    close("closed 1 4\n");
+    let document = json(&verify(&["--memory", "0", "--json"]).stdout);
+    assert_eq!((&document["verdict"], &document["closed"]), (&"unsat".into(), &21.into()));
 
     // What is damaged is named.
     for (name, text) in [
-        ("case-0.search", "certus-search 1\nstrategy inputs\nclosed 17 1.0 0\n"),
+        ("case-0.search", "certus-search 1\nstrategy inputs\n"),
         ("progress", "certus-resume 1\nnetwork"),
         ("progress", "something else"),
     ] {
-        assert_eq!(verify(&["--timeout", "0"]).code, 3);
+        leave();
         folder.write(&format!("state/{name}"), text);
         let ran = verify(&[]);
         assert!(ran.code == 2 && ran.stderr.contains(&state), "{name}: {}{}", ran.stdout, ran.stderr);
         std::fs::remove_dir_all(&state).unwrap();
     }
+    leave();
+    close("closed 2 4\n");
+    assert!(verify(&[]).stderr.contains("a line is not understood"));
+}
+
+#[test]
+fn a_resumed_search_gives_a_whole_certificate() {
+    let folder = Folder::new("resumed");
+    let net = folder.write("net.nnet", network(&[2, 8, 1]));
+    let file = folder.write("bound.vnnlib", specification(2, &format!("{}(assert (>= Y_0 0.49))", cube(2))));
+    let (state, certificate) = (folder.file("state"), folder.file("bound.certificate"));
+    let arguments = ["verify", &net, &file, "--resume", &state, "--certificate", &certificate];
+    // Without memory the search ends before its first part, and leaves its state.
+    let left = certus(&[&arguments[..], &["--memory", "0"]].concat());
+    assert_eq!((left.code, left.stdout.as_str()), (3, "unknown\n"), "{}", left.stderr);
+    assert!(std::fs::exists(folder.file("state/case-0.search")).unwrap());
+    let decided = certus(&arguments);
+    assert_eq!((decided.code, decided.stdout.as_str()), (0, "unsat\n"), "{}", decided.stderr);
+    assert_eq!(folder.names(), ["bound.certificate", "bound.vnnlib", "net.nnet"]);
+    let audited = certus(&["audit", &certificate]);
+    assert_eq!(audited.code, 0, "{}", audited.stdout);
 }
 
 /// Interrupts a search that takes hours, once it has begun.
@@ -362,7 +381,7 @@ fn an_interrupted_search_says_what_is_known_and_can_go_on() {
     let file = folder.write("far.vnnlib", specification(10, &format!("{}(assert (>= Y_0 60))", cube(10))));
     let (state, certificate) = (folder.file("state"), folder.file("far.certificate"));
     let arguments = ["verify", &net, &file, "--resume", &state, "--certificate", &certificate];
-    let child = Command::new(env!("CARGO_BIN_EXE_certus"))
+    let mut child = Command::new(env!("CARGO_BIN_EXE_certus"))
         .args(arguments)
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -370,6 +389,7 @@ fn an_interrupted_search_says_what_is_known_and_can_go_on() {
         .unwrap();
     // The folder appears after the handler of the signal is in place.
     while !std::path::Path::new(&state).join("progress").exists() {
+        assert!(child.try_wait().unwrap().is_none(), "the search ended before it began");
         std::thread::yield_now();
     }
     assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
@@ -428,7 +448,7 @@ fn expressions_and_gaps_are_checked() {
     for (arguments, message) in [
         (&["--maximise", "Y_1"][..], "'Y_1' is neither a number nor a variable"),
         (&["--maximise", "X_0*Y_0"], "is not linear"),
-        (&["--maximise", "Y_0", "--gap", "-1"], "--gap -1"),
+        (&["--maximise", "Y_0", "--gap=-1"], "--gap -1"),
         (&["--maximise", "Y_0", "--gap", "NaN"], "--gap NaN"),
         (&["--maximise", "Y_0", "--minimise", "Y_0"], "cannot be used with"),
         (&[], "required arguments"),

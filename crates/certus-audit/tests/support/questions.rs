@@ -61,6 +61,6 @@ pub fn too_large_tree(graph: &Graph) -> String {
          split input 0 0.0\nclose a0:1.0\n\
          split input 1 0.0\nclose a0:1.0 a1:0.25\n\
          refine\nclose a0:1.0 t{tanh}.0:1.0/1.0 t{clip}.0:0.0/0.0\n\
-         clip a2:1.0 t{clip}.0:0.0/0.0 ; x0 >= -0.25\nclip a2:1.0 t{clip}.0:0.0/0.0 ; x0 >= 0.1\nclose a2:1.0 t{tanh}.0:1.0/1.0 t{clip}.0:0.0/0.0 t{product}.0:1.0/0.5"
+         bound\nclip a2:1.0 t{clip}.0:0.0/0.0 ; x0 >= -0.25\nbound\nclip a2:1.0 t{clip}.0:0.0/0.0 ; x0 >= 0.1\nbound\nclose a2:1.0 t{tanh}.0:1.0/1.0 t{clip}.0:0.0/0.0 t{product}.0:1.0/0.5"
     )
 }

@@ -172,8 +172,10 @@ impl<'q> Attack<'q> {
             .map(|(index, &value)| {
                 let (low, high) = (region.inner_lower[index], region.inner_upper[index]);
                 if low > high {
-                    // The decimal that was written lies between two doubles: the upper one stands for it.
-                    return Some(low);
+                    // The decimal that was written lies between two doubles. One that is a float32 is what a runtime sees;
+                    // otherwise the upper one stands for it.
+                    let single = [low, high].into_iter().find(|&end| f64::from(end as f32) == end);
+                    return Some(single.unwrap_or(low));
                 }
                 let value = within(value, low, high);
                 let nearest = value as f32;

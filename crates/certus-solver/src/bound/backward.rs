@@ -17,7 +17,7 @@ use certus_graph::Op;
 
 use super::program::{Layer, Program, Role};
 use super::table::{Bounds, LineTable, line_error};
-use super::{ROOM, gamma};
+use super::{ROOM, TINY, gamma};
 
 /// A multiplier of a constraint, added to one column where its node is reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -117,7 +117,7 @@ impl Objectives {
                 }
             }
             if shared {
-                note_sums(&mut objectives, bounds, term.argument);
+                note_sums(&mut objectives, bounds, term.argument, 1);
             }
             if term.weight_error != 0.0 {
                 for (place, &(index, _)) in wanted.iter().enumerate() {
@@ -166,14 +166,15 @@ fn norms(coefficients: &[f64], columns: usize) -> Vec<f64> {
     norms
 }
 
-/// Takes account of coefficients that were added to others: each sum was rounded once more.
-fn note_sums(objectives: &mut Objectives, bounds: &Bounds, node: usize) {
+/// Takes account of coefficients that were added to others: each sum was rounded up to so many times more.
+fn note_sums(objectives: &mut Objectives, bounds: &Bounds, node: usize, times: usize) {
+    let factor = gamma(times);
     let columns = objectives.columns();
     let Some(coefficients) = &objectives.coefficients[node] else { return };
     for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
         for (column, value) in row.iter().enumerate().filter(|&(_, &value)| value != 0.0) {
             let magnitude = bounds.interval(node, element, objectives.boxes[column]).magnitude();
-            objectives.errors[column] += 2.0 * f64::EPSILON * value.abs() * magnitude;
+            objectives.errors[column] += factor * value.abs() * magnitude;
         }
     }
 }
@@ -238,11 +239,12 @@ fn affine(
     let columns = objectives.columns();
     let norms = norms(coefficients, columns);
     let factor = gamma(layer.bias.len());
+    let underflow = TINY * layer.bias.len() as f64;
     for (term, (reach, spread)) in layer.terms.iter().zip(&bounds.reach[node]) {
         match objectives.coefficients[term.argument].as_mut() {
             Some(target) => {
                 term.transposed.mul_acc(coefficients, target, columns, scratch);
-                note_sums(objectives, bounds, term.argument);
+                note_sums(objectives, bounds, term.argument, 1);
             }
             None => {
                 let mut target = objectives.buffer(program.sizes[term.argument]);
@@ -256,7 +258,7 @@ fn affine(
             if term.weight_error != 0.0 {
                 rounding += term.weight_error * spread[index];
             }
-            objectives.errors[column] += norm * rounding * ROOM;
+            objectives.errors[column] += (norm * rounding + underflow * spread[index]) * ROOM;
         }
     }
     for (row, &bias) in coefficients.chunks_exact(columns.max(1)).zip(&layer.bias).filter(|(_, bias)| **bias != 0.0) {
@@ -294,7 +296,7 @@ fn movement(
         for (column, norm) in norms.iter().enumerate().filter(|&(_, &norm)| norm != 0.0) {
             objectives.errors[column] += factor * norm * largest[objectives.boxes[column]];
         }
-        note_sums(objectives, bounds, argument);
+        note_sums(objectives, bounds, argument, sources.len());
     }
 }
 
@@ -399,7 +401,7 @@ fn curve(
     let mut target = shared.unwrap_or_else(|| objectives.buffer(program.sizes[argument]));
     let factor = line_error(program.sizes[node]);
     let table = &bounds.lines[node];
-    let Objectives { constants, errors, .. } = objectives;
+    let Objectives { boxes, constants, errors, .. } = objectives;
     for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
         let target = &mut target[element * columns..(element + 1) * columns];
         for (cells, span) in &spans {
@@ -428,12 +430,12 @@ fn curve(
             use_offsets(table, cells, factor, row, &mut constants[span.clone()], &mut errors[span.clone()]);
         }
     }
-    for (error, constant) in errors.iter_mut().zip(constants.iter()) {
-        *error += factor * constant.abs();
+    for ((error, constant), &index) in errors.iter_mut().zip(constants.iter()).zip(boxes.iter()) {
+        *error += factor * constant.abs() + 2.0 * TINY * table.spread[index];
     }
     objectives.coefficients[argument] = Some(target);
     if !fresh {
-        note_sums(objectives, bounds, argument);
+        note_sums(objectives, bounds, argument, 1);
     }
 }
 
@@ -460,9 +462,9 @@ fn product(
                 use_lines((&lower[cells.clone()], &upper[cells]), &row[span.clone()], &mut target[span.clone()]);
             }
         }
-        note_sums(objectives, bounds, argument);
+        note_sums(objectives, bounds, argument, 1);
     }
-    let Objectives { constants, errors, .. } = objectives;
+    let Objectives { boxes, constants, errors, .. } = objectives;
     for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
         for (cells, span) in &spans {
             let cells = element * bounds.boxes + cells.start..element * bounds.boxes + cells.end;
@@ -476,8 +478,8 @@ fn product(
             );
         }
     }
-    for (error, constant) in errors.iter_mut().zip(constants.iter()) {
-        *error += factor * constant.abs();
+    for ((error, constant), &index) in errors.iter_mut().zip(constants.iter()).zip(boxes.iter()) {
+        *error += factor * constant.abs() + 2.0 * TINY * table.spread[index];
     }
 }
 

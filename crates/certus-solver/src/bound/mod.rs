@@ -5,6 +5,7 @@
 //! * [`forward`]: interval propagation, which fills the table;
 //! * [`backward`]: linear lower bounds by substitution, which is the only step that proofs rest on;
 //! * [`refine`]: backward bounds of the elements that curves read;
+//! * [`zonotope`]: forward bounds that remember where values come from, which spare backward ones;
 //! * [`tune`]: better multipliers and lines for one objective per box, by gradient steps.
 
 pub(crate) mod backward;
@@ -12,13 +13,19 @@ pub(crate) mod forward;
 pub(crate) mod program;
 pub(crate) mod refine;
 pub(crate) mod table;
+#[cfg(test)]
+mod tests;
 pub(crate) mod tune;
+pub(crate) mod zonotope;
 
 /// γₙ = n·u / (1 − n·u) with room for the roundings of its own use.
 pub(crate) fn gamma(terms: usize) -> f64 {
     let unit = (2.0 * terms as f64 + 16.0) * f64::EPSILON / 2.0;
     unit / (1.0 - unit) * (1.0 + 1e-10)
 }
+
+/// What a product that underflows may be off by. Products of coefficients are multiplied by values of any size, so this counts.
+pub(crate) const TINY: f64 = f64::from_bits(1);
 
 /// A factor that covers the roundings of sums of rounding errors themselves.
 pub(crate) const ROOM: f64 = 1.0 + 1e-10;

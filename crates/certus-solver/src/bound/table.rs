@@ -27,6 +27,8 @@ pub(crate) struct LineTable {
     pub(crate) upper_second: Vec<f64>,
     /// The size of what is added up where a line is used: slopes times magnitudes plus offset.
     pub(crate) size: Vec<f64>,
+    /// For each box, the sum of the magnitudes of what lines with a slope read.
+    pub(crate) spread: Vec<f64>,
     /// Whether some offset is infinite.
     pub(crate) unbounded: bool,
 }
@@ -149,6 +151,8 @@ impl Bounds {
             column.resize(cells, 0.0);
         }
         table.unbounded = false;
+        table.spread.clear();
+        table.spread.resize(boxes, 0.0);
         match &program.roles[node] {
             Role::Curve(curve, argument) => {
                 let (lower, upper) = (&self.lower[*argument], &self.upper[*argument]);
@@ -164,6 +168,9 @@ impl Bounds {
                         lines.upper_offset,
                         range,
                     ));
+                    if lines.lower_slope != 0.0 || lines.upper_slope != 0.0 {
+                        table.spread[at % boxes] += range.magnitude();
+                    }
                     table.unbounded |= !table.size[at].is_finite();
                 }
             }
@@ -179,6 +186,11 @@ impl Bounds {
                     [table.upper_slope[at], table.upper_second[at], table.upper_offset[at]] = planes.upper;
                     let size = |plane: [f64; 3]| line_size(plane[0], plane[2], x) + line_size(plane[1], 0.0, y);
                     table.size[at] = size(planes.lower).max(size(planes.upper));
+                    for (slopes, range) in [(0, x), (1, y)] {
+                        if planes.lower[slopes] != 0.0 || planes.upper[slopes] != 0.0 {
+                            table.spread[at % boxes] += range.magnitude();
+                        }
+                    }
                     table.unbounded |= !table.size[at].is_finite();
                 }
             }
@@ -200,6 +212,7 @@ impl Bounds {
             lower_second: gather(&table.lower_second),
             upper_second: gather(&table.upper_second),
             size: gather(&table.size),
+            spread: gather(&table.spread),
             unbounded: table.unbounded,
         };
         Bounds {

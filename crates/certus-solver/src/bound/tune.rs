@@ -8,6 +8,7 @@
 
 use certus_graph::Interval;
 
+use super::TINY;
 use super::backward::{LowerBounds, Objectives, Pull, minimise};
 use super::program::{Program, Role};
 use super::table::{Bounds, Range};
@@ -399,10 +400,13 @@ impl<'a> Tuner<'a> {
             // Cells stand in the order of their nodes.
             let start = self.cells.partition_point(|cell| cell.node < node);
             let own = self.cells[start..].iter().take_while(|cell| cell.node == node);
-            if let Role::Curve(Curve::Relu, _) = &self.program.roles[node] {
+            if let Role::Curve(Curve::Relu, argument) = &self.program.roles[node] {
                 // Only the slope below moves, and its offset stays zero.
                 for cell in own {
-                    bounds.lines[node].lower_slope[cell.at] = cell.lean.lower;
+                    let reach = bounds.lower[*argument][cell.at].abs().max(bounds.upper[*argument][cell.at]);
+                    let table = &mut bounds.lines[node];
+                    table.lower_slope[cell.at] = cell.lean.lower;
+                    table.size[cell.at] = table.size[cell.at].max(cell.lean.lower * reach);
                 }
                 continue;
             }
@@ -469,7 +473,7 @@ pub(crate) fn add_rows(
     for &(row, weight) in weights.iter().filter(|&&(_, weight)| weight != 0.0) {
         for &(node, element, coefficient, radius) in &rows[row].terms {
             let product = weight * coefficient;
-            let error = f64::EPSILON * product.abs() + weight * radius;
+            let error = f64::EPSILON * product.abs() + weight * radius + TINY;
             objectives.add(program, bounds, (node, element, column), product, error);
         }
         let term = weight * rows[row].constant;

@@ -1,56 +1,45 @@
-//! Points near a solution, and what the rows are there.
+//! Points near a solution, and what bounds say of a single point.
 
+use certus_graph::Interval;
+
+use crate::bound::backward::{Objectives, minimise};
 use crate::bound::program::{Program, Role};
+use crate::bound::refine::{Outline, bound_parts};
 use crate::bound::table::Bounds;
-use crate::bound::tune::{Goal, Row};
+use crate::bound::tune::{Goal, Row, add_rows};
 
-/// The largest of the goal's rows (its objective, if it has one) at a point, in floats, and the size of that row's terms. Infinite where an element
-/// is known only by its enclosure.
-pub(super) fn value(
-    program: &Program,
-    bounds: &Bounds,
-    rows: &[Row],
-    goal: &Goal,
-    point: &[f64],
-    last: usize,
-) -> (f64, f64) {
-    let Some(values) = values(program, bounds, point, last) else { return (f64::INFINITY, 0.0) };
-    let wanted = goal.rows.iter().filter(|(row, _)| goal.fixed.is_none_or(|fixed| fixed == *row));
-    let row = |row: &Row| {
-        row.terms.iter().fold((row.constant, row.constant.abs()), |(sum, size), &(node, element, coefficient, _)| {
-            let term = coefficient * values[node][element];
-            (sum + term, size + term.abs().max(coefficient.abs() * bounds.interval(node, element, 0).magnitude()))
-        })
-    };
-    let each = wanted.map(|&(number, _)| row(&rows[number]));
-    each.fold((f64::NEG_INFINITY, 0.0), |(largest, size), (own, terms)| (largest.max(own), size.max(terms)))
+/// What bounds over a single point say of the rows there.
+pub(super) struct Judgement {
+    /// Some row cannot hold.
+    pub(super) refuted: bool,
+    /// No row is larger than this.
+    pub(super) largest: f64,
+    /// What rounding costs a bound.
+    pub(super) rounding: f64,
 }
 
-/// Every element's value at a point.
-fn values(program: &Program, bounds: &Bounds, point: &[f64], last: usize) -> Option<Vec<Vec<f64>>> {
-    let mut values: Vec<Vec<f64>> = Vec::with_capacity(last + 1);
-    let mut scratch = Vec::new();
-    for node in 0..=last {
-        let own = match &program.roles[node] {
-            Role::Input(offset) => point[*offset..offset + program.sizes[node]].to_vec(),
-            Role::Affine(layer) => {
-                let mut own = layer.bias.clone();
-                for term in &layer.terms {
-                    term.weights.mul_acc(&values[term.argument], &mut own, 1, &mut scratch);
-                }
-                own
-            }
-            Role::Movement(sources) => {
-                sources.iter().map(|&(argument, element)| values[argument][element]).collect()
-            }
-            Role::Curve(curve, argument) => values[*argument].iter().map(|&x| curve.value(x)).collect(),
-            Role::Product(left, right) => values[*left].iter().zip(&values[*right]).map(|(x, y)| x * y).collect(),
-            Role::Opaque if bounds.lower[node] == bounds.upper[node] => bounds.lower[node].clone(),
-            Role::Opaque => return None,
-        };
-        values.push(own);
+/// Bounds the goal's rows at one point. No part that contains the point has a better bound than the point alone.
+pub(super) fn judge(program: &Program, rows: &[Row], goal: &Goal, point: &[f64], last: usize) -> Option<Judgement> {
+    let outline = Outline { lower: point, upper: point, ranges: Vec::new(), inherited: None };
+    let bounds = bound_parts(program, &[outline], false, &|| false)?;
+    let mut judgement = Judgement { refuted: false, largest: f64::NEG_INFINITY, rounding: 0.0 };
+    let mut objectives = Objectives::new(program.roles.len(), vec![0; goal.rows.len()]);
+    for (column, &(row, _)) in goal.rows.iter().enumerate() {
+        add_rows(program, &bounds, &mut objectives, column, rows, &[(row, 1.0)]);
     }
-    Some(values)
+    let lower = minimise(program, &bounds, objectives, last, &mut Vec::new());
+    for (&(number, _), &bound) in goal.rows.iter().zip(&lower.bounds) {
+        let row = &rows[number];
+        let terms = row.terms.iter().map(|&(node, element, coefficient, radius)| {
+            Interval::point(coefficient).widen(radius) * bounds.interval(node, element, 0)
+        });
+        let value = terms.fold(Interval::point(row.constant), |sum, term| sum + term);
+        let bound = bound.max(value.lo);
+        judgement.refuted |= if row.strict { bound >= 0.0 } else { bound > 0.0 };
+        judgement.largest = judgement.largest.max(value.hi);
+        judgement.rounding = judgement.rounding.max(value.hi - bound);
+    }
+    Some(judgement)
 }
 
 /// Decimal and binary places that coordinates are rounded to.

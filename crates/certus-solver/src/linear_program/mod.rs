@@ -8,8 +8,9 @@
 //! solution costs a little of the bound and no soundness.
 //!
 //! Where the optimum is not positive, its point is a candidate for the attack, and the elements whose value there is furthest from
-//! their curve are the ones worth cutting. Where moreover the point's true value is the bound up to rounding, the rows touch zero without room for
-//! a proof or a witness: such a part is *tied*, and cutting it further is of no use.
+//! their curve are the ones worth cutting. A part is *tied* where there is room for neither proof nor witness, and cutting it further is of no use: the
+//! bound is zero up to rounding and the point reaches it; or bounds cannot refute even that single point, so that no part around it will
+//! ever be closed, and nothing in the part is below zero by more than single precision rounds.
 //!
 //! * [`expressions`]: every element as an affine function of the variables;
 //! * [`problem`]: the program, and its solution;
@@ -23,6 +24,7 @@ mod tests;
 
 pub(crate) use self::expressions::bending;
 
+use self::candidates::{around, judge};
 use self::expressions::Expressions;
 use self::problem::{Origin, Problem, Solution};
 use crate::bound::program::{Program, Role};
@@ -42,11 +44,16 @@ pub(crate) struct Relaxed {
     pub(crate) tied: bool,
 }
 
-/// Rounding leaves the bound and the value at a point this far apart, as a share of the row's terms.
-const ROUNDING: f64 = 1e-12;
+/// Single precision rounds so much more coarsely than bounds do; that a bound takes the worst for granted is worth a few bits of it.
+const COARSER: f64 = (1 << 26) as f64;
 
-/// The same where a point has to hold in single precision.
-const SINGLE_ROUNDING: f64 = 1e-5;
+/// The solution's values are as accurate as this, as a share of how much the rows vary.
+const ACCURACY: f64 = 1e-9;
+
+/// A bound that is no further below zero than this share of how much the rows vary, or so many times what rounding costs at a point, would
+/// be positive if the program's optimum were.
+const TOUCH: f64 = 1e-12;
+const ROUNDINGS: f64 = 4096.0;
 
 /// Bounds the goal over the one box of a table by a linear program of at most `most` variables.
 pub(crate) fn relax(
@@ -63,22 +70,23 @@ pub(crate) fn relax(
     let solution = Problem::new(program, bounds, rows, goal, &own).solve()?;
     let (found, leans) = multipliers(&own, goal, &solution);
     let mut relaxed = Relaxed { tuned: Tuned::default(), points: Vec::new(), cuts: Vec::new(), tied: false };
-    if solution.value.is_finite() {
-        relaxed.cuts = cuts(program, bounds, &own, &solution);
-        let point = point(program, bounds, &own, &solution);
-        let (truth, size) = candidates::value(program, bounds, rows, goal, &point, last);
-        relaxed.tuned = certify(program, bounds, rows, found, &leans, keep_leans);
-        let touches = relaxed.tuned.bound <= 0.0 && truth - relaxed.tuned.bound <= ROUNDING * size;
-        // Solutions so near the border vanish in single precision.
-        let vanishes = truth <= 0.0 && truth - relaxed.tuned.bound <= SINGLE_ROUNDING * size && truth > -SINGLE_ROUNDING * size;
-        relaxed.tied = goal.fixed.is_none() && (touches || vanishes);
-        if truth <= SINGLE_ROUNDING * size {
-            relaxed.points = candidates::around(&point, bounds, program);
-        } else {
-            relaxed.points.push(point);
+    relaxed.tuned = certify(program, bounds, rows, found, &leans, keep_leans);
+    if solution.value.is_infinite() {
+        return Some(relaxed);
+    }
+    relaxed.cuts = cuts(program, bounds, &own, &solution);
+    let point = point(program, bounds, &own, &solution);
+    match judge(program, rows, goal, &point, last).filter(|_| goal.fixed.is_none()) {
+        Some(judgement) => {
+            let bound = relaxed.tuned.bound;
+            let near = |value: f64| value.abs() <= COARSER * judgement.rounding;
+            let hidden = !judgement.refuted && near(bound) && near(judgement.largest);
+            let reached = judgement.largest <= ACCURACY * solution.scale;
+            let touched = reached && -bound <= (TOUCH * solution.scale).max(ROUNDINGS * judgement.rounding);
+            relaxed.tied = bound <= 0.0 && (hidden || touched);
+            relaxed.points = if reached || !judgement.refuted { around(&point, bounds, program) } else { vec![point] };
         }
-    } else {
-        relaxed.tuned = certify(program, bounds, rows, found, &leans, keep_leans);
+        None => relaxed.points.push(point),
     }
     Some(relaxed)
 }

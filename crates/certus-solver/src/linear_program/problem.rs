@@ -43,6 +43,8 @@ pub(super) struct Solution {
     pub(super) at: Vec<f64>,
     /// The smallest s, infinite where nothing is feasible.
     pub(super) value: f64,
+    /// How much the rows vary over the box; the method's accuracy is relative to it.
+    pub(super) scale: f64,
     /// Multipliers of the constraints as they were meant.
     pub(super) duals: Vec<(Origin, f64)>,
 }
@@ -64,7 +66,7 @@ impl Problem {
             limits: Vec::new(),
             columns,
             base: f64::NEG_INFINITY,
-            scale: f64::MIN_POSITIVE,
+            scale: 0.0,
         };
         let sums: Vec<Vec<f64>> = goal.rows.iter().map(|&(row, _)| combined(&rows[row], own)).collect();
         // With an objective, its row alone is minimised and the others must hold.
@@ -72,6 +74,10 @@ impl Problem {
         for sum in sums.iter().enumerate().filter(|(place, _)| soft(*place)).map(|(_, sum)| sum) {
             problem.base = problem.base.max(sum[columns - 1]);
             problem.scale = problem.scale.max(sum[..columns - 1].iter().map(|c| c.abs()).sum());
+        }
+        // Rows that are constant here have no scale; any will do.
+        if problem.scale < 1e-280 {
+            problem.scale = 1.0;
         }
         for (place, sum) in sums.iter().enumerate() {
             let slack = if soft(place) { (problem.base, problem.scale) } else { (0.0, 0.0) };
@@ -145,7 +151,8 @@ impl Problem {
                 self.add_planes(place, value, (own.of(*argument, element), None), below, above);
             }
             Role::Product(left, right) => {
-                let planes = ENDS.map(|t| (t, product_planes(range(*left), range(*right), Lean { lower: t, upper: t })));
+                let planes =
+                    ENDS.map(|t| (t, product_planes(range(*left), range(*right), Lean { lower: t, upper: t })));
                 let below = planes.iter().map(|(t, planes)| (*t, planes.lower)).collect();
                 let above = planes.iter().map(|(t, planes)| (*t, planes.upper)).collect();
                 let arguments = (own.of(*left, element), Some(own.of(*right, element)));
@@ -217,7 +224,7 @@ impl Problem {
         }
         let duals = self.origins.iter().zip(&solution.z).zip(&self.norms);
         let duals = duals.map(|((&origin, &dual), &norm)| (origin, (dual / norm * self.scale).max(0.0))).collect();
-        Some(Solution { at: solution.x[..columns - 1].to_vec(), value, duals })
+        Some(Solution { at: solution.x[..columns - 1].to_vec(), value, scale: self.scale, duals })
     }
 
     /// The constraints column by column.

@@ -39,8 +39,9 @@ impl Line {
         if !sum.is_finite() || !size.is_finite() {
             return Vec::new();
         }
-        // How far a·x may rise above its minimum, with what rounding did.
-        let room = -sum + 4.0 * gamma(lower.len() + 1) * size + f64::MIN_POSITIVE;
+        // How far a·x may rise above its minimum, with what rounding did. A minimum a hair above zero leaves a sliver, so that
+        // the box keeps its corners in order.
+        let room = (-sum + 4.0 * gamma(lower.len() + 1) * size + f64::MIN_POSITIVE).max(0.0);
         let mut claims = Vec::new();
         for (input, &slope) in self.slopes.iter().enumerate().filter(|&(_, &slope)| slope != 0.0) {
             let (low, high) = (lower[input], upper[input]);

@@ -10,10 +10,11 @@ use super::part::Part;
 use super::proof::{Combination, Record, Tree};
 use crate::bound::backward::{Objectives, minimise};
 use crate::bound::program::{Program, Role};
-use crate::bound::refine::{Known, Outline, bound_parts};
+use crate::bound::refine::{Known, Outline, Refinement, bound_parts};
 use crate::bound::table::Bounds;
 use crate::bound::tune::{Climb, Cut, Goal, Row, Tuned, add_rows, tune};
 use crate::linear_program::{Relaxed, bending, relax};
+use crate::query::Region;
 
 /// How a search cuts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,6 +38,17 @@ const MOST_COLUMNS: usize = 16;
 /// A linear program has at most so many variables: inputs, and elements that bend.
 const MOST_VARIABLES: usize = 60;
 
+/// Linear programs are for parts below this share of the region, and for those inside them that cut elements.
+const DEEP: f64 = 1e-3;
+
+/// They are for parts with at most so many elements that bend, when inputs are cut and when elements are. On ACAS Xu programs of this size
+/// cost about what they save; larger ones cost more.
+const FEW_BENDS_OF_INPUTS: usize = 16;
+const FEW_BENDS_OF_NODES: usize = 8;
+
+/// A box with this share of the region's width in every input is too small for cutting inputs to help.
+const TINY_WIDTH: f64 = 1e-7;
+
 /// Bounds that a certificate rests on stay this share of their size away from zero.
 const CERTIFIED_DIGITS: f64 = 1e-10;
 
@@ -44,6 +56,7 @@ const CERTIFIED_DIGITS: f64 = 1e-10;
 pub(crate) struct Context<'a> {
     pub(crate) program: &'a Program,
     pub(crate) logic: &'a Logic,
+    pub(crate) region: &'a Region,
     pub(crate) strategy: Strategy,
     /// Steps of tuning per part.
     pub(crate) steps: usize,
@@ -137,7 +150,13 @@ impl Context<'_> {
                 inherited: item.part.known.as_deref(),
             })
             .collect();
-        let bounds = bound_parts(self.program, &outlines, refine, stop)?;
+        // A certificate's checker repeats intervals and backward bounds only.
+        let how = match (refine, self.certify) {
+            (false, _) => Refinement::Nothing,
+            (true, true) => Refinement::Backward,
+            (true, false) => Refinement::Forward,
+        };
+        let bounds = bound_parts(self.program, &outlines, how, stop)?;
         drop(outlines);
         self.bound_rows(&mut items, &bounds, stop)?;
         for (index, item) in items.iter_mut().enumerate() {
@@ -276,6 +295,17 @@ impl Context<'_> {
         (item.part.lower, item.part.upper) = (lower, upper);
     }
 
+    /// Whether a part's box is next to nothing.
+    fn tiny(&self, part: &Part) -> bool {
+        let ends = part.lower.iter().zip(&part.upper).zip(self.region.lower.iter().zip(&self.region.upper));
+        ends.into_iter().all(|((low, high), (first, last))| high - low <= TINY_WIDTH * (last - first))
+    }
+
+    /// Whether a clip left so little of a box that it is bounded again before anything else.
+    fn shrank(&self, before: &Bounds, index: usize, part: &Part) -> bool {
+        self.left(before, index, part) < WORTH_ANOTHER_LOOK && !self.tiny(part)
+    }
+
     /// What share of a box is left, by the side that shrank most.
     fn left(&self, before: &Bounds, index: usize, part: &Part) -> f64 {
         let mut left = 1.0;
@@ -298,7 +328,7 @@ impl Context<'_> {
         let mut goals = Vec::new();
         let mut owners: Vec<(usize, usize)> = Vec::new();
         for (index, item) in items.iter().enumerate() {
-            if item.result.is_some() || self.left(bounds, index, &item.part) < WORTH_ANOTHER_LOOK {
+            if item.result.is_some() || self.shrank(bounds, index, &item.part) {
                 continue;
             }
             for (disjunct, rows) in self.alternatives(item) {
@@ -346,16 +376,19 @@ impl Context<'_> {
 
     /// The better of a tuned bound and a linear program's, where that is worth its time.
     fn relax(&self, item: &mut Item, tuned: Tuned, bounds: &Bounds, column: usize) -> Tuned {
+        let small = item.part.share < DEEP || !item.part.ranges.is_empty() || self.tiny(&item.part);
+        if self.closes(&tuned) || !small {
+            return tuned;
+        }
         let (bends, kinked) = bending(self.program, bounds, column);
-        let inside = !item.part.ranges.is_empty();
-        let deep = item.part.share < env("H_DEEP", 1e-3);
-        let near = tuned.bound > -env("H_NEAR", 0.0);
         let few = match self.strategy {
-            Strategy::Inputs => env("H_PHASES", 16.0),
-            Strategy::Nodes => env("H_NODES", 4.0),
+            // Kinks that meet in a point stay however small the box around it is.
+            _ if self.tiny(&item.part) => MOST_VARIABLES,
+            Strategy::Inputs => FEW_BENDS_OF_INPUTS,
+            Strategy::Nodes => FEW_BENDS_OF_NODES,
         };
-        item.phases = kinked && bends <= few as usize && (inside || deep) && env("H_DEEP", 1e-3) > 0.0;
-        if self.closes(&tuned) || bends + self.program.inputs > MOST_VARIABLES || !(item.phases || near) {
+        item.phases = kinked && bends <= few;
+        if !item.phases || bends + self.program.inputs > MOST_VARIABLES {
             return tuned;
         }
         let goal = Goal { rows: tuned.rows.clone(), multipliers: tuned.multipliers.clone(), fixed: self.objective };
@@ -364,9 +397,13 @@ impl Context<'_> {
         let Some(mut relaxed) = relax(self.program, &mut own, rows, &goal, MOST_VARIABLES, self.certify) else {
             return tuned;
         };
-        let better = relaxed.tuned.bound > tuned.bound && (self.objective.is_none() || self.closes(&relaxed.tuned) || relaxed.tuned.rows.iter().any(|&(row, weight)| Some(row) == self.objective && weight == 1.0));
         let found = std::mem::take(&mut relaxed.tuned);
-        item.relaxed.push(relaxed);
+        if !self.closes(&found) {
+            item.relaxed.push(relaxed);
+        }
+        // Without the whole objective a bound says nothing of it, but it may close the part.
+        let whole = self.objective.is_none_or(|objective| found.rows.contains(&(objective, 1.0)));
+        let better = found.bound > tuned.bound && (whole || self.closes(&found));
         if better { Tuned { cuts: tuned.cuts, ..found } } else { tuned }
     }
 
@@ -488,11 +525,14 @@ impl Context<'_> {
                 }
             }
         }
-        if self.left(bounds, index, &item.part) < WORTH_ANOTHER_LOOK {
+        if self.shrank(bounds, index, &item.part) {
             return behind(Tree::Open(item.part), item.steps);
         }
         let steps = std::mem::take(&mut item.steps);
-        if !item.relaxed.is_empty() && item.relaxed.iter().all(|relaxed| relaxed.tied) {
+        // Every way in which the part may hold touches zero, and no other disjunction can tell.
+        let open = tuned.iter().filter(|(_, tuned)| !closed(tuned)).count();
+        let tied = item.relaxed.iter().filter(|relaxed| relaxed.tied).count();
+        if tied > 0 && tied == open && item.core.pending.len() <= 1 {
             return behind(Tree::Stuck, steps);
         }
         behind(self.cut(item, &tuned, bounds, index), steps)
@@ -582,8 +622,4 @@ impl Context<'_> {
         };
         Some(Tree::Branch(Record::SplitInput(input, middle), vec![child(false), child(true)]))
     }
-}
-
-fn env(name: &str, default: f64) -> f64 {
-    std::env::var(name).ok().and_then(|v| v.parse().ok()).unwrap_or(default)
 }

@@ -14,6 +14,8 @@ mod proof;
 mod run;
 mod sample;
 mod saved;
+#[cfg(test)]
+mod tests;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

@@ -5,16 +5,25 @@
 //! open parts and t together bound the maximum from above.
 
 use certus_graph::eval::enclose;
+use certus_graph::interval::{add_down, sub_down};
 use certus_graph::{GraphError, Interval};
 
-use super::logic::Logic;
+use super::examine::Strategy;
 use super::run::{Ended, Run};
 use super::{Budget, Search, Watcher, strategies};
 use crate::answer::{Progress, UnknownReason, Witness};
-use crate::attack::Attack;
+use crate::attack::{Attack, falsify};
+use crate::bound::tune::Row;
 use crate::formula::{Atom, Formula, Linear};
 use crate::query::{Query, QueryError};
 use crate::vnnlib::Variable;
+
+/// Descents for a better point: so many at a time, after so many parts and again after four times as many, and so often in
+/// a row while they succeed.
+const FIRST_DESCENTS: usize = 128;
+const FIRST_CLIMB: u64 = 64;
+const MOST_CLIMBS: usize = 12;
+const DESCENT_STEPS: usize = 100;
 
 /// A sound interval for a maximum.
 #[derive(Clone, Debug, PartialEq)]
@@ -58,6 +67,7 @@ pub fn optimise(
     let mut search = Search::new(&extended);
     let number = search.logic.rows.len() - 1;
     search.logic.forget_range(number);
+    let least = search.logic.rows[number].constant;
     let attack = Attack::new(query);
     let mut climber = Climber { query, attack, objective, gap: gap.max(0.0), best: none };
     let values = enclosed(&extended, objective)?;
@@ -65,15 +75,22 @@ pub fn optimise(
     let (points, count) = search.sample_points(budget.seed);
     climber.try_points(&points, count)?;
     let start = if values.lo.is_finite() { values.lo } else { -f64::MAX / 4.0 };
-    let strategy = strategies(&search).remove(0);
+    climber.climb(FIRST_DESCENTS, budget)?;
+    // With few inputs these are cut: bounds of an objective gain more from small boxes than from single elements.
+    let strategy = strategies(&search).pop().unwrap_or(Strategy::Inputs);
+    let mut next_climb = FIRST_CLIMB;
     let mut run = Run::new(&search, strategy, budget);
     run.objective = Some(number);
     loop {
         let threshold = if climber.best.witness.is_some() { climber.best.lower + climber.gap } else { start };
-        set_threshold(&mut search.logic, number, threshold, &mut run);
+        set_threshold(&mut search.logic.rows[number], least, threshold, &mut run);
         let ended = run.advance(&search, budget, 1, watcher)?;
         for (points, count) in std::mem::take(&mut run.points) {
             climber.try_points(&points, count)?;
+        }
+        if run.bounded >= next_climb {
+            next_climb *= 4;
+            climber.climb(FIRST_DESCENTS, budget)?;
         }
         climber.best.progress = run.state;
         // What is open is bounded by its larger parts; a part that is still the whole region, by its enclosure.
@@ -120,12 +137,13 @@ fn value_at(query: &Query, objective: &Linear<Variable>, inputs: &[Interval]) ->
     }))
 }
 
-/// Moves the threshold, and the bounds of open parts with it: they are kept relative to it.
-fn set_threshold(logic: &mut Logic, row: usize, threshold: f64, run: &mut Run) {
-    let before = logic.rows[row].constant;
-    logic.rows[row].constant = threshold;
+/// Moves the threshold t of the row `t − f ≤ 0`, given the lower end of the constant of −f, and the bounds of open parts with
+/// it: they are kept relative to it.
+fn set_threshold(row: &mut Row, least: f64, threshold: f64, run: &mut Run) {
+    let before = std::mem::replace(&mut row.constant, add_down(threshold, least));
+    let rise = sub_down(row.constant, before);
     for part in &mut run.open {
-        part.bound = (part.bound + (threshold - before)).next_down();
+        part.bound = add_down(part.bound, rise);
     }
 }
 
@@ -139,6 +157,31 @@ struct Climber<'q> {
 }
 
 impl Climber<'_> {
+    /// Looks for points that are better by the gap, or by a part of what is open, by descents.
+    fn climb(&mut self, restarts: usize, budget: &Budget<'_>) -> Result<(), QueryError> {
+        let stop = || budget.stopped();
+        let mut share = 0.5;
+        for attempt in 0..MOST_CLIMBS {
+            let (low, high) = (self.best.lower, self.best.upper);
+            let wanted =
+                if low.is_finite() && high.is_finite() { low + (share * (high - low)).max(self.gap) } else { low };
+            if !wanted.is_finite() || stop() {
+                return Ok(());
+            }
+            let row = Linear::constant(Interval::point(wanted)).plus(Interval::point(-1.0), self.objective);
+            let row = Formula::Atom(Atom { linear: row, strict: false });
+            let better = self.query.with_formula(Formula::And(vec![self.query.formula.clone(), row]))?;
+            let seed = budget.seed.wrapping_add(attempt as u64);
+            let found = falsify(&better, restarts, DESCENT_STEPS, seed, &stop)?;
+            let point = found.witness.map_or(found.nearest, |witness| witness.inputs);
+            self.try_points(&point, usize::from(!point.is_empty()))?;
+            if self.best.lower == low {
+                share /= 8.0;
+            }
+        }
+        Ok(())
+    }
+
     /// Keeps the best of some points (element-major, `count` of them) at which the formula holds under replay.
     fn try_points(&mut self, points: &[f64], count: usize) -> Result<(), GraphError> {
         let mut better: Vec<(f64, Vec<f64>)> = Vec::new();

@@ -19,11 +19,6 @@ impl Combination {
         Combination { rows: vec![(row, 1.0)], ..Combination::default() }
     }
 
-    /// Some rows with weights.
-    pub(crate) fn rows(rows: Vec<(usize, f64)>) -> Self {
-        Combination { rows, ..Combination::default() }
-    }
-
     /// What tuning found.
     pub(crate) fn tuned(tuned: &Tuned) -> Self {
         Combination { rows: tuned.rows.clone(), multipliers: tuned.multipliers.clone(), leans: tuned.leans.clone() }

@@ -27,7 +27,7 @@ pub(super) struct Run {
     open_bytes: usize,
     pub(super) proof: Option<Proof>,
     pub(super) state: Progress,
-    bounded: u64,
+    pub(super) bounded: u64,
     pub(super) stuck: bool,
     batch: usize,
     steps: usize,
@@ -82,7 +82,7 @@ impl Run {
             Strategy::Nodes => 16,
         };
         let open_bytes = open.iter().map(Part::bytes).sum();
-        let state = Progress::default();
+        let state = Progress { open: open.len() as u64, ..Progress::default() };
         Run {
             strategy,
             open,
@@ -132,7 +132,8 @@ impl Run {
                 return Ok(Some(Ended::Sat(witness)));
             }
             watcher.progress(self.state);
-            if watcher.wants_state() {
+            // With an objective, parts are closed by what was found so far: no state of a search for the query alone.
+            if self.objective.is_none() && watcher.wants_state() {
                 watcher.state(Saved::of(self));
             }
         }
@@ -203,6 +204,7 @@ impl Run {
         let context = Context {
             program: &search.program,
             logic: &search.logic,
+            region: &search.query.region,
             strategy: self.strategy,
             steps: self.steps,
             certify: budget.certify,

@@ -10,7 +10,11 @@
 //! choice <disjunction> <disjunct>
 //! proof <lines>
 //! …
+//! end <checksum>
 //! ```
+//!
+//! A part that got lost would be taken for closed, so nothing is read whose checksum (FNV-1a of all that stands before the
+//! last line) does not fit.
 //!
 //! Open parts stand in the order in which they were open; closed ones are only counted. Bounds that a larger part lent are not kept: they are found
 //! again.
@@ -56,6 +60,19 @@ impl std::error::Error for SavedError {}
 
 const VERSION: &str = "certus-search 1";
 
+/// The last line behind a text: its checksum.
+fn ending(body: &str) -> String {
+    let step = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+    format!("end {:016x}\n", body.bytes().fold(0xcbf2_9ce4_8422_2325, step))
+}
+
+/// What stands before the last line, if that fits it.
+fn checked(text: &str) -> Option<&str> {
+    let last = text.strip_suffix('\n')?.rfind('\n')? + 1;
+    let (body, end) = text.split_at(last);
+    (end == ending(body)).then_some(body)
+}
+
 impl Saved {
     /// How far the search was.
     pub fn progress(&self) -> Progress {
@@ -70,7 +87,8 @@ impl Saved {
     pub(super) fn of(run: &Run) -> Saved {
         let mut open: Vec<Part> =
             run.open.iter().map(|part| Part { known: None, warm: Vec::new(), ..part.clone() }).collect();
-        let proof = run.proof.as_ref().map(|proof| {
+        // Once a part could not be cut any further no certificate comes of it.
+        let proof = run.proof.as_ref().filter(|_| !run.stuck).map(|proof| {
             let (text, places) = proof.beginning();
             let order = |part: &Part| places.iter().position(|&place| place == part.proof);
             open.sort_by_cached_key(order);
@@ -86,8 +104,9 @@ impl Saved {
         for (place, part) in self.open.iter_mut().enumerate() {
             part.proof = place as u32;
         }
+        let state = self.progress();
         let mut run = Run::from_parts(search, self.strategy, self.open, proof);
-        run.state = self.progress;
+        run.state = state;
         run.stuck = self.stuck;
         run
     }
@@ -120,18 +139,23 @@ impl Saved {
             let _ = writeln!(text, "proof {}", proof.lines().count());
             text.push_str(proof);
         }
-        text.push_str("end\n");
-        text
+        let end = ending(&text);
+        text + &end
     }
 
     /// Reads what [`Saved::print`] wrote. Whether it belongs to a query is for [`Saved::fits`] to say.
     pub fn parse(text: &str) -> Result<Saved, SavedError> {
-        let mut lines = text.lines().enumerate();
         let fail = |line: usize, message: &str| SavedError { line: line + 1, message: message.to_string() };
-        match lines.next() {
-            Some((_, VERSION)) => {}
-            _ => return Err(fail(0, "this is no saved search of this version")),
+        if text.lines().next() != Some(VERSION) {
+            return Err(fail(0, "this is no saved search of this version"));
         }
+        let Some(body) = checked(text) else {
+            return Err(fail(
+                text.lines().count().saturating_sub(1),
+                "this is not all that was saved, or it was changed",
+            ));
+        };
+        let mut lines = body.lines().enumerate().skip(1);
         let mut saved = Saved {
             strategy: Strategy::Inputs,
             progress: Progress::default(),
@@ -173,7 +197,8 @@ impl Saved {
                 }
                 "choice" => {
                     let Some(part) = last else { return Err(fail(number, "a choice without its part")) };
-                    part.choices.push((count(1)? as u32, count(2)? as u32));
+                    let small = |at: usize| u32::try_from(count(at)?).map_err(|_| fail(number, "a count is too large"));
+                    part.choices.push((small(1)?, small(2)?));
                 }
                 "proof" => {
                     let mut proof = String::new();
@@ -184,11 +209,10 @@ impl Saved {
                     }
                     saved.proof = Some(proof);
                 }
-                "end" => return Ok(saved),
                 _ => return Err(fail(number, "this line is not understood")),
             }
         }
-        Err(fail(text.lines().count(), "the end is missing"))
+        Ok(saved)
     }
 
     /// Whether the parts are parts of this query's region, by their sizes and numbers.

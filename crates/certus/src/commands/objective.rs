@@ -72,9 +72,17 @@ fn number(text: &str) -> Option<Interval> {
     // Words such as `inf` and `nan` are numbers to Rust.
     let numeric = text.starts_with(|first: char| first.is_ascii_digit() || matches!(first, '.' | '-' | '+'));
     let value: f64 = text.parse().ok().filter(|value: &f64| numeric && value.is_finite())?;
-    let decimals = text.split_once('.').map_or(0, |(_, decimals)| decimals.len());
-    let exact = format!("{value:.decimals$}") == text.trim_start_matches('+');
+    // Every double has at most 1074 digits behind the point; all of them, against those that are written.
+    let exact = digits(&format!("{value:.1074}")) == digits(text);
     Some(if exact { Interval::point(value) } else { Interval::new(value.next_down(), value.next_up()) })
+}
+
+/// A decimal without the digits and signs that do not matter.
+fn digits(text: &str) -> String {
+    let (sign, rest) = text.strip_prefix('-').map_or(("", text), |rest| ("-", rest));
+    let rest = rest.trim_start_matches('+').trim_start_matches('0');
+    let rest = if rest.contains('.') { rest.trim_end_matches('0').trim_end_matches('.') } else { rest };
+    format!("{sign}{rest}")
 }
 
 #[cfg(test)]
@@ -123,7 +131,9 @@ mod tests {
     fn decimals_that_are_no_doubles_are_enclosed() {
         let Interval { lo, hi } = read("0.1").constant;
         assert!(lo < 0.1 && 0.1 < hi);
-        assert_eq!(read("0.125").constant, Interval::point(0.125));
+        for (text, value) in [("0.125", 0.125), (".50", 0.5), ("-007.250*1", -7.25), ("300", 300.0), ("2.", 2.0)] {
+            assert_eq!(read(text).constant, Interval::point(value), "{text}");
+        }
     }
 
     #[test]

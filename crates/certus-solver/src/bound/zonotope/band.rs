@@ -1,0 +1,35 @@
+//! Curves as one slope and a band: what an affine form takes of a curve.
+
+use certus_graph::Interval;
+
+use crate::relaxation::{Curve, Lean};
+
+/// A slope, and what a curve's value may be beyond slope · x.
+pub(super) fn band(curve: &Curve, range: Interval) -> (f64, Interval) {
+    let chord = || (curve.value(range.hi) - curve.value(range.lo)) / (range.hi - range.lo);
+    // A line parallel to the chord, where the family has one.
+    let parallel = match *curve {
+        Curve::Relu => Some(chord()),
+        Curve::LeakyRelu(alpha) if alpha != 1.0 => Some((chord() - alpha) / (1.0 - alpha)),
+        Curve::Abs => Some((chord() + 1.0) / 2.0),
+        _ => None,
+    };
+    let lines = match parallel {
+        Some(lean) => curve.lines(range, Lean { lower: lean, upper: lean }),
+        None => curve.default_lines(range),
+    };
+    // Between the slopes of both lines every slope gives a band of the same width.
+    let slope = if lines.lower_slope == lines.upper_slope {
+        lines.lower_slope
+    } else {
+        lines.lower_slope / 2.0 + lines.upper_slope / 2.0
+    };
+    let beyond =
+        |own: f64, offset: f64| (Interval::point(own) - Interval::point(slope)) * range + Interval::new(offset, offset);
+    let rest = Interval::new(
+        beyond(lines.lower_slope, lines.lower_offset).lo,
+        beyond(lines.upper_slope, lines.upper_offset).hi,
+    );
+    let values = curve.enclose(range);
+    if rest.width() < values.width() { (slope, rest) } else { (0.0, values) }
+}

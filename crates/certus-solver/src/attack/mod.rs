@@ -41,6 +41,9 @@ pub(crate) struct Attack<'q> {
     descent: OnceLock<Descent>,
 }
 
+/// A point and the outputs there.
+pub(crate) type Candidate = (Vec<f64>, Vec<f64>);
+
 /// Points around a near miss that are tried, and how many float32 values away they are at most in each coordinate.
 const NEIGHBOURS: usize = 32;
 const NEIGHBOURHOOD: u64 = 3;
@@ -186,13 +189,13 @@ impl<'q> Attack<'q> {
             .collect()
     }
 
-    /// Points (element-major, `batch` of them) at which the formula seems to hold, as `(point, outputs)`.
-    pub(crate) fn candidates(&self, points: &[f64], batch: usize) -> Result<Vec<(Vec<f64>, Vec<f64>)>, GraphError> {
+    /// Points (element-major, `batch` of them) at which the formula seems to hold.
+    pub(crate) fn candidates(&self, points: &[f64], batch: usize) -> Result<Vec<Candidate>, GraphError> {
         let results = outputs(&self.fast, &mut Workspace::default(), points, batch)?;
         let column =
             |table: &[f64], point: usize| -> Vec<f64> { table.iter().skip(point).step_by(batch).copied().collect() };
         let pairs = (0..batch).map(|point| (column(points, point), column(&results, point)));
-        let seems = |(x, y): &(Vec<f64>, Vec<f64>)| {
+        let seems = |(x, y): &Candidate| {
             y.iter().all(|value| value.is_finite()) && holds(&self.query.formula, &|index| x[index], &|index| y[index])
         };
         Ok(pairs.filter(seems).collect())

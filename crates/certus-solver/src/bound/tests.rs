@@ -287,6 +287,56 @@ fn the_weights_of_products_that_underflow_are_accounted_for() {
     assert_eq!(outside(&bounds, 0, &sample.values), None);
     let row = Row { terms: vec![(2, 0, -1e-200, 0.0)], constant: 0.0, strict: false };
     let goal = Goal { rows: vec![(0, 1.0)], ..Goal::default() };
-    let tuned = certify(&program, &mut bounds.pick(&[0]), &[row.clone()], goal, &[], false);
+    let tuned = certify(&program, &mut bounds.pick(&[0]), std::slice::from_ref(&row), goal, &[], false);
     assert_eq!(refuted(&tuned, &[row], &sample), None);
+}
+
+/// A part of a graph with one input between two numbers.
+fn between(program: &Program, low: f64, high: f64) -> Bounds {
+    let part = Outline { lower: &[low], upper: &[high], ranges: Vec::new(), inherited: None };
+    bound_parts(program, &[part], true, &|| false).unwrap()
+}
+
+#[test]
+fn sums_whose_terms_cancel_are_accounted_for() {
+    // 2⁵³ + 1 + … + 1 − 2⁵³: to nearest every 1 is lost, unless it is added to another first.
+    let large = 2f64.powi(53);
+    let weights: Vec<f64> = (0..66).map(|k| [large, 1.0, -large][usize::from(k > 0) + usize::from(k == 65)]).collect();
+    let mut graph = Graph::new();
+    let x = graph.input("x", &[1]);
+    let copies = graph.apply(Affine::dense(vec![1.0; 66], 66, 1, vec![0.0; 66]).unwrap(), &[x]).unwrap();
+    let folded = graph.apply(Relu, &[copies]).unwrap();
+    let rows = weights.iter().copied().cycle().take(66 * 9).collect();
+    let sums = graph.apply(Affine::dense(rows, 9, 66, vec![0.0; 9]).unwrap(), &[folded]).unwrap();
+    graph.output("y", sums);
+    let program = Program::new(graph);
+    let bounds = between(&program, 1.0, 1.0);
+    for element in 0..9 {
+        assert!(bounds.interval(3, element, 0).contains(64.0), "{}", bounds.interval(3, element, 0));
+    }
+    // The same sum on the way back.
+    for sign in [1.0, -1.0] {
+        let terms = weights.iter().enumerate().map(|(element, weight)| (2, element, sign * weight, 0.0)).collect();
+        let row = Row { terms, constant: 0.0, strict: false };
+        let goal = Goal { rows: vec![(0, 1.0)], ..Goal::default() };
+        let tuned = certify(&program, &mut bounds.pick(&[0]), &[row], goal, &[], false);
+        assert!(tuned.bound <= sign * 64.0, "{}", tuned.bound);
+    }
+}
+
+#[test]
+fn a_slope_that_moves_takes_its_rounding_along() {
+    let mut graph = Graph::new();
+    let x = graph.input("x", &[1]);
+    let y = graph.apply(Relu, &[x]).unwrap();
+    graph.output("y", y);
+    let program = Program::new(graph);
+    let mut bounds = between(&program, -1000.0, 1e-3);
+    // relu(x) − 2x is least at the right end, where a steeper line below is better.
+    let row = Row { terms: vec![(1, 0, 1.0, 0.0), (0, 0, -2.0, 0.0)], constant: 0.0, strict: false };
+    let goal = Goal { rows: vec![(0, 1.0)], ..Goal::default() };
+    let climb = Climb { steps: 3, keep_leans: false, cuts: 0 };
+    tune(&program, &mut bounds, &[row], vec![goal], climb, &|| false);
+    assert!(bounds.lines[1].lower_slope[0] > 0.1);
+    assert!(sizes_cover_lines(&program, &bounds));
 }

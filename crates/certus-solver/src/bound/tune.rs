@@ -250,7 +250,7 @@ impl<'a> Tuner<'a> {
             });
             objectives.pulls.extend(pulls);
         }
-        objectives.pulls.sort_by(|a, b| b.node.cmp(&a.node));
+        objectives.pulls.sort_by_key(|pull| std::cmp::Reverse(pull.node));
         objectives.kept = Some(vec![Vec::new(); self.program.roles.len()]);
         minimise(self.program, bounds, objectives, self.from, &mut self.scratch)
     }
@@ -264,10 +264,9 @@ impl<'a> Tuner<'a> {
     fn record(&mut self, lower: &LowerBounds, keep_leans: bool) -> Vec<bool> {
         let columns = self.goals.len();
         let mut improved = vec![false; columns];
-        for column in 0..columns {
-            let best = &mut self.best[column];
+        for (column, (best, improved)) in self.best.iter_mut().zip(&mut improved).enumerate() {
             if lower.bounds[column] > best.bound || best.line.is_empty() {
-                improved[column] = true;
+                *improved = true;
                 best.bound = lower.bounds[column];
                 best.line = lower.inputs.iter().skip(column).step_by(columns).copied().collect();
                 best.constant = lower.constants[column];
@@ -510,13 +509,8 @@ fn lean_slope(program: &Program, bounds: &Bounds, cell: &Cell, below: bool, valu
         false => Lean { upper: lean + delta, ..cell.lean },
     };
     match &program.roles[cell.node] {
-        Role::Curve(Curve::Relu, argument) => {
-            if below {
-                values[*argument][at]
-            } else {
-                0.0
-            }
-        }
+        Role::Curve(Curve::Relu, argument) if below => values[*argument][at],
+        Role::Curve(Curve::Relu, _) => 0.0,
         Role::Curve(curve, argument) => {
             let x = values[*argument][at];
             let value = |lean: Lean| {

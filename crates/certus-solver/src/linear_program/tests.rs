@@ -19,6 +19,9 @@ use crate::{Answer, Budget, Query, Region, UnknownReason, solve};
 type Layers = Vec<(Vec<Vec<f64>>, Vec<f64>)>;
 
 /// Weights are eighths, so that nothing but the search is put to the test.
+/// A polygon of inputs, and the affine functions there: slopes and constant.
+type Piece = (Vec<[f64; 2]>, Vec<([f64; 2], f64)>);
+
 fn layers(sizes: Vec<usize>) -> impl Strategy<Value = Layers> {
     let eighths = || (-16i32..=16).prop_map(|n| f64::from(n) / 8.0);
     let pairs: Vec<_> = sizes
@@ -154,7 +157,7 @@ fn minimum(layers: &[(Vec<Vec<f64>>, Vec<f64>)], values: &[([f64; 2], f64)], pol
     }
     let mut pieces = vec![(polygon, Vec::new())];
     for (a, b) in sums {
-        let halves = pieces.into_iter().flat_map(|(polygon, values): (Vec<[f64; 2]>, Vec<([f64; 2], f64)>)| {
+        let halves = pieces.into_iter().flat_map(|(polygon, values): Piece| {
             let on = clipped(&polygon, a, b);
             let off = clipped(&polygon, [-a[0], -a[1]], -b);
             let with = |value| values.iter().copied().chain([value]).collect::<Vec<_>>();

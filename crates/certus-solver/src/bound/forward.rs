@@ -42,6 +42,8 @@ fn affine(layer: &Layer, bounds: &Bounds, elements: usize, scratch: &mut Vec<f64
     let mut centre = vec![0.0; elements * boxes];
     let mut radius = vec![0.0; elements * boxes];
     let mut slack = vec![0.0; elements * boxes];
+    // Whether all that is added to the bias is zero, so that nothing was rounded.
+    let mut exact = vec![true; elements * boxes];
     for (row, &bias) in layer.bias.iter().enumerate() {
         centre[row * boxes..(row + 1) * boxes].fill(bias);
     }
@@ -57,8 +59,10 @@ fn affine(layer: &Layer, bounds: &Bounds, elements: usize, scratch: &mut Vec<f64
         let factor = gamma(term.weights.cols());
         for (row, sum) in term.row_sums.iter().enumerate() {
             let error = term.weight_error * term.weights.cols() as f64;
-            for (s, m) in slack[row * boxes..(row + 1) * boxes].iter_mut().zip(&largest) {
+            let cells = row * boxes..(row + 1) * boxes;
+            for ((s, exact), m) in slack[cells.clone()].iter_mut().zip(&mut exact[cells]).zip(&largest) {
                 *s += (3.0 * factor * sum + error) * m;
+                *exact &= *m == 0.0 || *sum == 0.0;
             }
         }
     }
@@ -67,6 +71,11 @@ fn affine(layer: &Layer, bounds: &Bounds, elements: usize, scratch: &mut Vec<f64
     let mut upper = Vec::with_capacity(centre.len());
     for at in 0..centre.len() {
         let row = at / boxes.max(1);
+        if exact[at] && layer.bias_error[row] == 0.0 {
+            lower.push(layer.bias[row]);
+            upper.push(layer.bias[row]);
+            continue;
+        }
         let size = centre[at].abs() + radius[at] + layer.bias[row].abs();
         let error = (slack[at] + total * size + layer.bias_error[row]) * ROOM + f64::MIN_POSITIVE;
         // `Interval::new` turns what is no number into everything.

@@ -112,7 +112,7 @@ impl Bounds {
     /// what rounding needs.
     pub(crate) fn prepare(&mut self, program: &Program, node: usize) {
         match &program.roles[node] {
-            Role::Curve(..) | Role::Product(..) => self.set_lines(program, node, None),
+            Role::Curve(..) | Role::Product(..) => self.set_lines(program, node),
             Role::Affine(layer) => {
                 self.reach[node] =
                     layer.terms.iter().map(|term| self.reach_of(term.argument, &term.column_maxima)).collect();
@@ -136,8 +136,8 @@ impl Bounds {
         (reach, spread)
     }
 
-    /// Lines of a curve or product: with the given leans (element-major, lower and upper), or the default ones.
-    pub(crate) fn set_lines(&mut self, program: &Program, node: usize, leans: Option<&[Lean]>) {
+    /// Lines of a curve or product with their default leans.
+    pub(crate) fn set_lines(&mut self, program: &Program, node: usize) {
         let (boxes, elements) = (self.boxes, program.sizes[node]);
         let cells = elements * boxes;
         let mut table = std::mem::take(&mut self.lines[node]);
@@ -158,7 +158,7 @@ impl Bounds {
                 let (lower, upper) = (&self.lower[*argument], &self.upper[*argument]);
                 for at in 0..cells {
                     let range = Interval::new(lower[at], upper[at]);
-                    let lines = leans.map_or_else(|| curve.default_lines(range), |leans| curve.lines(range, leans[at]));
+                    let lines = curve.default_lines(range);
                     table.lower_slope[at] = lines.lower_slope;
                     table.lower_offset[at] = lines.lower_offset;
                     table.upper_slope[at] = lines.upper_slope;
@@ -180,8 +180,7 @@ impl Bounds {
                 for at in 0..cells {
                     let x = Interval::new(self.lower[*left][at], self.upper[*left][at]);
                     let y = Interval::new(self.lower[*right][at], self.upper[*right][at]);
-                    let lean = leans.map_or(Lean { lower: 0.5, upper: 0.5 }, |leans| leans[at]);
-                    let planes = product_planes(x, y, lean);
+                    let planes = product_planes(x, y, Lean { lower: 0.5, upper: 0.5 });
                     [table.lower_slope[at], table.lower_second[at], table.lower_offset[at]] = planes.lower;
                     [table.upper_slope[at], table.upper_second[at], table.upper_offset[at]] = planes.upper;
                     let size = |plane: [f64; 3]| line_size(plane[0], plane[2], x) + line_size(plane[1], 0.0, y);
@@ -197,6 +196,58 @@ impl Bounds {
             _ => {}
         }
         self.lines[node] = table;
+    }
+
+    /// Turns one line (or plane) of a cell, below or above, to another share of its family.
+    pub(crate) fn turn_line(&mut self, program: &Program, node: usize, at: usize, below: bool, share: f64) {
+        let interval = |argument: usize| Interval::new(self.lower[argument][at], self.upper[argument][at]);
+        let index = at % self.boxes.max(1);
+        match &program.roles[node] {
+            Role::Curve(curve, argument) => {
+                let range = interval(*argument);
+                let line = curve.line(range, below, share);
+                let table = &mut self.lines[node];
+                if table.lower_slope[at] == 0.0 && table.upper_slope[at] == 0.0 && line.slope != 0.0 {
+                    table.spread[index] += range.magnitude();
+                }
+                match below {
+                    true => (table.lower_slope[at], table.lower_offset[at]) = (line.slope, line.offset),
+                    false => (table.upper_slope[at], table.upper_offset[at]) = (line.slope, line.offset),
+                }
+                table.size[at] = line_size(table.lower_slope[at], table.lower_offset[at], range).max(line_size(
+                    table.upper_slope[at],
+                    table.upper_offset[at],
+                    range,
+                ));
+                table.unbounded |= !table.size[at].is_finite();
+            }
+            Role::Product(left, right) => {
+                let (x, y) = (interval(*left), interval(*right));
+                let planes = product_planes(x, y, Lean { lower: share, upper: share });
+                let table = &mut self.lines[node];
+                let plane = if below { planes.lower } else { planes.upper };
+                let before = [
+                    (table.lower_slope[at], table.upper_slope[at], plane[0], x),
+                    (table.lower_second[at], table.upper_second[at], plane[1], y),
+                ];
+                for (lower, upper, slope, range) in before {
+                    if lower == 0.0 && upper == 0.0 && slope != 0.0 {
+                        table.spread[index] += range.magnitude();
+                    }
+                }
+                match below {
+                    true => [table.lower_slope[at], table.lower_second[at], table.lower_offset[at]] = plane,
+                    false => [table.upper_slope[at], table.upper_second[at], table.upper_offset[at]] = plane,
+                }
+                let lower = line_size(table.lower_slope[at], table.lower_offset[at], x)
+                    + line_size(table.lower_second[at], 0.0, y);
+                let upper = line_size(table.upper_slope[at], table.upper_offset[at], x)
+                    + line_size(table.upper_second[at], 0.0, y);
+                table.size[at] = lower.max(upper);
+                table.unbounded |= !table.size[at].is_finite();
+            }
+            _ => {}
+        }
     }
 
     /// A table in which box i is box `picks[i]` of this one.

@@ -181,9 +181,11 @@ pub(crate) fn certify(
         }
     }
     for cells in tuner.cells.chunk_by(|a, b| a.node == b.node) {
-        let mut own = tuner.default_leans(bounds, cells[0].node);
-        cells.iter().for_each(|cell| own[cell.at] = cell.lean);
-        bounds.set_lines(program, cells[0].node, Some(&own));
+        bounds.set_lines(program, cells[0].node);
+        for cell in cells {
+            bounds.turn_line(program, cell.node, cell.at, true, cell.lean.lower);
+            bounds.turn_line(program, cell.node, cell.at, false, cell.lean.upper);
+        }
     }
     let lower = tuner.bound(bounds);
     tuner.record(&lower, keep_leans);
@@ -362,7 +364,6 @@ impl<'a> Tuner<'a> {
         let decay = STEP_DECAY.powi(iteration as i32);
         let closed: Vec<bool> =
             self.best.iter().zip(&self.goals).map(|(best, goal)| best.bound > 0.0 && goal.fixed.is_none()).collect();
-        let mut touched = vec![false; self.program.roles.len()];
         for cell in &mut self.cells {
             let coefficient = lower.kept[cell.node].get(cell.at).copied().unwrap_or(0.0);
             if closed[cell.at % columns] || coefficient == 0.0 {
@@ -372,14 +373,23 @@ impl<'a> Tuner<'a> {
             if slope == 0.0 || !slope.is_finite() {
                 continue;
             }
-            let (lean, moments) = match coefficient > 0.0 {
+            let below = coefficient > 0.0;
+            let (lean, moments) = match below {
                 true => (&mut cell.lean.lower, &mut cell.lower),
                 false => (&mut cell.lean.upper, &mut cell.upper),
             };
             *lean = (*lean + LEAN_STEP * decay * moments.step(slope, count)).clamp(0.0, 1.0);
-            touched[cell.node] = true;
+            let share = *lean;
+            if let Role::Curve(Curve::Relu, argument) = &self.program.roles[cell.node] {
+                // Only the slope below moves, and its offset stays zero.
+                let reach = bounds.lower[*argument][cell.at].abs().max(bounds.upper[*argument][cell.at]);
+                let table = &mut bounds.lines[cell.node];
+                table.lower_slope[cell.at] = share;
+                table.size[cell.at] = table.size[cell.at].max(share * reach);
+            } else {
+                bounds.turn_line(self.program, cell.node, cell.at, below, share);
+            }
         }
-        self.apply_leans(bounds, &touched);
         for (column, goal) in self.goals.iter_mut().enumerate().filter(|(column, _)| !closed[*column]) {
             let moments = self.row_moments[column].iter_mut();
             step_rows(self.rows, goal, values, columns, column, moments, WEIGHT_STEP * decay, count);
@@ -391,39 +401,6 @@ impl<'a> Tuner<'a> {
                 let step = unit * LEAN_STEP * decay * moments.step(slope, count);
                 multiplier.weight = finite((multiplier.weight + step).max(0.0));
             }
-        }
-    }
-
-    fn apply_leans(&self, bounds: &mut Bounds, touched: &[bool]) {
-        for node in (0..touched.len()).filter(|&node| touched[node]) {
-            // Cells stand in the order of their nodes.
-            let start = self.cells.partition_point(|cell| cell.node < node);
-            let own = self.cells[start..].iter().take_while(|cell| cell.node == node);
-            if let Role::Curve(Curve::Relu, argument) = &self.program.roles[node] {
-                // Only the slope below moves, and its offset stays zero.
-                for cell in own {
-                    let reach = bounds.lower[*argument][cell.at].abs().max(bounds.upper[*argument][cell.at]);
-                    let table = &mut bounds.lines[node];
-                    table.lower_slope[cell.at] = cell.lean.lower;
-                    table.size[cell.at] = table.size[cell.at].max(cell.lean.lower * reach);
-                }
-                continue;
-            }
-            let mut leans = self.default_leans(bounds, node);
-            for cell in own {
-                leans[cell.at] = cell.lean;
-            }
-            bounds.set_lines(self.program, node, Some(&leans));
-        }
-    }
-
-    fn default_leans(&self, bounds: &Bounds, node: usize) -> Vec<Lean> {
-        let cells = self.program.sizes[node] * bounds.boxes;
-        match &self.program.roles[node] {
-            Role::Curve(curve, argument) => (0..cells)
-                .map(|at| curve.default_lean(Interval::new(bounds.lower[*argument][at], bounds.upper[*argument][at])))
-                .collect(),
-            _ => vec![Lean { lower: 0.5, upper: 0.5 }; cells],
         }
     }
 
@@ -504,33 +481,25 @@ fn lean_slope(program: &Program, bounds: &Bounds, cell: &Cell, below: bool, valu
     let lean = if below { cell.lean.lower } else { cell.lean.upper };
     // A difference that stays inside [0, 1].
     let delta = if lean + DELTA <= 1.0 { DELTA } else { -DELTA };
-    let moved = match below {
-        true => Lean { lower: lean + delta, ..cell.lean },
-        false => Lean { upper: lean + delta, ..cell.lean },
+    let table = &bounds.lines[cell.node];
+    let (slope, second, offset) = match below {
+        true => (&table.lower_slope, &table.lower_second, &table.lower_offset),
+        false => (&table.upper_slope, &table.upper_second, &table.upper_offset),
     };
     match &program.roles[cell.node] {
         Role::Curve(Curve::Relu, argument) if below => values[*argument][at],
         Role::Curve(Curve::Relu, _) => 0.0,
         Role::Curve(curve, argument) => {
             let x = values[*argument][at];
-            let value = |lean: Lean| {
-                let lines = curve.lines(interval(*argument), lean);
-                if below {
-                    lines.lower_slope * x + lines.lower_offset
-                } else {
-                    lines.upper_slope * x + lines.upper_offset
-                }
-            };
-            (value(moved) - value(cell.lean)) / delta
+            let moved = curve.line(interval(*argument), below, lean + delta);
+            (moved.slope * x + moved.offset - (slope[at] * x + offset[at])) / delta
         }
         Role::Product(left, right) => {
             let (x, y) = (values[*left][at], values[*right][at]);
-            let value = |lean: Lean| {
-                let planes = product_planes(interval(*left), interval(*right), lean);
-                let plane = if below { planes.lower } else { planes.upper };
-                plane[0] * x + plane[1] * y + plane[2]
-            };
-            (value(moved) - value(cell.lean)) / delta
+            let share = lean + delta;
+            let planes = product_planes(interval(*left), interval(*right), Lean { lower: share, upper: share });
+            let plane = if below { planes.lower } else { planes.upper };
+            (plane[0] * x + plane[1] * y + plane[2] - (slope[at] * x + second[at] * y + offset[at])) / delta
         }
         _ => 0.0,
     }

@@ -18,10 +18,10 @@ use crate::{Answer, Budget, Query, Region, UnknownReason, solve};
 /// Rows of weights and a bias for each layer; ReLU between layers.
 type Layers = Vec<(Vec<Vec<f64>>, Vec<f64>)>;
 
-/// Weights are eighths, so that nothing but the search is put to the test.
 /// A polygon of inputs, and the affine functions there: slopes and constant.
 type Piece = (Vec<[f64; 2]>, Vec<([f64; 2], f64)>);
 
+/// Weights are eighths, so that nothing but the search is put to the test.
 fn layers(sizes: Vec<usize>) -> impl Strategy<Value = Layers> {
     let eighths = || (-16i32..=16).prop_map(|n| f64::from(n) / 8.0);
     let pairs: Vec<_> = sizes
@@ -232,4 +232,27 @@ fn kinks_that_all_meet_in_a_point_come_to_an_end() {
     assert!(matches!(ask(&layers, -1e-6, false), Answer::Unsat(_)));
     let tie = ask(&layers, 0.0, true);
     assert!(ended(&tie), "{tie:?}");
+}
+
+#[test]
+fn a_minimum_on_a_whole_plateau_comes_to_an_end() {
+    // 1.375 · relu(1 − 0.75 · relu(x − 1.875 y)): zero on a region with an area, found by the test above.
+    let layers: Layers = vec![
+        (vec![vec![1.0, -1.875], vec![0.0, 0.0]], vec![0.0, 0.125]),
+        (vec![vec![-0.5, 0.0], vec![-0.75, 0.0]], vec![0.0, 1.0]),
+        (vec![vec![0.75, 1.375]], vec![0.0]),
+    ];
+    assert!(matches!(ask(&layers, 0.0, false), Answer::Sat(_)));
+    let below = ask(&layers, 0.0, true);
+    assert!(ended(&below) && !matches!(below, Answer::Sat(_)), "{below:?}");
+    // The same at a height that is rounded.
+    let raised: Layers = vec![
+        layers[0].clone(),
+        (vec![vec![-0.5, 0.0], vec![-0.75, 0.0], vec![0.0, 0.0]], vec![0.0, 1.0, 0.3]),
+        (vec![vec![0.75, 1.375, 0.7]], vec![0.1]),
+    ];
+    for strict in [false, true] {
+        let tie = ask(&raised, 0.7 * 0.3 + 0.1, strict);
+        assert!(ended(&tie), "{strict}: {tie:?}");
+    }
 }

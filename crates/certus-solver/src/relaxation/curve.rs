@@ -7,7 +7,7 @@ use super::periodic::Wave;
 use super::power::Power;
 use super::smooth::{Bend, Smooth};
 use super::steps::Step;
-use super::{Lean, Lines, clip, formulas, hinge, smooth, steps};
+use super::{Lean, Line, Lines, clip, formulas, hinge, smooth, steps};
 
 /// A function of one variable, applied to each element of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -201,6 +201,21 @@ impl Curve {
             return lines.or_constants(|| self.enclose(x));
         }
         Lines::constants(if x.lo <= x.hi { self.enclose(x) } else { Interval::ENTIRE })
+    }
+
+    /// One of the lines of [`Curve::lines`], below or above, for a share in [0, 1]; cheaper than both where they are searched for.
+    pub(crate) fn line(&self, x: Interval, below: bool, share: f64) -> Line {
+        if x.lo.is_finite()
+            && x.hi.is_finite()
+            && x.lo <= x.hi
+            && let Some(bend) = self.bend(x)
+            && let Some(line) = self.smooth(|function| smooth::line(function, bend, x, below, share.clamp(0.0, 1.0)))
+            && line.slope.is_finite()
+            && line.offset.is_finite()
+        {
+            return line;
+        }
+        self.lines(x, Lean { lower: share, upper: share }).side(below)
     }
 
     #[inline]

@@ -74,6 +74,14 @@ impl Lines {
         }
     }
 
+    /// The line below, or the one above.
+    fn side(self, below: bool) -> Line {
+        match below {
+            true => Line { slope: self.lower_slope, offset: self.lower_offset },
+            false => Line { slope: self.upper_slope, offset: self.upper_offset },
+        }
+    }
+
     fn constants(range: Interval) -> Lines {
         Lines { lower_slope: 0.0, lower_offset: range.lo, upper_slope: 0.0, upper_offset: range.hi }
     }
@@ -94,9 +102,9 @@ impl Lines {
 
 /// One line of a pair.
 #[derive(Clone, Copy, Debug, PartialEq)]
-struct Line {
-    slope: f64,
-    offset: f64,
+pub(crate) struct Line {
+    pub(crate) slope: f64,
+    pub(crate) offset: f64,
 }
 
 /// From `a` (t = 0) to `b` (t = 1), both exactly, never outside.

@@ -326,6 +326,16 @@ pub(super) fn lines(function: &(impl Smooth + ?Sized), bend: Bend, x: Interval, 
     Lines::new(below, Line { slope: -above.slope, offset: -above.offset })
 }
 
+/// One of the two lines: below, or above.
+pub(super) fn line(function: &(impl Smooth + ?Sized), bend: Bend, x: Interval, below: bool, share: f64) -> Line {
+    let view = View::new(function, x);
+    if below {
+        return view.below(bend, share);
+    }
+    let above = view.negate().below(bend.negated(), share);
+    Line { slope: -above.slope, offset: -above.offset }
+}
+
 /// The leans whose lines are closest in the middle of the range.
 pub(super) fn default_lean(function: &(impl Smooth + ?Sized), bend: Bend, x: Interval) -> Lean {
     if let Bend::Convex | Bend::Concave = bend {

@@ -65,7 +65,7 @@ fn rows(path: &Path) -> Fallible<Vec<Vec<String>>> {
     Ok(text.lines().skip(1).map(|line| line.split(',').map(str::to_owned).collect()).collect())
 }
 
-fn cell<'a>(row: &'a [String], column: usize) -> Fallible<&'a str> {
+fn cell(row: &[String], column: usize) -> Fallible<&str> {
     Ok(row.get(column).ok_or_else(|| format!("row {row:?} has no column {column}"))?)
 }
 

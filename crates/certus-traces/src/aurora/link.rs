@@ -1,7 +1,8 @@
 //! A link: a delay, a random loss, and a queue that empties at the link's bandwidth.
 //!
 //! With a constant bandwidth the queue is a delay that shrinks as time passes (the reference's arithmetic). With a trace
-//! it is a number of packets that shrinks by what the trace delivers; both mean the same where the trace is constant.
+//! it is a number of packets that shrinks by what the trace delivers; both mean the same where the trace is constant. In both, a packet that finds
+//! the queue empty passes at once, in an outage too: only those after it wait.
 
 use std::sync::Arc;
 
@@ -75,7 +76,8 @@ impl Link {
         let waiting = self.waiting_at(time);
         let queueing = match &self.bandwidth {
             Bandwidth::Constant(_) => waiting,
-            Bandwidth::Trace { .. } if waiting == 0.0 => 0.0,
+            // What rounding leaves of an emptied queue must not wait for the end of an outage.
+            Bandwidth::Trace { .. } if waiting < 1e-9 => 0.0,
             Bandwidth::Trace { capacity, offset } => {
                 let now = offset + time;
                 (capacity.time_of(capacity.delivered_by(now) + waiting) - now).max(0.0)

@@ -44,7 +44,7 @@ pub fn read_mahimahi(source: &str, text: &str, bin_ms: u64) -> Result<Trace, Tra
     let rate = |count: u64, ms: u64| count as f64 * MAHIMAHI_PACKET_BYTES * 8.0 / 1e3 / ms as f64;
     for (index, &count) in bins.iter().enumerate() {
         let begin = index as u64 * bin_ms;
-        let end = last.min(begin + bin_ms);
+        let end = last.min(begin.saturating_add(bin_ms));
         if end == begin {
             // Only a file that says nothing but 0.
             return Err(TraceError::new(source, 0, "the last time is 0, so the trace has no length"));
@@ -81,6 +81,7 @@ mod tests {
         assert_eq!(message("5\n4", 10), "m:2: time 4 is before 5: times must not decrease");
         assert_eq!(message("0\n0", 10), "m: the last time is 0, so the trace has no length");
         assert!(message("1\n18446744073709551615", 1).starts_with("m:2: time 18446744073709551615 needs more than"));
+        assert!(message("9\n18446744073709551615", 1 << 63).contains("beyond the limit"));
         assert_eq!(message("1", 0), "m: bins must be at least 1 ms long");
         assert_eq!(message("", 5), "m: a trace needs at least 2 points, this one has 0");
     }

@@ -3,9 +3,9 @@
 //!     cargo run -p certus-traces --release --example golden -- DATA
 //!
 //! DATA is a folder with `aurora/pcc_sim_golden.csv`, `abr-traces/` (`abr_golden.csv`, `abr_qoe.csv`,
-//! `pensieve_test_traces.txt`) and `pensieve/` (networks, `chunk_sizes.csv`). None of it is part of the repository. Prints
-//! for each file how many values were compared and the largest difference; exits with 1 if any value differs from what
-//! is printed in its file, at the digits printed there.
+//! `pensieve_test_traces.txt`, `pensieve_train_traces.txt`) and `pensieve/` (networks, `chunk_sizes.csv`). None of it
+//! is part of the repository. Prints for each file how many values were compared and the largest difference; exits with
+//! 1 if any value differs from what is printed in its file, at the digits printed there.
 
 use std::error::Error;
 use std::fs;
@@ -26,8 +26,8 @@ type Fallible<T> = Result<T, Box<dyn Error>>;
 /// Counts comparisons.
 #[derive(Default)]
 struct Tally {
-    /// How many decimals the file's fractions are rounded to; without: the shortest that give the same double.
-    decimals: Option<usize>,
+    /// Whether fractions are rounded to the digits printed; if not, they are the shortest that give the same double.
+    rounded: bool,
     values: usize,
     wrong: usize,
     largest: f64,
@@ -37,8 +37,8 @@ impl Tally {
     /// Compares a value with a printed one: they must agree at its digits.
     fn compare(&mut self, place: &str, value: f64, printed: &str) -> Fallible<()> {
         let expected: f64 = printed.parse().map_err(|_| format!("{place}: {printed:?} is no number"))?;
-        let agrees = match self.decimals {
-            Some(decimals) if printed.contains('.') => format!("{value:.decimals$}") == printed,
+        let agrees = match printed.split_once('.') {
+            Some((_, decimals)) if self.rounded => format!("{value:.*}", decimals.len()) == printed,
             _ => value == expected,
         };
         self.values += 1;
@@ -180,8 +180,8 @@ fn play(player: &mut Player, trace: usize, policy: &mut Policy) -> Fallible<Vec<
     }
 }
 
-fn test_traces(data: &Path) -> Fallible<Arc<[Trace]>> {
-    let mut traces = read_file(&data.join("abr-traces/pensieve_test_traces.txt"), Format::Packed)?;
+fn traces(data: &Path, file: &str) -> Fallible<Arc<[Trace]>> {
+    let mut traces = read_file(&data.join("abr-traces").join(file), Format::Packed)?;
     traces.sort_by(|a, b| a.name().cmp(b.name()));
     Ok(traces.into())
 }
@@ -219,7 +219,7 @@ fn chunks(data: &Path, player: &mut Player) -> Fallible<bool> {
 }
 
 fn summaries(data: &Path, player: &mut Player) -> Fallible<bool> {
-    let mut tally = Tally { decimals: Some(4), ..Tally::default() };
+    let mut tally = Tally { rounded: true, ..Tally::default() };
     for row in rows(&data.join("abr-traces/abr_qoe.csv"))? {
         let name = cell(&row, 0)?;
         let mut policy = Policy::new(name, data)?;
@@ -241,6 +241,47 @@ fn summaries(data: &Path, player: &mut Player) -> Fallible<bool> {
     Ok(tally.report("abr-traces/abr_qoe.csv"))
 }
 
+/// Observations of the two rules on the training traces as SpecTRA took them: as many chunks as a trace has points, the
+/// trace going on where a video ends, the first eight rows dropped. Figures: rows; least and greatest buffer and
+/// download time, in units of 10 s.
+fn observations(data: &Path, video: &Arc<Video>) -> Fallible<bool> {
+    let mut tally = Tally { rounded: true, ..Tally::default() };
+    let traces = traces(data, "pensieve_train_traces.txt")?;
+    let mut player = Player::new(video.clone(), traces.clone())?;
+    let recorded = [
+        ("bb", ["77981", "0.4", "2.306", "0.0226", "4.904"]),
+        ("robust_mpc", ["77981", "0.4", "3.766", "0.0276", "5.695"]),
+    ];
+    for (name, figures) in recorded {
+        let mut policy = Policy::new(name, data)?;
+        let (mut rows, mut buffers, mut times) = (0.0, (f64::MAX, 0f64), (f64::MAX, 0f64));
+        let widen = |range: &mut (f64, f64), x: f64| *range = (range.0.min(x), range.1.max(x));
+        for (index, trace) in traces.iter().enumerate() {
+            player.begin(index, 1, None);
+            if let Policy::RobustMpc(mpc) = &mut policy {
+                mpc.clear_throughputs();
+            }
+            let (mut quality, mut last_times) = (FIRST_QUALITY, [0.0; 3]);
+            for chunk in 0..trace.len() {
+                let download = player.download(quality)?;
+                let decision = policy.decide(video, &download, &State::default())?;
+                quality = if download.ends_video() { FIRST_QUALITY } else { decision };
+                last_times.rotate_left(1);
+                last_times[2] = download.download_ms / 1e4;
+                if chunk >= 8 {
+                    rows += 1.0;
+                    widen(&mut buffers, download.buffer_s / 10.0);
+                    last_times.iter().for_each(|&time| widen(&mut times, time));
+                }
+            }
+        }
+        for (value, printed) in [rows, buffers.0, buffers.1, times.0, times.1].into_iter().zip(figures) {
+            tally.compare(&format!("observations of {name}"), value, printed)?;
+        }
+    }
+    Ok(tally.report("observations of the rules"))
+}
+
 fn sizes(data: &Path, video: &Video) -> Fallible<bool> {
     let mut tally = Tally::default();
     for (chunk, row) in rows(&data.join("pensieve/chunk_sizes.csv"))?.iter().enumerate() {
@@ -256,8 +297,14 @@ fn run() -> Fallible<bool> {
     let [data] = &arguments[..] else { return Err("usage: golden DATA".into()) };
     let data = Path::new(data);
     let video = Arc::new(Video::reference());
-    let mut player = Player::new(video.clone(), test_traces(data)?)?;
-    let results = [aurora(data)?, sizes(data, &video)?, chunks(data, &mut player)?, summaries(data, &mut player)?];
+    let mut player = Player::new(video.clone(), traces(data, "pensieve_test_traces.txt")?)?;
+    let results = [
+        aurora(data)?,
+        sizes(data, &video)?,
+        chunks(data, &mut player)?,
+        summaries(data, &mut player)?,
+        observations(data, &video)?,
+    ];
     Ok(results.iter().all(|&equal| equal))
 }
 

@@ -125,7 +125,10 @@ proptest! {
     }
 
     #[test]
-    fn capacity_grows_and_its_inverse_undoes_it(trace in traces(), times in prop::collection::vec(0.0..300.0f64, 1..20)) {
+    fn capacity_grows_and_its_inverse_undoes_it(
+        trace in traces(),
+        times in prop::collection::vec(0.0..300.0f64, 1..20),
+    ) {
         let capacity = Capacity::new(&trace, 12_000.0);
         let mut times = times;
         times.sort_by(f64::total_cmp);
@@ -268,15 +271,25 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(12))]
 
     #[test]
-    fn batches_of_aurora(trace in prop::option::of(any::<u64>()), seed: u64, choices in prop::collection::vec(0u32..9, 20)) {
+    fn batches_of_aurora(
+        trace in prop::option::of(any::<u64>()),
+        seed: u64,
+        choices in prop::collection::vec(0u32..9, 20),
+    ) {
         let ranges = Ranges { steps: 7, ..Ranges::default() };
-        let traces: Vec<Trace> = trace.map(|seed| Broadband::default().generate("b", seed).unwrap()).into_iter().collect();
+        let trace = trace.map(|seed| Broadband::default().generate("b", seed).unwrap());
+        let traces: Vec<Trace> = trace.into_iter().collect();
         batch_is_singles(&Aurora::with_traces(ranges, &traces).unwrap(), seed, &choices);
     }
 
     #[test]
-    fn batches_of_pensieve(traces in prop::collection::vec(traces(), 1..4), seed: u64, noise: bool, random: bool,
-        choices in prop::collection::vec(0u32..6, 110)) {
+    fn batches_of_pensieve(
+        traces in prop::collection::vec(traces(), 1..4),
+        seed: u64,
+        noise: bool,
+        random: bool,
+        choices in prop::collection::vec(0u32..6, 110),
+    ) {
         let start = if random { Start::Random } else { Start::InTurn { first: 1, stride: 2 } };
         let settings = Settings { start, noise, qoe: Qoe::Hd };
         let world = Pensieve::new(settings, Arc::new(Video::reference()), traces.into()).unwrap();

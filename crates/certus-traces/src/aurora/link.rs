@@ -1,8 +1,8 @@
 //! A link: a delay, a random loss, and a queue that empties at the link's bandwidth.
 //!
-//! With a constant bandwidth the queue is a delay that shrinks as time passes (the reference's arithmetic). With a trace
-//! it is a number of packets that shrinks by what the trace delivers; both mean the same where the trace is constant. In both, a packet that finds
-//! the queue empty passes at once, in an outage too: only those after it wait.
+//! With a constant bandwidth the queue is a delay that shrinks as time passes (the reference's arithmetic). With a
+//! trace it is a number of packets that shrinks by what the trace delivers; both mean the same where the trace is
+//! constant. In both, a packet that finds the queue empty passes at once, in an outage too: only those after it wait.
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
 //! Aurora: congestion control over one bottleneck, as PCC-RL simulates it.
 //!
-//! A sender paces packets into a link with a queue; acknowledgements and reports of losses come back over a second link.
-//! Time is cut into *monitor intervals*. After each one the policy sees three features of the last ten and says how to
-//! change the rate. Source: N. Jay, N. Rotman, B. Godfrey, M. Schapira, A. Tamar, *A Deep Reinforcement Learning
+//! A sender paces packets into a link with a queue; acknowledgements and reports of losses come back over a second
+//! link. Time is cut into *monitor intervals*. After each one the policy sees three features of the last ten and says
+//! how to change the rate. Source: N. Jay, N. Rotman, B. Godfrey, M. Schapira, A. Tamar, *A Deep Reinforcement Learning
 //! Perspective on Internet Congestion Control*, ICML 2019, and its simulator (GitHub `PCCproject/PCC-RL`, Apache-2.0),
 //! whose arithmetic is followed operation by operation: whether a packet still fits into a queue is decided by the last
 //! digit, and one packet more changes all that follows.

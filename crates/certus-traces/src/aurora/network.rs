@@ -1,8 +1,8 @@
 //! The event loop: packets on their way, in the order of time.
 //!
-//! A packet reads the latency of the first link before it joins that link's queue; dropped or not, it travels on, and its
-//! acknowledgement or the report of its loss crosses the second link, whose queue it never joins. Events at the same time
-//! are taken in the reference's order: reports before sending, those nearer to the receiver first.
+//! A packet reads the latency of the first link before it joins that link's queue; dropped or not, it travels on, and
+//! its acknowledgement or the report of its loss crosses the second link, whose queue it never joins. Events at the
+//! same time are taken in the reference's order: reports before sending, those nearer to the receiver first.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

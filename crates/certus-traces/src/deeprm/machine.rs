@@ -1,8 +1,8 @@
 //! The machine: which units of which resource are held in each of the next 20 time steps, and by which job.
 //!
-//! The canvas is what the policy sees of it: jobs fill the leftmost free cells of each row in a colour of their own. A job
-//! may start at row t only if t + length is less than the number of rows, so the last row is never used and a job of 20
-//! steps can never be placed. That is so in the original, and results depend on it.
+//! The canvas is what the policy sees of it: jobs fill the leftmost free cells of each row in a colour of their own. A
+//! job may start at row t only if t + length is less than the number of rows, so the last row is never used and a job
+//! of 20 steps can never be placed. That is so in the original, and results depend on it.
 
 use certus_sim::Random;
 
@@ -52,7 +52,8 @@ impl Machine {
         &self.running
     }
 
-    /// Whether a job could begin in row `start` without anything else moving; false where it would end below the canvas.
+    /// Whether a job could begin in row `start` without anything else moving; false where it would end below the
+    /// canvas.
     pub fn fits(&self, job: &Job, start: usize) -> bool {
         let demand = job.demand();
         let rows = self.free.get(start..start + job.length());
@@ -82,7 +83,8 @@ impl Machine {
         self.colours.iter().copied().find(|colour| !on_canvas(colour)).unwrap_or(self.colours[0])
     }
 
-    /// One time step: rows move up, finished jobs leave.
+    /// One time step: rows move up, all finished jobs leave. (The original removes from the list that it walks, so of two
+    /// neighbours that finish together the second is counted for one step more; here both leave.)
     pub fn advance(&mut self) {
         self.free.rotate_left(1);
         self.free[HORIZON - 1] = [UNITS; RESOURCES];

@@ -1,8 +1,8 @@
 //! DeepRM: a cluster of two resources that schedules jobs that arrive at random.
 //!
-//! Jobs wait in five visible slots and a backlog; the scheduler places one of the five, or lets time pass. Source: H. Mao,
-//! M. Alizadeh, I. Menache, S. Kandula, *Resource Management with Deep Reinforcement Learning*, HotNets 2016, and its
-//! simulator (GitHub `hongzimao/deeprm`, MIT).
+//! Jobs wait in five visible slots and a backlog; the scheduler places one of the five, or lets time pass. Source: H.
+//! Mao, M. Alizadeh, I. Menache, S. Kandula, *Resource Management with Deep Reinforcement Learning*, HotNets 2016, and
+//! its simulator (GitHub `hongzimao/deeprm`, MIT).
 //!
 //! ```
 //! use certus_traces::deeprm::{DeepRm, Settings, shortest_job_first};

@@ -2,8 +2,8 @@
 //!
 //! Chunks are downloaded one after the other at the rate of a trace; downloaded seconds fill the buffer and playing
 //! empties it; an empty buffer stalls. Source: H. Mao, R. Netravali, M. Alizadeh, *Neural Adaptive Video Streaming with
-//! Pensieve*, SIGCOMM 2017, and its simulator (GitHub `hongzimao/pensieve`, MIT), whose arithmetic is followed operation
-//! by operation.
+//! Pensieve*, SIGCOMM 2017, and its simulator (GitHub `hongzimao/pensieve`, MIT), whose arithmetic is followed
+//! operation by operation.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -2,8 +2,8 @@
 
 use super::{BITRATES, QUALITIES};
 
-/// How a chunk is valued: by the value of its quality, minus a penalty per second of stalling, minus the change of value
-/// since the chunk before.
+/// How a chunk is valued: by the value of its quality, minus a penalty per second of stalling, minus the change of
+/// value since the chunk before.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Qoe {
     /// The bitrate in Mbit/s; 4.3 per second.

@@ -9,8 +9,8 @@
 //! | 4 | sizes of the next chunk, columns 0 to 5 | MB |
 //! | 5 | chunks that remain | of 48, at most 1 |
 //!
-//! After each chunk all rows turn left by one *cyclically*, then the newest values are written. In row 4 that leaves two
-//! old sizes in columns 6 and 7; the original network reads one of them.
+//! After each chunk all rows turn left by one *cyclically*, then the newest values are written. In row 4 that leaves
+//! two old sizes in columns 6 and 7; the original network reads one of them.
 
 use super::{BITRATES, Download, QUALITIES};
 

@@ -17,8 +17,8 @@ pub struct Video {
 }
 
 impl Video {
-    /// The reference video of Pensieve's authors: 48 chunks. The table has a 49th row, the short rest of the video, which
-    /// is never played; only the look-ahead of [`super::reference::RobustMpc`] reads it.
+    /// The reference video of Pensieve's authors: 48 chunks. The table has a 49th row, the short rest of the video,
+    /// which is never played; only the look-ahead of [`super::reference::RobustMpc`] reads it.
     pub fn reference() -> Video {
         Video { sizes: REFERENCE.to_vec(), chunks: REFERENCE.len() - 1 }
     }

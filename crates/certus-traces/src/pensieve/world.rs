@@ -1,7 +1,7 @@
 //! Pensieve as a world: one video per episode.
 //!
-//! The first chunk is downloaded at 750 kbit/s by the reset, because a policy that has seen nothing cannot decide; so an
-//! episode of the reference video has 47 decisions, and its rewards add up to what papers call the QoE of a video.
+//! The first chunk is downloaded at 750 kbit/s by the reset, because a policy that has seen nothing cannot decide; so
+//! an episode of the reference video has 47 decisions, and its rewards add up to what papers call the QoE of a video.
 
 use std::sync::Arc;
 

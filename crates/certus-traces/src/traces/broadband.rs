@@ -1,8 +1,8 @@
 //! Traces like those of a fixed line: a level that the contract sets, mild noise, and a drop now and then.
 //!
-//! The level is drawn once per trace, log-normal around a median, because lines differ more than hours do. Each point is
-//! the level times 1 plus normal noise (never below a tenth of the level). Drops (a neighbour's backup, a busy evening)
-//! begin as a Poisson process, last an exponential time and leave a uniform share of the rate.
+//! The level is drawn once per trace, log-normal around a median, because lines differ more than hours do. Each point
+//! is the level times 1 plus normal noise (never below a tenth of the level). Drops (a neighbour's backup, a busy
+//! evening) begin as a Poisson process, last an exponential time and leave a uniform share of the rate.
 //!
 //! The defaults are round numbers chosen by hand; they are fitted to no data set.
 

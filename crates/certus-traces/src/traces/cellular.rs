@@ -1,10 +1,11 @@
 //! Traces like those of a phone that moves: a rate that a Markov chain modulates, with fades and outages.
 //!
-//! The phone is in one of a few *states* of reception, ordered from good to bad. It stays in one for an exponential time,
-//! then moves to a neighbour, up or down with equal chances (inwards at the ends). Within a state the rate is log-normal
-//! around the state's median, and its logarithm has the memory of an autoregression of order one, because reception does
-//! not jump from one half second to the next. On top come *fades* (the rate multiplied by a factor for a while: a bridge,
-//! a bend) and *outages* (no rate at all: a tunnel, a handover), each a Poisson process with exponential lengths.
+//! The phone is in one of a few *states* of reception, ordered from good to bad. It stays in one for an exponential
+//! time, then moves to a neighbour, up or down with equal chances (inwards at the ends). Within a state the rate is
+//! log-normal around the state's median, and its logarithm has the memory of an autoregression of order one, because
+//! reception does not jump from one half second to the next. On top come *fades* (the rate multiplied by a factor for a
+//! while: a bridge, a bend) and *outages* (no rate at all: a tunnel, a handover), each a Poisson process with
+//! exponential lengths.
 //!
 //! The defaults are round numbers chosen by hand to resemble published logs of 3G commuting (means of 0.2 to 6 Mbit/s,
 //! outages of a few seconds). They are fitted to no data set.
@@ -75,7 +76,8 @@ impl Episode {
     /// Moves on by a step; whether it is going on in this step.
     fn step(&mut self, random: &mut Random, step: f64, per_second: f64, length: f64) -> bool {
         self.left -= step;
-        // The chance that a Poisson process begins within the step. Drawn always, so that settings do not shift streams.
+        // The chance that a Poisson process begins within the step. Drawn always, so that settings do not shift
+        // streams.
         let begins = random.unit() < -f64::exp_m1(-per_second * step);
         let long = exponential(random, length);
         if self.left <= 0.0 && begins {

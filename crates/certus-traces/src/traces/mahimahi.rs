@@ -1,5 +1,5 @@
-//! Mahimahi's format: each line is the millisecond of one opportunity to deliver a packet of 1500 bytes; the last line's
-//! time is also when the trace begins again.
+//! Mahimahi's format: each line is the millisecond of one opportunity to deliver a packet of 1500 bytes; the last
+//! line's time is also when the trace begins again.
 //!
 //! Deliveries are gathered in bins: bin k holds those after k·bin and up to (k + 1)·bin, and one at 0 counts in the
 //! first bin. The last bin ends with the trace and may be shorter, so that no byte is gained or lost.

@@ -1,8 +1,8 @@
 //! Bandwidth traces: what they are, reading and writing them, and making them.
 //!
 //! A trace is a list of points (time, rate). It means what Pensieve's files mean: times begin at 0 and increase, the
-//! rate of a point holds over the interval that ends at it (so the first point's rate holds nowhere), and after the last
-//! point everything begins again. Rates are in Mbit/s whatever the file's unit.
+//! rate of a point holds over the interval that ends at it (so the first point's rate holds nowhere), and after the
+//! last point everything begins again. Rates are in Mbit/s whatever the file's unit.
 //!
 //! | format | reader | writer |
 //! | --- | --- | --- |
@@ -11,8 +11,8 @@
 //! | mahimahi: the millisecond of each 1500-byte delivery | [`read_mahimahi`] | |
 //! | comma-separated with a header that names the units | [`read_csv`] | [`write_csv`] |
 //!
-//! Files are not trusted: the first thing that is wrong is one error that names its line. [`Cellular`] and [`Broadband`]
-//! are random processes of our own that make traces.
+//! Files are not trusted: the first thing that is wrong is one error that names its line. [`Cellular`] and
+//! [`Broadband`] are random processes of our own that make traces.
 
 mod broadband;
 mod capacity;

@@ -1,6 +1,6 @@
-//! Robust model-predictive control (X. Yin, A. Jindal, V. Sekar, B. Sinopoli, SIGCOMM 2015), as Pensieve's authors wrote
-//! it: predict the throughput by the harmonic mean of the last five, divide by one plus the worst of the last five
-//! prediction errors, try all sequences of five qualities, take the first quality of the best.
+//! Robust model-predictive control (X. Yin, A. Jindal, V. Sekar, B. Sinopoli, SIGCOMM 2015), as Pensieve's authors
+//! wrote it: predict the throughput by the harmonic mean of the last five, divide by one plus the worst of the last
+//! five prediction errors, try all sequences of five qualities, take the first quality of the best.
 //!
 //! Two peculiarities of that program are kept, because published figures come from it: sizes are read one row too far
 //! (the next chunk is row i, it reads i + 1), and the error lists are never cleared unless the caller does it.
@@ -54,6 +54,12 @@ impl RobustMpc {
     /// Forgets everything.
     pub fn clear(&mut self) {
         *self = RobustMpc::default();
+    }
+
+    /// Forgets the throughputs seen, and keeps the last estimate and the errors: what the original does when it goes on
+    /// to another trace.
+    pub fn clear_throughputs(&mut self) {
+        self.throughputs.clear();
     }
 
     /// The throughput to reckon with, MB/s.
@@ -135,6 +141,9 @@ mod tests {
         }
         // The error of 1 and the throughput of 2 are forgotten by now.
         assert!(mpc.predict(1.0) > 0.74 && mpc.errors.len() == 5);
+        mpc.clear_throughputs();
+        // The estimate of 1 is kept and three times too low: an error of 2/3.
+        assert!((mpc.predict(3.0) - 3.0 / (1.0 + 2.0 / 3.0)).abs() < 1e-12);
         mpc.clear();
         assert_eq!(mpc.predict(3.0), 3.0);
     }

@@ -1,0 +1,34 @@
+//! DeepRM: a cluster of two resources that schedules jobs that arrive at random.
+//!
+//! Jobs wait in five visible slots and a backlog; the scheduler places one of the five, or lets time pass. Source: H.
+//! Mao, M. Alizadeh, I. Menache, S. Kandula, *Resource Management with Deep Reinforcement Learning*, HotNets 2016, and
+//! its simulator (GitHub `hongzimao/deeprm`, MIT).
+//!
+//! ```
+//! use certus_traces::deeprm::{DeepRm, Settings, shortest_job_first};
+//! use certus_traces::World;
+//!
+//! let mut world = DeepRm::new(Settings::default()).unwrap();
+//! world.reset(1);
+//! assert_eq!(world.observation().len(), 20 * 124);
+//! loop {
+//!     let action = shortest_job_first(world.cluster());
+//!     if world.step(&[action as f64]).unwrap().over() {
+//!         break;
+//!     }
+//! }
+//! ```
+
+mod cluster;
+mod heuristics;
+mod job;
+mod machine;
+mod view;
+mod world;
+
+pub use cluster::{BACKLOG, Cluster, MOST_SINCE_ARRIVAL, SLOTS};
+pub use heuristics::{packer, shortest_job_first};
+pub use job::{Job, RESOURCES, UNITS};
+pub use machine::{COLOURS, HORIZON, Machine};
+pub use view::{COMPACT_LENGTH, IMAGE_COLUMNS, IMAGE_LENGTH, compact, image};
+pub use world::{DeepRm, Ending, Settings, View};

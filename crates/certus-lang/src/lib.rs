@@ -15,13 +15,14 @@ mod check;
 pub mod diagnostics;
 mod lower;
 mod networks;
+mod open;
 mod options;
 pub mod syntax;
 pub mod system;
 
 pub use diagnostics::{Diagnostic, Diagnostics, Severity, Source};
 pub use networks::{FileNetworks, Networks};
-pub use options::LowerOptions;
+pub use options::{LowerOptions, Open};
 pub use system::System;
 
 use diagnostics::Report;

@@ -117,7 +117,8 @@ fn what_is_seen_is_enclosed() {
 #[test]
 fn what_a_step_does_first_with_a_result_is_known() {
     let range = |policy: &str| {
-        let text = format!("system s\nstate x[2] in [-9, 9]\npolicy u = {policy}\nnext x = u\nproperty p = G all(x < 4)\n");
+        let text =
+            format!("system s\nstate x[2] in [-9, 9]\npolicy u = {policy}\nnext x = u\nproperty p = G all(x < 4)\n");
         open(&text).networks[0].range.clone()
     };
     let clamped = |lower: &[f64], upper: &[f64]| ResultRange::Clamped { lower: lower.to_vec(), upper: upper.to_vec() };

@@ -353,7 +353,9 @@ impl Checker<'_> {
         self.error(
             Diagnostic::error("network", format!("how many results `{path}` has is not known"))
                 .at(path_span, first)
-                .help(format!("say it when the system is opened (`outputs={{\"{path}\": 1}}`), or put a network there")),
+                .help(format!(
+                    "say it when the system is opened (`outputs={{\"{path}\": 1}}`), or put a network there"
+                )),
         );
         None
     }

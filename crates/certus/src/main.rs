@@ -4,14 +4,13 @@
 
 mod arguments;
 mod commands;
-mod failure;
-mod output;
-mod patience;
 mod progress;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+
+use certus_tasks::{failure, output};
 
 use arguments::{Arguments, Command};
 use failure::Failure;

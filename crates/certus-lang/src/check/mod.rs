@@ -33,6 +33,7 @@ use crate::system::{
     Action, Atom, Chance, ChoiceId, Define, Formula, Integrator, Parameter, Policy, Property, Variable,
 };
 
+pub(crate) use names::applied_networks;
 use term::{Term, Uses};
 
 /// Most elements that one vector may have.

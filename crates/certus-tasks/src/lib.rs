@@ -9,6 +9,7 @@
 pub mod audit;
 mod effort;
 pub mod failure;
+pub mod gate;
 mod objective;
 pub mod optimise;
 pub mod output;

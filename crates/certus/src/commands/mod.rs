@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod completions;
 pub mod fmt;
+pub mod gate;
 pub mod inspect;
 pub mod optimise;
 pub mod simulate;

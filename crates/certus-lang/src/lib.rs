@@ -8,20 +8,21 @@
 
 #![forbid(unsafe_code)]
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 mod check;
 pub mod diagnostics;
 mod lower;
 mod networks;
+mod open;
 mod options;
 pub mod syntax;
 pub mod system;
 
 pub use diagnostics::{Diagnostic, Diagnostics, Severity, Source};
 pub use networks::{FileNetworks, Networks};
-pub use options::LowerOptions;
+pub use options::{LowerOptions, Open};
 pub use system::System;
 
 use diagnostics::Report;
@@ -80,16 +81,36 @@ pub fn load_str(text: &str, networks: &mut dyn Networks, options: &LowerOptions)
 
 /// Loads a system from a file; its networks are found relative to it.
 pub fn load_file(path: impl AsRef<Path>, options: &LowerOptions) -> Result<System, Diagnostics> {
-    let path = path.as_ref();
+    load_file_with(path, &[], options)
+}
+
+/// Loads a system from a file, with other files in place of some of the networks that it names.
+pub fn load_file_with(
+    path: impl AsRef<Path>,
+    replaced: &[(String, PathBuf)],
+    options: &LowerOptions,
+) -> Result<System, Diagnostics> {
+    let source = read_source(path.as_ref())?;
+    let mut networks = FileNetworks::new(path.as_ref().parent().unwrap_or(Path::new(".")));
+    replaced.iter().for_each(|(own, file)| networks.replace(own, file));
+    load_source(&source, &mut networks, options)
+}
+
+/// The text of a file.
+fn read_source(path: &Path) -> Result<Arc<Source>, Diagnostics> {
     let name = path.display().to_string();
-    let text = match std::fs::read_to_string(path) {
-        Ok(text) => text,
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Source::new(name, text)),
         Err(error) => {
             let mut report = Report::new();
             report.push(Diagnostic::error("file", format!("the file cannot be read: {error}")));
-            return Err(report.finish(&Source::new(name, "")));
+            Err(report.finish(&Source::new(name, "")))
         }
-    };
-    let base = path.parent().unwrap_or(Path::new("."));
-    load_source(&Source::new(name, text), &mut FileNetworks::new(base), options)
+    }
+}
+
+/// The policies and actions of a file, each with the paths of the networks that it applies, as written.
+pub fn applied_networks(path: impl AsRef<Path>) -> Result<Vec<(String, Vec<String>)>, Diagnostics> {
+    let file = parse(&read_source(path.as_ref())?)?;
+    Ok(check::applied_networks(&file))
 }

@@ -40,8 +40,10 @@ pub struct System {
     pub atoms: Vec<Atom>,
     /// What must hold.
     pub properties: Vec<Property>,
+    /// The applications of networks that are outside of the step; none if the loop is closed.
+    pub networks: Vec<OpenNetwork>,
     /// One step. Its inputs are, in this order: state variables, inputs, chance variables (one-hot),
-    /// softmax actions (one-hot), free parameters; all of them vectors.
+    /// softmax actions (one-hot), free parameters, results of open networks; all of them vectors.
     pub step: Graph,
     /// Which node of the step means what.
     pub roles: Roles,
@@ -164,6 +166,37 @@ pub enum ActionKind {
     Argmax,
     /// At random, by the softmax of the scores.
     Softmax,
+}
+
+/// A network that is outside of the step, applied to one vector of arguments.
+#[derive(Clone, Debug, PartialEq)]
+pub struct OpenNetwork {
+    /// Its path, as written in the file.
+    pub path: String,
+    /// How many numbers it sees.
+    pub arguments: usize,
+    /// How many numbers it gives.
+    pub results: usize,
+    /// The action whose scores are its result itself, by its place in [`System::actions`].
+    pub action: Option<usize>,
+    /// What the step does first with its result.
+    pub range: ResultRange,
+}
+
+/// What a step does first with a network's result.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ResultRange {
+    /// Clamps it to constants, one pair per element.
+    Clamped {
+        /// Lower ends.
+        lower: Vec<f64>,
+        /// Upper ends.
+        upper: Vec<f64>,
+    },
+    /// Applies `tanh` or `sigmoid`, and nothing else.
+    Squashed,
+    /// Anything else.
+    Free,
 }
 
 /// A named expression.
@@ -352,6 +385,15 @@ pub enum ActionRole {
     },
 }
 
+/// Where an open network is in the step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NetworkRole {
+    /// Its result: an input of the graph.
+    pub result: NodeId,
+    /// What it sees, as one vector.
+    pub arguments: Output,
+}
+
 /// Which node of the step means what.
 #[derive(Clone, Debug, Default)]
 pub struct Roles {
@@ -381,4 +423,6 @@ pub struct Roles {
     pub terminal: Option<Truth>,
     /// The reward of a step.
     pub reward: Option<Output>,
+    /// The open networks, in the order of [`System::networks`].
+    pub networks: Vec<NetworkRole>,
 }

@@ -319,6 +319,7 @@ fn parameters() {
         let options = LowerOptions {
             overrides: overrides.iter().map(|(n, v)| ((*n).to_owned(), *v)).collect(),
             free_params: free.iter().map(|n| (*n).to_owned()).collect(),
+            ..LowerOptions::default()
         };
         load_str(text, &mut Linear, &options)
     };

@@ -50,7 +50,7 @@ fn message(text: &str, options: &LowerOptions) -> String {
 
 #[test]
 fn overrides_are_checked() {
-    let set = |name: &str, value| LowerOptions { overrides: vec![(name.to_owned(), value)], free_params: Vec::new() };
+    let set = |name: &str, value| LowerOptions { overrides: vec![(name.to_owned(), value)], ..LowerOptions::default() };
     let unknown = message(SPRING, &set("stifness", 1.0));
     assert!(unknown.contains("no parameter `stifness`"), "{unknown}");
     assert!(unknown.contains("did you mean `stiffness`?"), "{unknown}");

@@ -2,7 +2,7 @@
 
 use certus_graph::eval::{Evaluator, Workspace};
 
-use crate::simulator::Simulator;
+use crate::compiled::{Machine, RandomAction};
 use crate::{ActionMode, Random, SimulationError};
 
 /// A batch of states with the choices made in them; all element-major.
@@ -15,6 +15,8 @@ pub(crate) struct Points {
     pub(crate) chances: Vec<Vec<f64>>,
     /// For each random action a number in [0, 1) that decides it.
     pub(crate) action_draws: Vec<Vec<f64>>,
+    /// The results of open networks.
+    pub(crate) results: Vec<Vec<f64>>,
 }
 
 /// The rows of an element-major table at some of its points, in the given order.
@@ -35,6 +37,7 @@ impl Points {
             input: gather(&self.input),
             chances: self.chances.iter().map(gather).collect(),
             action_draws: self.action_draws.iter().map(gather).collect(),
+            results: self.results.iter().map(gather).collect(),
         }
     }
 }
@@ -83,9 +86,9 @@ pub(crate) struct Buffers {
     init: Workspace<f64>,
 }
 
-impl Simulator<'_> {
+impl Machine<'_> {
     /// The inputs of a compiled graph at some points: variables one after the other, then choices.
-    fn arguments<'a>(&self, points: &'a Points, choices: &'a [Vec<f64>]) -> Vec<&'a [f64]> {
+    pub(crate) fn arguments<'a>(&self, points: &'a Points, choices: &'a [Vec<f64>]) -> Vec<&'a [f64]> {
         let mut arguments = Vec::new();
         let (mut state, mut input) = (points.state.as_slice(), points.input.as_slice());
         for variable in &self.system.states {
@@ -100,18 +103,23 @@ impl Simulator<'_> {
         }
         arguments.extend(points.chances.iter().map(Vec::as_slice));
         arguments.extend(choices.iter().map(Vec::as_slice));
+        arguments.extend(points.results.iter().map(Vec::as_slice));
         arguments
     }
 
-    /// Zeros for the choices of random actions, where they do not matter.
-    fn no_choices(&self, count: usize) -> Vec<Vec<f64>> {
-        self.softmax_labels.iter().map(|labels| vec![0.0; labels * count]).collect()
+    /// Choices of random actions where nothing is sampled yet: those that somebody made outside, and zeros.
+    pub(crate) fn given_choices(&self, points: &Points) -> Vec<Vec<f64>> {
+        let choice = |action: &RandomAction| match action.given {
+            Some(network) => points.results[network].clone(),
+            None => vec![0.0; action.labels * points.count],
+        };
+        self.compiled.random_actions.iter().map(choice).collect()
     }
 
     /// Whether each state is initial.
     pub(crate) fn initial(&self, points: &Points, buffers: &mut Buffers) -> Result<Vec<bool>, SimulationError> {
-        let Some(init) = &self.init else { return Ok(vec![true; points.count]) };
-        let choices = self.no_choices(points.count);
+        let Some(init) = &self.compiled.init else { return Ok(vec![true; points.count]) };
+        let choices = self.given_choices(points);
         let arguments = self.arguments(points, &choices);
         init.run(&mut buffers.init, &arguments, points.count)?;
         Ok(init.output(&buffers.init, &arguments, 0).iter().map(|&truth| truth != 0.0).collect())
@@ -126,39 +134,41 @@ impl Simulator<'_> {
         buffers: &mut Buffers,
         outcome: &mut Outcome,
     ) -> Result<(), SimulationError> {
-        let mut choices = self.no_choices(points.count);
+        let mut choices = self.given_choices(points);
         outcome.policies.clear();
-        if let Some(scores) = &self.scores {
+        if let Some(scores) = &self.compiled.scores {
             let arguments = self.arguments(points, &choices);
             scores.run(&mut buffers.scores, &arguments, points.count)?;
             let output = |index| scores.output(&buffers.scores, &arguments, index);
-            let labels = self.softmax_labels.len();
-            let sampled: Vec<Vec<f64>> = (0..labels)
-                .map(|action| choose(output(action), points.count, mode, &points.action_draws[action]))
-                .collect();
+            let actions = &self.compiled.random_actions;
+            let sample = |(index, action): (usize, &RandomAction)| match action.given {
+                Some(_) => choices[index].clone(),
+                None => choose(output(index), points.count, mode, &points.action_draws[index]),
+            };
+            let sampled: Vec<Vec<f64>> = actions.iter().enumerate().map(sample).collect();
             for policy in 0..self.system.policies.len() {
-                outcome.policies.extend_from_slice(output(labels + policy));
+                outcome.policies.extend_from_slice(output(actions.len() + policy));
             }
             choices = sampled;
         }
         let arguments = self.arguments(points, &choices);
-        self.step.run(&mut buffers.step, &arguments, points.count)?;
-        let output = |index| output(&self.step, &buffers.step, &arguments, index);
+        self.compiled.step.run(&mut buffers.step, &arguments, points.count)?;
+        let output = |index| output(&self.compiled.step, &buffers.step, &arguments, index);
         let collect = |target: &mut Vec<f64>, ports: &[usize]| {
             target.clear();
             ports.iter().for_each(|&port| target.extend_from_slice(output(port)));
         };
-        collect(&mut outcome.next, &self.ports.next);
-        collect(&mut outcome.truths, &self.ports.truths);
-        collect(&mut outcome.margins, &self.ports.margins);
-        collect(&mut outcome.assume, self.ports.assume.as_slice());
-        collect(&mut outcome.terminal, self.ports.terminal.as_slice());
-        collect(&mut outcome.reward, self.ports.reward.as_slice());
+        collect(&mut outcome.next, &self.compiled.ports.next);
+        collect(&mut outcome.truths, &self.compiled.ports.truths);
+        collect(&mut outcome.margins, &self.compiled.ports.margins);
+        collect(&mut outcome.assume, self.compiled.ports.assume.as_slice());
+        collect(&mut outcome.terminal, self.compiled.ports.terminal.as_slice());
+        collect(&mut outcome.reward, self.compiled.ports.reward.as_slice());
         if record {
-            if self.scores.is_none() {
-                collect(&mut outcome.policies, &self.ports.policies);
+            if self.compiled.scores.is_none() {
+                collect(&mut outcome.policies, &self.compiled.ports.policies);
             }
-            let (mut sampled, mut computed) = (choices.iter(), self.ports.argmax.iter());
+            let (mut sampled, mut computed) = (choices.iter(), self.compiled.ports.argmax.iter());
             outcome.actions.clear();
             for role in &self.system.roles.actions {
                 let one_hot = match role {

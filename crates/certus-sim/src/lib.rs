@@ -12,6 +12,8 @@
 
 mod block;
 mod choices;
+mod compiled;
+mod environments;
 mod error;
 mod options;
 mod random;
@@ -20,7 +22,9 @@ pub mod semantics;
 mod simulator;
 mod summary;
 mod surrogate;
+mod walk;
 
+pub use environments::{Answers, Ended, EnvironmentOptions, Environments, Shown};
 pub use error::SimulationError;
 pub use options::{ActionMode, InputSource, Options, Script, element_names};
 pub use random::Random;

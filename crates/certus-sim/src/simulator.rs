@@ -3,15 +3,15 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use certus_graph::canonical::canonicalize;
-use certus_graph::eval::Evaluator;
-use certus_lang::system::{ActionRole, PropertyKind, System};
+use certus_lang::system::{PropertyKind, System};
 
 use crate::SimulationError;
-use crate::block::{Block, Scratch};
+use crate::block::Block;
+use crate::compiled::{Compiled, Machine};
 use crate::options::{InputSource, Options};
 use crate::report::RunReport;
 use crate::summary::Summary;
+use crate::walk::{MOST_POINTS, Rules, Scratch};
 
 /// The runs of a block are evaluated as one batch: large enough for the matrix kernels, small enough for the caches.
 const BLOCK: usize = 192;
@@ -22,39 +22,10 @@ const HISTORY_BYTES: usize = 64 << 20;
 /// The history that one run may keep.
 const LONGEST_HISTORY: usize = 4 << 30;
 
-/// How many points an adversary may evaluate at once.
-const MOST_POINTS: usize = 1 << 16;
-
-/// How many states are drawn from the initial box before giving up.
-pub(crate) const MAX_INITIAL_TRIES: usize = 1000;
-
-/// Where in the outputs of a compiled step to find things.
-#[derive(Default)]
-pub(crate) struct Ports {
-    pub(crate) next: Vec<usize>,
-    pub(crate) truths: Vec<usize>,
-    pub(crate) margins: Vec<usize>,
-    pub(crate) assume: Option<usize>,
-    pub(crate) terminal: Option<usize>,
-    pub(crate) reward: Option<usize>,
-    pub(crate) policies: Vec<usize>,
-    /// For each argmax action, its choice.
-    pub(crate) argmax: Vec<usize>,
-}
-
 /// A system compiled for simulation.
-///
-/// Random actions need the policy's probabilities before the rest of the step can be evaluated, so such a system is
-/// compiled in two parts: scores first, then the step with the sampled choices as inputs.
 pub struct Simulator<'s> {
-    pub(crate) system: &'s System,
-    pub(crate) step: Evaluator<f64>,
-    pub(crate) ports: Ports,
-    /// The probabilities of each random action, then the policies; `None` if there is no random action.
-    pub(crate) scores: Option<Evaluator<f64>>,
-    pub(crate) init: Option<Evaluator<f64>>,
-    /// The number of labels of each random action.
-    pub(crate) softmax_labels: Vec<usize>,
+    system: &'s System,
+    compiled: Compiled,
 }
 
 /// How far a simulation is.
@@ -68,58 +39,14 @@ pub struct Progress {
     pub violated: u64,
 }
 
-/// Collects the outputs to keep, in order.
-struct Keep(Vec<usize>);
-
-impl Keep {
-    fn add(&mut self, port: usize) -> usize {
-        self.0.push(port);
-        self.0.len() - 1
-    }
-}
-
-fn compile(system: &System, keep: &[usize]) -> Result<Evaluator<f64>, SimulationError> {
-    Ok(Evaluator::new(&canonicalize(&system.step.keep_outputs(keep))?))
-}
-
 impl<'s> Simulator<'s> {
     /// Compiles a system.
     pub fn new(system: &'s System) -> Result<Self, SimulationError> {
-        let roles = &system.roles;
-        let softmax: Vec<(usize, usize)> = roles
-            .actions
-            .iter()
-            .zip(&system.actions)
-            .filter_map(|(role, action)| match role {
-                ActionRole::Softmax { probabilities, .. } => Some((probabilities.port, action.labels.len())),
-                ActionRole::Argmax { .. } => None,
-            })
-            .collect();
-        let policies = || roles.policies.iter().map(|policy| policy.port);
-        let mut keep = Keep(Vec::new());
-        let ports = Ports {
-            next: roles.next.iter().map(|next| keep.add(next.port)).collect(),
-            truths: roles.atoms.iter().map(|atom| keep.add(atom.truth.port)).collect(),
-            margins: roles.atoms.iter().map(|atom| keep.add(atom.margin.port)).collect(),
-            assume: roles.assume.map(|assume| keep.add(assume.truth.port)),
-            terminal: roles.terminal.map(|terminal| keep.add(terminal.truth.port)),
-            reward: roles.reward.map(|reward| keep.add(reward.port)),
-            policies: if softmax.is_empty() { policies().map(|port| keep.add(port)).collect() } else { Vec::new() },
-            argmax: roles
-                .actions
-                .iter()
-                .filter_map(|role| match role {
-                    ActionRole::Argmax { choice, .. } => Some(keep.add(choice.port)),
-                    ActionRole::Softmax { .. } => None,
-                })
-                .collect(),
-        };
-        let score_ports: Vec<usize> = softmax.iter().map(|&(port, _)| port).chain(policies()).collect();
-        let scores = if softmax.is_empty() { None } else { Some(compile(system, &score_ports)?) };
-        let init = roles.init.map(|init| compile(system, &[init.truth.port])).transpose()?;
-        let step = compile(system, &keep.0)?;
-        let softmax_labels = softmax.iter().map(|&(_, labels)| labels).collect();
-        Ok(Simulator { system, step, ports, scores, init, softmax_labels })
+        if let Some(network) = system.networks.first() {
+            let message = format!("'{}' is open: it is stepped from outside, as an environment", network.path);
+            return Err(SimulationError::Options(message));
+        }
+        Ok(Simulator { system, compiled: Compiled::new(system, true)? })
     }
 
     /// Makes the runs, and hands each to `sink` in the order of their numbers.
@@ -129,7 +56,8 @@ impl<'s> Simulator<'s> {
         progress: &mut dyn FnMut(Progress),
         sink: &mut dyn FnMut(&RunReport),
     ) -> Result<Summary, SimulationError> {
-        self.check(options)?;
+        Rules { machine: self.machine(), inputs: &options.inputs, actions: options.actions, record: options.record }
+            .check()?;
         let threads = match options.threads {
             0 => std::thread::available_parallelism().map_or(1, usize::from),
             threads => threads,
@@ -160,7 +88,7 @@ impl<'s> Simulator<'s> {
             let ranges: Vec<(u64, u64)> = starts.map(|start| (start, start.saturating_add(block).min(end))).collect();
             let results: Vec<Result<Option<Vec<RunReport>>, SimulationError>> = std::thread::scope(|scope| {
                 let work = |(&(from, to), scratch): (&(u64, u64), _)| {
-                    scope.spawn(move || Block::new(self, options, from..to)?.run(scratch))
+                    scope.spawn(move || Block::new(self.machine(), options, from..to).run(scratch))
                 };
                 let workers: Vec<_> = ranges.iter().zip(&mut scratches).map(work).collect();
                 let join = |worker: std::thread::ScopedJoinHandle<'_, _>| match worker.join() {
@@ -193,34 +121,8 @@ impl<'s> Simulator<'s> {
         pairs.into_iter().any(|(property, seen)| ltl(&property.kind) && seen.broken_at.is_some())
     }
 
-    fn check(&self, options: &Options<'_>) -> Result<(), SimulationError> {
-        let (lower, upper) = &self.system.init_box;
-        let names = crate::options::element_names(self.system.states.iter().map(|s| (&*s.name, s.len, s.is_vector)));
-        for ((low, high), name) in lower.iter().zip(upper).zip(names) {
-            if !low.is_finite() || !high.is_finite() {
-                return Err(SimulationError::UnboundedInitialState { variable: name });
-            }
-        }
-        match &options.inputs {
-            InputSource::Adversary { property, candidates } => {
-                if *property >= self.system.properties.len() {
-                    return Err(SimulationError::Adversary("the adversary needs a property to break".to_owned()));
-                }
-                if *candidates == 0 || *candidates > MOST_POINTS {
-                    let message = format!("the adversary takes from 1 to {MOST_POINTS} candidates, not {candidates}");
-                    return Err(SimulationError::Adversary(message));
-                }
-                if self.system.inputs.is_empty() {
-                    let message = "the system has no `input` for an adversary to choose";
-                    return Err(SimulationError::Adversary(message.to_owned()));
-                }
-            }
-            InputSource::Script(script) => {
-                script.row(0, 0).map(|_| ())?;
-            }
-            InputSource::Uniform => {}
-        }
-        Ok(())
+    fn machine(&self) -> Machine<'_> {
+        Machine { system: self.system, compiled: &self.compiled }
     }
 }
 

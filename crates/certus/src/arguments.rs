@@ -34,6 +34,7 @@ pub struct Arguments {
 #[derive(Subcommand)]
 pub enum Command {
     Simulate(Simulate),
+    Gate(Gate),
     Verify(Verify),
     Optimise(Optimise),
     Audit(Audit),
@@ -105,6 +106,62 @@ pub struct Simulate {
     /// What to print
     #[arg(long, value_enum, default_value_t = Format::Table)]
     pub format: Format,
+
+    #[command(flatten)]
+    pub common: Common,
+
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+/// Checks every property with every checkpoint of a training
+///
+/// Each network takes the place of the one in the system, and every property is checked with it: one row per checkpoint,
+/// one column per property. Checking is by simulation so far, first with inputs drawn at random, then, where the
+/// environment has a choice, with an adversary against each property. Simulation finds violations and proves nothing: a
+/// cell is `violated`, with the run and the step that show it, or `open`.
+///
+/// Exit code 1: some cell is violated. 2: bad input, or a run left the model. 3: some cell is open. 0 is for engines that
+/// can show that a property holds.
+#[derive(Args, Clone)]
+#[command(after_help = "\
+Examples:
+  Two networks, all properties:
+    certus gate zoo/pendulum/pendulum.certus zoo/pendulum/pendulum.onnx zoo/satellite/satellite.onnx
+  Every checkpoint in a folder, one property, under changed physics:
+    certus gate pendulum.certus checkpoints --property upright --set mass=1.3 --json")]
+pub struct Gate {
+    /// The system: a `.certus` file
+    pub file: PathBuf,
+
+    /// Networks, or folders of networks (`.onnx`, `.nnet`)
+    #[arg(required = true, value_name = "NET")]
+    pub networks: Vec<PathBuf>,
+
+    /// Whose network the checkpoints replace: a policy, an action, or a path as the system writes it; needed if there are
+    /// several
+    #[arg(long, value_name = "NAME")]
+    pub policy: Option<String>,
+
+    /// A property to check; may be repeated. All of them if not given
+    #[arg(long = "property", value_name = "NAME")]
+    pub properties: Vec<String>,
+
+    /// Sets a `param` of the system; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, f64)>,
+
+    /// How many runs
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    pub runs: u64,
+
+    /// How many steps each run makes at most
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub steps: usize,
+
+    /// How many choices the adversary tries at each step
+    #[arg(long, default_value_t = 16, value_name = "N")]
+    pub candidates: usize,
 
     #[command(flatten)]
     pub common: Common,

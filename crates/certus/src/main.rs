@@ -4,14 +4,13 @@
 
 mod arguments;
 mod commands;
-mod failure;
-mod output;
-mod patience;
 mod progress;
 
 use std::process::ExitCode;
 
 use clap::Parser;
+
+use certus_tasks::{failure, output};
 
 use arguments::{Arguments, Command};
 use failure::Failure;
@@ -44,6 +43,7 @@ fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.command {
         Command::Simulate(command) => commands::simulate::run(command),
+        Command::Gate(command) => commands::gate::run(command),
         Command::Verify(command) => commands::verify::run(command),
         Command::Optimise(command) => commands::optimise::run(command),
         Command::Audit(command) => commands::audit::run(command),

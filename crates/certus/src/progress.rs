@@ -1,13 +1,7 @@
 //! Progress: a live line on a terminal, nothing in a pipe.
 
-use std::fmt;
 use std::io::{IsTerminal, Write, stderr};
-use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-use certus_solver::Progress;
-
-use crate::output::short;
 
 /// A line on standard error that is written over; quiet unless that is a terminal.
 pub struct LiveLine {
@@ -45,90 +39,6 @@ impl Drop for LiveLine {
     fn drop(&mut self) {
         if self.shown {
             eprint!("\r\x1b[K");
-        }
-    }
-}
-
-/// Where a search over several cases stands.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Standing {
-    /// How many cases there are; none while the question is being read.
-    pub cases: usize,
-    /// The case that is searched now.
-    case: usize,
-    /// Cases that are closed.
-    finished: usize,
-    /// Parts closed and left open in the cases before this one.
-    before: Progress,
-    /// The case that is searched now, so far.
-    pub progress: Progress,
-}
-
-impl Standing {
-    /// A copy of what others may be changing.
-    pub fn of(shared: &Mutex<Standing>) -> Standing {
-        *shared.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Changes it.
-    pub fn update(shared: &Mutex<Standing>, change: impl FnOnce(&mut Standing)) {
-        change(&mut shared.lock().unwrap_or_else(PoisonError::into_inner));
-    }
-
-    /// A case begins.
-    pub fn begin(&mut self, case: usize) {
-        self.case = case;
-        self.progress = Progress::default();
-    }
-
-    /// The case is closed.
-    pub fn finish(&mut self, progress: Progress) {
-        self.finished += 1;
-        self.before.closed += progress.closed;
-        self.before.done += 1.0;
-        self.progress = Progress::default();
-    }
-
-    /// The case is left as it is.
-    pub fn leave(&mut self, progress: Progress) {
-        self.before.closed += progress.closed;
-        self.before.open += progress.open;
-        self.before.done += progress.done;
-        self.progress = Progress { bound: progress.bound, ..Progress::default() };
-    }
-
-    /// Parts closed so far.
-    pub fn closed(&self) -> u64 {
-        self.before.closed + self.progress.closed
-    }
-
-    /// Parts open, as far as they are known.
-    pub fn open(&self) -> u64 {
-        self.before.open + self.progress.open
-    }
-
-    /// The share of all cases that is done.
-    pub fn done(&self) -> f64 {
-        match self.cases {
-            0 => 0.0,
-            cases => ((self.before.done + self.progress.done) / cases as f64).clamp(0.0, 1.0),
-        }
-    }
-}
-
-impl fmt::Display for Standing {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.cases == 0 {
-            return f.write_str("reading");
-        }
-        if self.cases > 1 {
-            write!(f, "case {} of {}, {} closed; ", self.case + 1, self.cases, self.finished)?;
-        }
-        let (closed, open, done) = (self.closed(), self.open(), 100.0 * self.done());
-        write!(f, "{closed} parts closed, {open} open, {done:.1} % done")?;
-        match self.progress.bound {
-            Some(bound) => write!(f, ", lowest bound {}", short(bound)),
-            None => Ok(()),
         }
     }
 }

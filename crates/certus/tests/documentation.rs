@@ -70,7 +70,7 @@ fn examples_print_what_the_documentation_shows() {
 #[test]
 fn every_command_is_documented() {
     let document = std::fs::read_to_string(root().join("docs/commands.md")).unwrap();
-    for command in ["verify", "audit", "optimise", "simulate", "inspect", "fmt", "completions"] {
+    for command in ["verify", "audit", "optimise", "simulate", "gate", "inspect", "fmt", "completions"] {
         assert!(document.contains(&format!("$ certus {command} ")), "docs/commands.md has no example of {command}");
     }
 }

@@ -1,12 +1,13 @@
 //! The value of every named declaration.
 
 use crate::diagnostics::{Diagnostic, nearest};
+use crate::options::Open;
 use crate::syntax::Span;
 use crate::syntax::ast::{Expr, Ident, Range, VariableDeclaration};
 use crate::system::ChoiceId;
 
 use super::term::{self, Sort, Term, TermKind, Uses};
-use super::{Checker, Context, EntryKind, Item, MAX_VECTOR, Value};
+use super::{Checker, Context, Entry, EntryKind, Item, MAX_VECTOR, Opening, Value};
 
 impl Checker<'_> {
     pub(super) fn evaluate_entry(&mut self, index: usize) {
@@ -46,6 +47,24 @@ impl Checker<'_> {
             };
             let message = format!("the system has no parameter `{name}` that could be set");
             self.error(Diagnostic::error("unknown-parameter", message).help(help));
+        }
+        if let Open::Named(names) = &options.open {
+            self.check_open(names);
+        }
+    }
+
+    /// Reports names of open policies that the file does not declare.
+    fn check_open(&mut self, names: &[String]) {
+        let is_policy = |e: &&Entry<'_>| matches!(e.kind, EntryKind::Policy(_) | EntryKind::Action { .. });
+        let policies: Vec<&str> = self.entries.iter().filter(is_policy).map(|e| e.name).collect();
+        for name in names.iter().filter(|name| !policies.contains(&name.as_str())) {
+            let help = match nearest(name, policies.iter().copied()) {
+                Some(near) => format!("did you mean `{near}`?"),
+                None if policies.is_empty() => "the file declares no policy".to_owned(),
+                None => format!("there are {}", policies.join(", ")),
+            };
+            let message = format!("the system has no policy and no action `{name}`");
+            self.error(Diagnostic::error("unknown-policy", message).help(help));
         }
     }
 
@@ -227,8 +246,15 @@ impl Checker<'_> {
         Some(Value::Choice(ChoiceId::Chance(number)))
     }
 
+    fn is_open(&self, index: usize) -> bool {
+        self.options.open.includes(self.entries[index].name)
+    }
+
     fn policy(&mut self, index: usize, e: &Expr) -> Option<Value> {
-        let value = self.within(Context::POLICY, |c| c.real(e))?;
+        self.opening = self.is_open(index).then_some(Opening { value: e.span, labels: None });
+        let value = self.within(Context::POLICY, |c| c.real(e));
+        self.opening = None;
+        let value = value?;
         let (name, number) = (self.entries[index].name, self.entries[index].ordinal);
         if self.model.policies[number].0.networks.is_empty() {
             let diagnostic = Diagnostic::error("policy", format!("the policy `{name}` applies no network"))
@@ -246,7 +272,10 @@ impl Checker<'_> {
 
     fn action(&mut self, index: usize, e: &Expr, labels: &[Ident]) -> Option<Value> {
         let distinct = self.distinct(labels.iter(), self.entries[index].span);
-        let scores = self.within(Context::ACTION, |c| c.real(e))?;
+        self.opening = self.is_open(index).then_some(Opening { value: e.span, labels: Some(labels.len()) });
+        let scores = self.within(Context::ACTION, |c| c.real(e));
+        self.opening = None;
+        let scores = scores?;
         if !distinct {
             return None;
         }

@@ -8,7 +8,7 @@ use crate::syntax::ast::{Expr, ExprKind, Ident};
 
 use super::names::for_each_child;
 use super::term::{self, Function, Sort, Term, TermKind, Uses};
-use super::{Checker, Value};
+use super::{Checker, Opening, Value};
 
 /// Every function with the number of its arguments; none for any number.
 const FUNCTIONS: &[(&str, Option<usize>)] = &[
@@ -297,6 +297,17 @@ impl Checker<'_> {
             );
             return None;
         };
+        if let Some(opening) = self.opening {
+            let outputs = self.open_outputs(path, *path_span, span, opening);
+            let terms = self.reals(&arguments[1..]);
+            let (outputs, terms) = (outputs?, terms?);
+            let known = self.model.open_networks.iter().position(|own| own == path);
+            let place = known.unwrap_or_else(|| {
+                self.model.open_networks.push(path.clone());
+                self.model.open_networks.len() - 1
+            });
+            return Some(term::open_net(place, terms, outputs));
+        }
         let network = self.load_network(path, *path_span);
         let terms = self.reals(&arguments[1..]);
         let (network, terms) = (network?, terms?);
@@ -324,6 +335,29 @@ impl Checker<'_> {
         }
         let outputs = graph.outputs().iter().map(|p| graph.elements(p.node)).sum();
         Some(term::net(network, terms, outputs))
+    }
+
+    /// How many results a network has that is left outside: as told, as in its file, or as its action has labels.
+    fn open_outputs(&mut self, path: &str, path_span: Span, call: Span, opening: Opening) -> Option<usize> {
+        if let Some((_, outputs)) = self.options.outputs.iter().find(|(own, _)| own == path) {
+            return Some(*outputs);
+        }
+        let reason = match self.networks.load(path) {
+            Ok(graph) => return Some(graph.outputs().iter().map(|p| graph.elements(p.node)).sum()),
+            Err(reason) => reason,
+        };
+        if let (Some(labels), true) = (opening.labels, opening.value == call) {
+            return Some(labels);
+        }
+        let first = reason.lines().next().unwrap_or_default();
+        self.error(
+            Diagnostic::error("network", format!("how many results `{path}` has is not known"))
+                .at(path_span, first)
+                .help(format!(
+                    "say it when the system is opened (`outputs={{\"{path}\": 1}}`), or put a network there"
+                )),
+        );
+        None
     }
 
     fn load_network(&mut self, path: &str, span: Span) -> Option<usize> {

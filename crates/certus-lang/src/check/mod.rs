@@ -33,6 +33,7 @@ use crate::system::{
     Action, Atom, Chance, ChoiceId, Define, Formula, Integrator, Parameter, Policy, Property, Variable,
 };
 
+pub(crate) use names::applied_networks;
 use term::{Term, Uses};
 
 /// Most elements that one vector may have.
@@ -61,6 +62,8 @@ pub(crate) struct Model {
     /// Policies, actions and defines in an order of dependence.
     pub order: Vec<Item>,
     pub networks: Vec<Arc<Graph>>,
+    /// The paths of the networks that are outside of the step.
+    pub open_networks: Vec<String>,
     pub init: Option<Term>,
     pub assume: Option<Term>,
     pub terminal: Option<Term>,
@@ -109,6 +112,7 @@ pub(crate) fn check(
         atom_index: HashMap::new(),
         unknown: HashSet::new(),
         context: Context::CONSTANT,
+        opening: None,
         locals: Vec::new(),
         work: 0,
         exhausted: false,
@@ -214,6 +218,15 @@ impl Context {
     const ACTION: Context = Context { allowed: Uses::PRESENT, networks: true, place: "an action" };
 }
 
+/// An open policy or action.
+#[derive(Clone, Copy)]
+struct Opening {
+    /// Where its value stands.
+    value: Span,
+    /// How many labels it has; none for a policy.
+    labels: Option<usize>,
+}
+
 struct Checker<'a> {
     file: &'a File,
     text: &'a str,
@@ -227,6 +240,8 @@ struct Checker<'a> {
     /// Unknown names already reported.
     unknown: HashSet<String>,
     context: Context,
+    /// The policy or action being looked at, if its networks are left outside.
+    opening: Option<Opening>,
     /// Variables of the comprehensions around the current expression.
     locals: Vec<(String, f64)>,
     work: usize,

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::Span;
-use crate::syntax::ast::{ActionRule, DeclarationKind, Expr, ExprKind, Ident, Range};
+use crate::syntax::ast::{ActionRule, DeclarationKind, Expr, ExprKind, File, Ident, Range};
 use crate::system::{Action, ActionKind, Chance, Define, Parameter, Policy, Variable};
 
 use super::{Checker, Entry, EntryKind, Value, term};
@@ -317,6 +317,17 @@ pub(super) fn for_each_child<'e>(expr: &'e Expr, mut f: impl FnMut(&'e Expr)) {
             arms.iter().for_each(|arm| f(&arm.value));
         }
     }
+}
+
+/// The policies and actions of a file, each with the paths of the networks that it applies.
+pub(crate) fn applied_networks(file: &File) -> Vec<(String, Vec<String>)> {
+    let applied = file.declarations.iter().filter_map(|declaration| match &declaration.kind {
+        DeclarationKind::Policy { name, value } | DeclarationKind::Action { name, value, .. } => {
+            Some((name.name.clone(), networks_in(value)))
+        }
+        _ => None,
+    });
+    applied.collect()
 }
 
 /// The paths of the networks that an expression applies.

@@ -8,6 +8,7 @@ mod builder;
 mod environment;
 mod integrate;
 mod margin;
+mod open;
 mod terms;
 
 use certus_graph::{GraphError, NodeId};
@@ -15,7 +16,7 @@ use certus_graph::{GraphError, NodeId};
 use crate::check::term::{Term, Uses};
 use crate::check::{Item, Model};
 use crate::diagnostics::Diagnostics;
-use crate::system::{ActionKind, ActionRole, Output, Roles, System, Truth};
+use crate::system::{ActionKind, ActionRole, NetworkRole, Output, Roles, System, Truth};
 
 use builder::Builder;
 use environment::Environment;
@@ -24,16 +25,18 @@ pub(crate) type Lowered<T> = Result<T, GraphError>;
 
 /// Lowers a checked model.
 pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
-    let mut lowering = Lowering { model: &model, builder: Builder::new(), ports: Vec::new() };
+    let mut lowering = Lowering { model: &model, builder: Builder::new(), ports: Vec::new(), open: Vec::new() };
     let environment = lowering.declare_inputs();
     let plan = lowering.step(environment)?;
-    let Lowering { builder, ports, .. } = lowering;
+    let Lowering { builder, ports, open, .. } = lowering;
+    let paths: Vec<String> = open.iter().map(|own| model.open_networks[own.network].clone()).collect();
     let mut graph = builder.finish();
     for (name, node) in &ports {
         graph.output(name, *node);
     }
     let graph = graph.without_dead_nodes();
     let roles = plan.roles(&model, &graph);
+    let networks = open::networks(&paths, &graph, &roles);
     let is_value = |i: &usize| !model.formula_defines.contains(i);
     let kept: Vec<usize> = (0..model.defines.len()).filter(is_value).collect();
     Ok(System {
@@ -52,6 +55,7 @@ pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
         init_is_box: model.init_is_box,
         atoms: model.atoms.into_iter().map(|(a, _)| a).collect(),
         properties: model.properties,
+        networks,
         step: graph,
         roles,
         warnings,
@@ -63,6 +67,8 @@ struct Lowering<'m> {
     builder: Builder,
     /// The outputs, in their order.
     ports: Vec<(String, NodeId)>,
+    /// The applications of networks that are outside of the step.
+    open: Vec<open::Application>,
 }
 
 /// A port of the graph.
@@ -88,6 +94,8 @@ struct Plan {
     assume: Option<TruthPorts>,
     terminal: Option<TruthPorts>,
     reward: Option<PortIndex>,
+    /// What the open networks see.
+    networks: Vec<PortIndex>,
 }
 
 impl Lowering<'_> {
@@ -167,6 +175,9 @@ impl Lowering<'_> {
             let node = self.term(reward, &mut env)?;
             plan.reward = Some(self.port("reward", node));
         }
+        for place in 0..self.open.len() {
+            plan.networks.push(self.port(format!("net{place}.arguments"), self.open[place].seen));
+        }
         Ok(plan)
     }
 
@@ -199,6 +210,7 @@ impl Plan {
         let mut samples = take(random).into_iter();
         let free: Vec<usize> = (0..model.params.len()).filter(|i| model.params[*i].free).collect();
         let free_params = free.iter().copied().zip(take(free.len())).collect();
+        let answers = take(self.networks.len());
         let actions = model.actions.iter().zip(&self.actions).filter_map(|((action, _), (first, second))| {
             Some(match action.kind {
                 ActionKind::Argmax => ActionRole::Argmax { choice: output(*first), scores: output(*second) },
@@ -223,6 +235,11 @@ impl Plan {
             assume: self.assume.map(truth),
             terminal: self.terminal.map(truth),
             reward: self.reward.map(output),
+            networks: answers
+                .into_iter()
+                .zip(&self.networks)
+                .map(|(result, seen)| NetworkRole { result, arguments: output(*seen) })
+                .collect(),
         }
     }
 }

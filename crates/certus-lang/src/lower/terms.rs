@@ -53,6 +53,11 @@ impl Lowering<'_> {
                 let input = self.builder.concat(&arguments)?;
                 self.builder.network(&self.model.networks[*network], input)
             }
+            TermKind::OpenNet(network, arguments) => {
+                let arguments = self.terms(arguments, env)?;
+                let seen = self.builder.concat(&arguments)?;
+                Ok(self.open_network(*network, seen, t.len))
+            }
             TermKind::Apply(function, a) => {
                 let a = self.term(a, env)?;
                 self.builder.function(*function, a)

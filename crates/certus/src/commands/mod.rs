@@ -3,11 +3,9 @@
 pub mod audit;
 pub mod completions;
 pub mod fmt;
+pub mod gate;
 pub mod inspect;
-mod objective;
 pub mod optimise;
-mod question;
-mod resume;
 pub mod simulate;
 pub mod verify;
 
@@ -15,43 +13,38 @@ use std::io::{IsTerminal, stderr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use certus_lang::LowerOptions;
 use certus_lang::diagnostics::Diagnostics;
 use certus_lang::system::System;
-use certus_lang::{LowerOptions, load_file};
+use certus_tasks::{Loading, deadline_after};
 
-use crate::arguments::{Effort, Memory};
+use crate::arguments::{Asked, Effort, Memory};
 use crate::failure::Failure;
 
-impl Effort {
-    /// When to stop, if ever.
-    pub fn deadline(&self) -> Result<Option<Instant>, Failure> {
-        deadline_after(self.timeout)
-    }
-
-    /// How many threads, at least one.
-    pub fn threads(&self) -> usize {
-        match self.threads {
-            0 => std::thread::available_parallelism().map_or(1, usize::from),
-            threads => threads,
+impl Asked {
+    /// The files, without the flags.
+    pub fn files(&self) -> certus_tasks::Asked {
+        certus_tasks::Asked {
+            file: self.file.clone(),
+            specification: self.specification.clone(),
+            networks: self.networks.clone(),
         }
     }
 }
 
-impl Memory {
-    /// The ceiling in bytes.
-    pub fn bytes(&self) -> usize {
-        self.megabytes.saturating_mul(1 << 20)
+impl Effort {
+    /// When to stop, if ever.
+    pub fn deadline(&self) -> Result<Option<Instant>, Failure> {
+        deadline_after(self.timeout, "--timeout")
     }
-}
 
-/// When `--timeout` ends, from now on.
-pub fn deadline_after(timeout: Option<f64>) -> Result<Option<Instant>, Failure> {
-    let Some(seconds) = timeout else { return Ok(None) };
-    let limit = Duration::try_from_secs_f64(seconds)
-        .map_err(|_| Failure::message(format!("--timeout {seconds}: expected a number of seconds")))?;
-    Ok(Instant::now().checked_add(limit))
+    /// The effort of a search that may grow; its time runs from now on.
+    pub fn with_memory(&self, memory: &Memory) -> Result<certus_tasks::Effort, Failure> {
+        let memory = memory.megabytes.saturating_mul(1 << 20);
+        Ok(certus_tasks::Effort { deadline: self.deadline()?, threads: self.threads, seed: self.seed, memory })
+    }
 }
 
 /// A flag that Ctrl-C sets: long work polls it and stops with what it has.
@@ -70,8 +63,13 @@ pub fn rendered(diagnostics: &Diagnostics) -> String {
 
 /// Loads a system, shows its warnings unless told to be quiet.
 pub fn load_system(path: &Path, settings: &[(String, f64)], quiet: bool) -> Result<System, Failure> {
-    let options = LowerOptions { overrides: settings.to_vec(), ..LowerOptions::default() };
-    let system = load_file(path, &options).map_err(|diagnostics| Failure::Diagnostics(rendered(&diagnostics)))?;
+    let loading = Loading {
+        path: path.to_owned(),
+        options: LowerOptions { overrides: settings.to_vec(), ..LowerOptions::default() },
+        colour: stderr().is_terminal(),
+        ..Loading::default()
+    };
+    let system = certus_tasks::load_system(&loading)?;
     if !quiet && !system.warnings.is_empty() {
         eprintln!("{}", rendered(&system.warnings).trim_end());
     }

@@ -9,6 +9,7 @@ use certus_sim::{
     ActionMode, End, InputSource, Options, PropertyReport, RunReport, Script, Simulator, Step, Summary, Verdict,
     element_names, wilson_interval,
 };
+use certus_tasks::property_named;
 use serde_json::{Map, Value, json};
 
 use super::{load_system, stop_on_interrupt};
@@ -100,7 +101,7 @@ fn options<'a>(
         runs: command.runs,
         steps: command.steps,
         seed: command.effort.seed,
-        threads: command.effort.threads(),
+        threads: command.effort.threads,
         inputs,
         actions: match command.actions {
             Actions::Sample => ActionMode::Sampled,
@@ -114,18 +115,12 @@ fn options<'a>(
 
 /// The property that the adversary is after.
 fn target(command: &Simulate, system: &System) -> Result<usize, Failure> {
-    let names = || system.properties.iter().map(|property| property.name.as_str()).collect::<Vec<_>>();
     match &command.property {
         None if system.properties.is_empty() => {
             Err(Failure::message("an adversary needs a property, and there is none"))
         }
         None => Ok(0),
-        Some(name) => names().iter().position(|other| other == name).ok_or_else(|| {
-            let nearest = certus_lang::diagnostics::nearest(name, names());
-            let hint =
-                nearest.map_or_else(|| format!("there are {}", names().join(", ")), |n| format!("did you mean '{n}'?"));
-            Failure::message(format!("{} has no property '{name}'; {hint}", system.name))
-        }),
+        Some(name) => property_named(system, name),
     }
 }
 

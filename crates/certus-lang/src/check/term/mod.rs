@@ -103,6 +103,8 @@ pub(crate) enum TermKind {
     Define(usize),
     /// A network applied to the concatenation of the arguments.
     Net(usize, Vec<Term>),
+    /// A network that is outside of the step, by its place in the model's open networks, with what it would see.
+    OpenNet(usize, Vec<Term>),
     Apply(Function, Term),
     /// Terms to be added, or subtracted where flagged.
     Add(Vec<(bool, Term)>),
@@ -214,4 +216,9 @@ pub(crate) fn leaf(kind: TermKind, sort: Sort, len: usize, uses: Uses) -> Term {
 pub(crate) fn net(network: usize, arguments: Vec<Term>, outputs: usize) -> Term {
     let uses = uses_of(&arguments).with(Uses::POLICY);
     node(TermKind::Net(network, arguments), Sort::Real, outputs, uses)
+}
+
+pub(crate) fn open_net(network: usize, arguments: Vec<Term>, outputs: usize) -> Term {
+    let uses = uses_of(&arguments).with(Uses::POLICY);
+    node(TermKind::OpenNet(network, arguments), Sort::Real, outputs, uses)
 }

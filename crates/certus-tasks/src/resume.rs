@@ -17,7 +17,7 @@ use std::time::{Duration, Instant};
 
 use certus_solver::{Query, Refutation, Saved};
 
-use super::question::Source;
+use crate::Source;
 use crate::failure::Failure;
 use crate::output::write_whole;
 

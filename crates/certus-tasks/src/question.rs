@@ -13,12 +13,22 @@ use certus_solver::vnnlib::{Case, Specification, Variable, VnnLibError};
 use certus_solver::{Query, Witness, file};
 use serde_json::{Map, Value};
 
-use crate::arguments::Asked;
 use crate::failure::Failure;
 use crate::output::json_number;
 
 /// Specifications that fall into more boxes than this are refused.
 const MOST_CASES: usize = 1 << 16;
+
+/// What a question is read from.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Asked {
+    /// The network; or a `.query` file; or, where networks have names, the specification.
+    pub file: PathBuf,
+    /// The specification.
+    pub specification: Option<PathBuf>,
+    /// Networks that the specification declares, and their files.
+    pub networks: Vec<(String, PathBuf)>,
+}
 
 /// A file that a question was read from.
 #[derive(Clone, Debug, PartialEq, Eq)]

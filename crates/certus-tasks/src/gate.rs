@@ -1,0 +1,298 @@
+//! Properties × checkpoints: an acceptance test for training.
+//!
+//! Each checkpoint takes the place of a network of the system, and an [`Engine`] says what it can of every property. The
+//! one engine there is simulates: it finds violations and proves nothing, so its other verdict is `open`.
+
+use std::cmp::Ordering as Order;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use certus_lang::system::{PropertyKind, System};
+use certus_sim::{InputSource, Options, RunReport, Simulator, Summary, Verdict};
+
+use crate::failure::Failure;
+use crate::patience::{Waited, wait};
+use crate::{Loading, load_system, network_of, property_named};
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Gate {
+    /// The system; `networks` of it are for the checkpoints to take.
+    pub system: Loading,
+    /// Networks, or folders of networks.
+    pub checkpoints: Vec<PathBuf>,
+    /// The policy, action or network whose place the checkpoints take; none if there is only one.
+    pub policy: Option<String>,
+    /// The properties; none for all.
+    pub properties: Vec<String>,
+    /// When to stop, if ever.
+    pub deadline: Option<Instant>,
+}
+
+/// What is said of a property with a checkpoint.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Cell {
+    /// It holds.
+    Holds,
+    /// A run violates it.
+    Violated {
+        /// The number of the run; with the seed, it names the run.
+        run: u64,
+        /// The step at which that is certain.
+        step: usize,
+        /// How the environment's choices were made: `uniform` or `adversary`.
+        inputs: &'static str,
+        /// How far beyond the property the run goes.
+        margin: f64,
+    },
+    /// Neither is known.
+    Open,
+}
+
+/// A checkpoint and what was found out about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Row {
+    /// The network.
+    pub network: PathBuf,
+    /// One cell per property.
+    pub cells: Vec<Cell>,
+    /// How many runs left the model: a declared range, `assume`, or the numbers.
+    pub faults: u64,
+}
+
+/// What came out.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Gated {
+    /// The name of the system.
+    pub system: String,
+    /// The path, as written, of the network whose place was taken.
+    pub network: String,
+    /// The names of the properties.
+    pub properties: Vec<String>,
+    /// The checkpoints that were looked at, in order.
+    pub rows: Vec<Row>,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Gated {
+    /// Whether some property is violated with some checkpoint.
+    pub fn is_violated(&self) -> bool {
+        self.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::Violated { .. }))
+    }
+
+    /// Whether every property holds with every checkpoint.
+    pub fn holds(&self) -> bool {
+        self.rows.len() == self.of && self.rows.iter().all(|row| row.cells.iter().all(|cell| *cell == Cell::Holds))
+    }
+
+    /// Whether a run left the model.
+    pub fn has_model_error(&self) -> bool {
+        self.rows.iter().any(|row| row.faults > 0)
+    }
+}
+
+/// Something that can say whether properties of a system hold.
+pub trait Engine: Send {
+    /// One cell for each of the properties, by their places; and how many runs left the model. `None` if it was stopped.
+    fn check(
+        &self,
+        system: &System,
+        properties: &[usize],
+        deadline: Option<Instant>,
+        stop: &AtomicBool,
+    ) -> Result<Option<(Vec<Cell>, u64)>, Failure>;
+}
+
+/// Simulation: runs with inputs drawn at random and then, for what is still open, chosen by an adversary.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    /// How many runs, each time.
+    pub runs: u64,
+    /// How many steps each, at most.
+    pub steps: usize,
+    /// Names the random numbers.
+    pub seed: u64,
+    /// How many threads; 0 for one per processor.
+    pub threads: usize,
+    /// How many choices the adversary tries at each step.
+    pub candidates: usize,
+}
+
+impl Engine for Simulation {
+    fn check(
+        &self,
+        system: &System,
+        properties: &[usize],
+        deadline: Option<Instant>,
+        stop: &AtomicBool,
+    ) -> Result<Option<(Vec<Cell>, u64)>, Failure> {
+        let failed = |error: certus_sim::SimulationError| Failure::message(error.to_string());
+        let simulator = Simulator::new(system).map_err(failed)?;
+        let mut cells = vec![Cell::Open; properties.len()];
+        let mut faults = 0;
+        let mut run = |inputs: InputSource, wanted: &[usize], cells: &mut [Cell]| -> Result<bool, Failure> {
+            let named = if inputs == InputSource::Uniform { "uniform" } else { "adversary" };
+            let options = Options {
+                runs: self.runs,
+                steps: self.steps,
+                seed: self.seed,
+                threads: self.threads,
+                inputs,
+                deadline,
+                stop: Some(stop),
+                ..Options::default()
+            };
+            let mut watch = |report: &RunReport| {
+                for &place in wanted {
+                    look(&mut cells[place], report, properties[place], named);
+                }
+            };
+            let summary = simulator.run(&options, &mut |_| {}, &mut watch).map_err(failed)?;
+            faults += left_the_model(&summary);
+            Ok(summary.interrupted)
+        };
+        let is_formula = |place: &usize| matches!(system.properties[properties[*place]].kind, PropertyKind::Ltl(_));
+        let wanted: Vec<usize> = (0..properties.len()).filter(is_formula).collect();
+        if run(InputSource::Uniform, &wanted, &mut cells)? {
+            return Ok(None);
+        }
+        if !system.inputs.is_empty() {
+            for place in wanted.into_iter().filter(|&place| cells[place] == Cell::Open).collect::<Vec<_>>() {
+                let inputs = InputSource::Adversary { property: properties[place], candidates: self.candidates };
+                if run(inputs, &[place], &mut cells)? {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(Some((cells, faults)))
+    }
+}
+
+fn left_the_model(summary: &Summary) -> u64 {
+    summary.left_range + summary.blocked + summary.not_a_number
+}
+
+/// Keeps the run that goes furthest beyond the property.
+fn look(cell: &mut Cell, report: &RunReport, property: usize, inputs: &'static str) {
+    let seen = &report.properties[property];
+    let (Verdict::Violated, Some(step)) = (seen.verdict, seen.broken_at) else { return };
+    let further = match cell {
+        Cell::Violated { margin, .. } => seen.margin < *margin,
+        _ => true,
+    };
+    if further {
+        *cell = Cell::Violated { run: report.run, step, inputs, margin: seen.margin };
+    }
+}
+
+/// Puts every checkpoint into the system and checks it. `tick` is called some twenty times a second with the number of
+/// checkpoints done, and `stop` ends the work.
+pub fn gate(
+    task: &Gate,
+    engine: impl Engine + 'static,
+    stop: &Arc<AtomicBool>,
+    mut tick: impl FnMut(usize),
+) -> Result<Gated, Failure> {
+    let network = network_of(&task.system.path, task.policy.as_deref(), task.system.colour)?;
+    let files = checkpoints(&task.checkpoints)?;
+    // Everything is read before anything runs.
+    let mut systems = Vec::new();
+    for file in &files {
+        let networks = vec![(network.clone(), file.clone())];
+        systems.push(load_system(&Loading { networks, ..task.system.clone() })?);
+    }
+    let Some(first) = systems.first() else {
+        return Err(Failure::message("there is no checkpoint: name networks, or a folder with .onnx or .nnet files"));
+    };
+    let places: Vec<usize> = match task.properties.as_slice() {
+        [] => (0..first.properties.len()).collect(),
+        names => names.iter().map(|name| property_named(first, name)).collect::<Result<_, _>>()?,
+    };
+    let properties = places.iter().map(|&place| first.properties[place].name.clone()).collect();
+    let (system, of) = (first.name.clone(), files.len());
+    let rows: Arc<Mutex<Vec<Row>>> = Arc::default();
+    let done = Arc::new(AtomicUsize::new(0));
+    let work = {
+        let (rows, done, stop, deadline) = (Arc::clone(&rows), Arc::clone(&done), Arc::clone(stop), task.deadline);
+        move || -> Result<(), Failure> {
+            for (file, system) in files.into_iter().zip(&systems) {
+                let Some((cells, faults)) = engine.check(system, &places, deadline, &stop)? else { break };
+                rows.lock().unwrap_or_else(PoisonError::into_inner).push(Row { network: file, cells, faults });
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Ok(())
+        }
+    };
+    if let Waited::Done(result) = wait(task.deadline, stop, || tick(done.load(Ordering::Relaxed)), work)? {
+        result?;
+    }
+    let rows = rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    Ok(Gated { system, network, properties, rows, of })
+}
+
+/// The files that are named, and those in folders that are named, there in the order of the numbers in their names.
+fn checkpoints(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+    let mut files = Vec::new();
+    for path in paths {
+        if !path.is_dir() {
+            files.push(path.clone());
+            continue;
+        }
+        let entries = std::fs::read_dir(path).map_err(|error| Failure::reading(path, &error))?;
+        let mut own = Vec::new();
+        for entry in entries {
+            let file = entry.map_err(|error| Failure::reading(path, &error))?.path();
+            let extension = file.extension().map(|extension| extension.to_string_lossy().to_lowercase());
+            if matches!(extension.as_deref(), Some("onnx" | "nnet")) && file.is_file() {
+                own.push(file);
+            }
+        }
+        own.sort_by(|a, b| natural(&name(a), &name(b)));
+        files.append(&mut own);
+    }
+    Ok(files)
+}
+
+fn name(path: &Path) -> String {
+    path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default()
+}
+
+/// The order in which people count: `step_9` before `step_10`.
+fn natural(a: &str, b: &str) -> Order {
+    let (mut a, mut b) = (a, b);
+    loop {
+        let digits = |text: &str| text.len() - text.trim_start_matches(|c: char| c.is_ascii_digit()).len();
+        let (m, n) = (digits(a), digits(b));
+        if m > 0 && n > 0 {
+            let (x, y) = (a[..m].trim_start_matches('0'), b[..n].trim_start_matches('0'));
+            let order = x.len().cmp(&y.len()).then_with(|| x.cmp(y));
+            if order != Order::Equal {
+                return order;
+            }
+            (a, b) = (&a[m..], &b[n..]);
+            continue;
+        }
+        let (mut left, mut right) = (a.chars(), b.chars());
+        match (left.next(), right.next()) {
+            (None, None) => return Order::Equal,
+            (x, y) if x != y => return x.cmp(&y),
+            _ => (a, b) = (left.as_str(), right.as_str()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_are_in_the_order_of_their_numbers() {
+        let mut names = ["step_10.onnx", "step_9.onnx", "step_9b.onnx", "a.onnx", "step_010.onnx", "step_100.onnx"];
+        names.sort_by(|a, b| natural(a, b));
+        assert_eq!(names[..3], ["a.onnx", "step_9.onnx", "step_9b.onnx"]);
+        assert_eq!(names[5], "step_100.onnx");
+    }
+}

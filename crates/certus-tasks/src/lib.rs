@@ -1,0 +1,27 @@
+//! What a user asks for, whoever asks: questions read from files, worked on within a budget, answered with what was
+//! found out.
+//!
+//! The command line and the Python bindings are two faces of this crate, so that both say the same. It may depend on
+//! every engine. It never prints, never reads arguments, and listens to no signal: whoever calls it does.
+
+#![forbid(unsafe_code)]
+
+pub mod audit;
+mod effort;
+pub mod failure;
+pub mod gate;
+mod objective;
+pub mod optimise;
+pub mod output;
+pub mod patience;
+mod question;
+mod resume;
+mod standing;
+mod system;
+pub mod verify;
+
+pub use effort::{Effort, deadline_after};
+pub use failure::Failure;
+pub use question::{Asked, Question, Sealed, Source};
+pub use standing::Standing;
+pub use system::{Loading, load_system, network_of, property_named};

@@ -1,0 +1,331 @@
+//! Is there a point of a region at which an assertion about networks holds?
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, Witness, file, solve_from};
+
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::patience::{Waited, wait};
+use crate::resume::Folder;
+use crate::{Asked, Effort, Question, Sealed, Standing};
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Verify {
+    /// What the question is read from.
+    pub asked: Asked,
+    /// Where a proof of `unsat` is written.
+    pub certificate: Option<PathBuf>,
+    /// Where the state of the search is kept.
+    pub resume: Option<PathBuf>,
+    /// Where the question is written as query files.
+    pub save_query: Option<PathBuf>,
+    /// How much work it is worth.
+    pub effort: Effort,
+}
+
+/// What came out.
+pub struct Verified {
+    /// What was found out; none if not even reading the question came to an end.
+    outcome: Option<Outcome>,
+    reason: Option<UnknownReason>,
+    /// How far the search came.
+    pub standing: Standing,
+}
+
+/// What was found out.
+struct Outcome {
+    question: Question,
+    found: Option<Witness>,
+    open: Option<UnknownReason>,
+    /// The trees of all cases, if a certificate is wanted and there is one.
+    trees: Option<Vec<String>>,
+    /// What went wrong beside the search: its state could not be kept.
+    warnings: Vec<String>,
+    /// The state of the search; of no use once the answer is written.
+    folder: Option<Folder>,
+}
+
+impl Outcome {
+    fn verdict(&self) -> &'static str {
+        match (&self.found, self.open) {
+            (Some(_), _) => "sat",
+            (None, None) => "unsat",
+            (None, Some(UnknownReason::Deadline)) => "timeout",
+            (None, Some(_)) => "unknown",
+        }
+    }
+}
+
+impl Verified {
+    /// `sat`, `unsat`, `unknown` or `timeout`.
+    pub fn verdict(&self) -> &'static str {
+        match (&self.outcome, self.reason) {
+            (Some(outcome), _) => outcome.verdict(),
+            (None, Some(UnknownReason::Deadline)) => "timeout",
+            (None, _) => "unknown",
+        }
+    }
+
+    /// Whether the question is answered.
+    pub fn is_decided(&self) -> bool {
+        matches!(self.verdict(), "sat" | "unsat")
+    }
+
+    /// Why it is not, in one word.
+    pub fn reason(&self) -> Option<String> {
+        self.reason.filter(|_| !self.is_decided()).map(|reason| format!("{reason:?}").to_lowercase())
+    }
+
+    /// The question, if it could be read in time.
+    pub fn question(&self) -> Option<&Question> {
+        self.outcome.as_ref().map(|outcome| &outcome.question)
+    }
+
+    /// The question and the point that was found.
+    pub fn witness(&self) -> Option<(&Question, &Witness)> {
+        self.outcome.as_ref().and_then(|outcome| Some((&outcome.question, outcome.found.as_ref()?)))
+    }
+
+    /// What is known of a question that stayed open.
+    pub fn undecided(&self, resume: Option<&Path>) -> String {
+        let why = match self.reason {
+            Some(UnknownReason::Deadline) | None => "the time was over",
+            Some(UnknownReason::Stopped) => "interrupted",
+            Some(UnknownReason::Memory) => "the open parts need more memory than --memory allows",
+            Some(UnknownReason::Boxes) => "the number of parts was reached",
+            Some(UnknownReason::Numerics) => "some part can neither be closed nor cut any further",
+        };
+        let next = resume.map(|path| format!("; --resume {} goes on from here", path.display())).unwrap_or_default();
+        format!("{why}: {}{next}", self.standing)
+    }
+
+    /// Removes the state of a search that is decided, once the answer is written; returns what went wrong on the way.
+    pub fn finish(self) -> Vec<String> {
+        let decided = self.is_decided();
+        let Some(outcome) = self.outcome else { return Vec::new() };
+        let mut warnings = outcome.warnings;
+        let removed = outcome.folder.filter(|_| decided).map(Folder::remove);
+        warnings.extend(removed.and_then(Result::err).map(|fault| fault.to_string()));
+        warnings
+    }
+}
+
+/// Decides a question. `tick` is called some twenty times a second while the search goes on, and `stop` ends it.
+pub fn verify(task: &Verify, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Standing)) -> Result<Verified, Failure> {
+    // Hours of work are not to end with a file that cannot be written.
+    if let Some(path) = &task.certificate {
+        drop(Output::open(Some(path))?);
+    }
+    let standing = Arc::new(Mutex::new(Standing::default()));
+    let work = {
+        let (task, stop, standing) = (task.clone(), Arc::clone(stop), Arc::clone(&standing));
+        move || decide(&task, &stop, &standing)
+    };
+    let waited = wait(task.effort.deadline, stop, || tick(Standing::of(&standing)), work)?;
+    let (outcome, reason) = match waited {
+        Waited::Done(outcome) => {
+            let outcome = outcome?;
+            let open = outcome.open;
+            (Some(outcome), open)
+        }
+        Waited::Late => (None, Some(UnknownReason::Deadline)),
+        Waited::Stopped => (None, Some(UnknownReason::Stopped)),
+    };
+    write_certificate(task, outcome.as_ref())?;
+    Ok(Verified { outcome, reason, standing: Standing::of(&standing) })
+}
+
+/// Reads the question and searches its cases one after the other.
+fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Result<Outcome, Failure> {
+    let deadline = task.effort.deadline;
+    let certify = task.certificate.is_some();
+    let sealed = if certify || task.resume.is_some() { Sealed::Yes } else { Sealed::No };
+    let question = Question::read(&task.asked, sealed)?;
+    if certify {
+        certificate_header(&question)?;
+    }
+    let cases = question.cases();
+    Standing::update(standing, |standing| standing.cases = cases);
+    if let Some(path) = &task.save_query {
+        save_queries(&question, path)?;
+    }
+    let folder = task.resume.as_deref().map(|path| Folder::open(path, &question.sources, cases, certify));
+    let mut folder = folder.transpose()?;
+    let budget = Budget {
+        deadline,
+        stop: Some(stop),
+        threads: task.effort.threads(),
+        seed: task.effort.seed,
+        memory: task.effort.memory,
+        certify,
+        ..Budget::default()
+    };
+    let mut outcome = Outcome { question, found: None, open: None, trees: None, warnings: Vec::new(), folder: None };
+    let mut trees = Vec::new();
+    for index in 0..cases {
+        Standing::update(standing, |standing| standing.begin(index));
+        if let Some((folder, parts)) = folder.as_ref().and_then(|folder| Some((folder, folder.closed(index)?))) {
+            if certify {
+                trees.push(folder.tree(index)?);
+            }
+            Standing::update(standing, |standing| {
+                standing.finish(Progress { closed: parts, done: 1.0, ..Progress::default() })
+            });
+            continue;
+        }
+        if let Some(reason) = exhausted(deadline, stop) {
+            outcome.open = outcome.open.or(Some(reason));
+            break;
+        }
+        let query = outcome.question.query(index)?;
+        let saved = match &folder {
+            Some(folder) => folder.saved(index, &query)?,
+            None => None,
+        };
+        let mut watch = Watch { standing, folder: folder.as_mut(), case: index, fault: None };
+        let answer = solve_from(&query, saved, &budget, &mut watch);
+        let fault = watch.fault.take();
+        let answer = answer.map_err(|error| Failure::message(error.to_string()))?;
+        drop(query);
+        outcome.warnings.extend(fault.as_ref().map(not_kept));
+        match answer {
+            Answer::Sat(witness) => {
+                outcome.found = Some(witness);
+                break;
+            }
+            Answer::Unsat(refutation) => {
+                if let Some(Err(fault)) = folder.as_mut().map(|folder| folder.close(index, &refutation)) {
+                    outcome.warnings.push(not_kept(&fault));
+                }
+                Standing::update(standing, |standing| standing.finish(refutation.progress));
+                trees.extend(refutation.tree);
+            }
+            Answer::Unknown(reason, progress) => {
+                Standing::update(standing, |standing| standing.leave(progress));
+                outcome.open = outcome.open.or(Some(reason));
+            }
+        }
+    }
+    if let Some(Err(fault)) = folder.as_mut().map(|folder| folder.write(None)) {
+        outcome.warnings.push(not_kept(&fault));
+    }
+    outcome.folder = folder;
+    // Without a tree for every case there is no certificate, whatever the verdict.
+    outcome.trees = (certify && trees.len() == cases).then_some(trees);
+    outcome.warnings.dedup();
+    Ok(outcome)
+}
+
+fn not_kept(fault: &Failure) -> String {
+    match fault {
+        Failure::Message(text) => format!("the state of the search is not kept: {text}"),
+        other => format!("the state of the search is not kept: {other}"),
+    }
+}
+
+fn exhausted(deadline: Option<Instant>, stop: &AtomicBool) -> Option<UnknownReason> {
+    if stop.load(Ordering::Relaxed) {
+        return Some(UnknownReason::Stopped);
+    }
+    deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
+}
+
+/// Keeps the state of a search where others can see it.
+struct Watch<'a> {
+    standing: &'a Mutex<Standing>,
+    folder: Option<&'a mut Folder>,
+    case: usize,
+    fault: Option<Failure>,
+}
+
+impl Watcher for Watch<'_> {
+    fn progress(&mut self, progress: Progress) {
+        Standing::update(self.standing, |standing| standing.progress = progress);
+    }
+
+    fn wants_state(&mut self) -> bool {
+        self.folder.as_ref().is_some_and(|folder| folder.is_due())
+    }
+
+    fn state(&mut self, saved: Saved) {
+        if let Some(folder) = &mut self.folder {
+            self.fault = folder.write(Some((self.case, &saved))).err();
+        }
+    }
+}
+
+/// The first lines of a certificate about a question.
+fn certificate_header(question: &Question) -> Result<String, Failure> {
+    let roles: Vec<&str> = question.sources.iter().map(|source| source.role).collect();
+    if !matches!(roles.as_slice(), ["network", "specification"] | ["query"]) {
+        return Err(Failure::message(
+            "a certificate is about one network: write the question with --save-query, and certify that file",
+        ));
+    }
+    let mut header = "certus-certificate 1\n".to_owned();
+    for source in &question.sources {
+        let path = source.path.display().to_string();
+        if path.contains(['\n', '\r']) {
+            return Err(Failure::message(format!("{path:?} has a line break, which a certificate cannot name")));
+        }
+        header.push_str(&format!("{} {} {path}\n", source.role, source.digest.as_deref().unwrap_or_default()));
+    }
+    Ok(header)
+}
+
+/// Writes the certificate of an unsatisfiable question, if one is wanted.
+fn write_certificate(task: &Verify, outcome: Option<&Outcome>) -> Result<(), Failure> {
+    let (Some(path), Some(outcome)) = (&task.certificate, outcome) else { return Ok(()) };
+    if outcome.verdict() != "unsat" {
+        return Ok(());
+    }
+    let trees = outcome.trees.as_ref();
+    let trees =
+        trees.ok_or_else(|| Failure::message("the search kept no proof of `unsat`; this is a fault of Certus"))?;
+    let mut output = Output::open(Some(path))?;
+    let failed = |error: std::io::Error| Failure::writing(path, &error);
+    output.write_all(certificate_header(&outcome.question)?.as_bytes()).map_err(failed)?;
+    for (case, tree) in trees.iter().enumerate() {
+        writeln!(output, "case {case}").map_err(failed)?;
+        output.write_all(tree.as_bytes()).map_err(failed)?;
+    }
+    writeln!(output, "end").map_err(failed)?;
+    output.finish()
+}
+
+/// Writes every case to a query file; several get numbers.
+fn save_queries(question: &Question, path: &Path) -> Result<(), Failure> {
+    let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+    let ending = [".query.gz", ".query"].into_iter().find(|ending| name.len() > ending.len() && name.ends_with(ending));
+    let ending = ending.ok_or_else(|| {
+        Failure::message(format!("--save-query {}: the name must end in .query or .query.gz", path.display()))
+    })?;
+    let stem = name.strip_suffix(ending).unwrap_or(&name);
+    if question.cases() == 0 {
+        return Err(Failure::message(format!(
+            "{}: the bounds exclude each other, there is no query to save",
+            question.title()
+        )));
+    }
+    for index in 0..question.cases() {
+        let number = if question.cases() == 1 { String::new() } else { format!("-{index}") };
+        let own = path.with_file_name(format!("{stem}{number}{ending}"));
+        let temporary = path.with_file_name(format!(".{stem}{number}.{}{ending}", std::process::id()));
+        let query = question.query(index)?;
+        file::write_query(&temporary, &query)
+            .map_err(|error| error.source.to_string())
+            .and_then(|()| std::fs::rename(&temporary, &own).map_err(|error| error.to_string()))
+            .map_err(|error| {
+                // Best effort: the reason that is told is the first one.
+                let _ = std::fs::remove_file(&temporary);
+                Failure::message(format!("cannot write {}: {error}; nothing was left behind", own.display()))
+            })?;
+    }
+    Ok(())
+}

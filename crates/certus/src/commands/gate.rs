@@ -1,0 +1,142 @@
+//! `certus gate`: properties × checkpoints.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::time::Instant;
+
+use certus_lang::LowerOptions;
+use certus_tasks::gate::{self, Cell, Gated, Row, Simulation, gate};
+use certus_tasks::{Loading, deadline_after};
+use serde_json::{Map, Value, json};
+
+use super::stop_on_interrupt;
+use crate::Finding;
+use crate::arguments::Gate;
+use crate::failure::Failure;
+use crate::output::{Output, json_number};
+use crate::progress::LiveLine;
+
+/// Checks every property with every checkpoint.
+pub fn run(command: &Gate) -> Result<Finding, Failure> {
+    let started = Instant::now();
+    let task = gate::Gate {
+        system: Loading {
+            path: command.file.clone(),
+            options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
+            colour: stderr().is_terminal(),
+            ..Loading::default()
+        },
+        checkpoints: command.networks.clone(),
+        policy: command.policy.clone(),
+        properties: command.properties.clone(),
+        deadline: deadline_after(command.effort.timeout, "--timeout")?,
+    };
+    let engine = Simulation {
+        runs: command.runs,
+        steps: command.steps,
+        seed: command.effort.seed,
+        threads: command.effort.threads,
+        candidates: command.candidates,
+    };
+    let stop = stop_on_interrupt()?;
+    if let Some(path) = &command.common.output {
+        drop(Output::open(Some(path))?);
+    }
+    let mut line = LiveLine::new(command.effort.quiet);
+    let gated = gate(&task, engine, &stop, |done| line.show(|| format!("{done} checkpoints done")))?;
+    drop(line);
+    let seconds = started.elapsed().as_secs_f64();
+    let mut output = Output::open(command.common.output.as_deref())?;
+    match command.common.json {
+        true => writeln!(output, "{:#}", document(command, &gated, seconds))?,
+        false => table(command, &gated, seconds, &mut output)?,
+    }
+    output.finish()?;
+    if gated.rows.len() < gated.of && !command.effort.quiet {
+        eprintln!("note: stopped after {} of {} checkpoints", gated.rows.len(), gated.of);
+    }
+    Ok(if gated.is_violated() {
+        Finding::Violated
+    } else if gated.has_model_error() {
+        Finding::ModelError
+    } else if gated.holds() {
+        Finding::Good
+    } else {
+        Finding::Undecided
+    })
+}
+
+fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Result<(), Failure> {
+    let Gated { system, network, properties, rows, .. } = gated;
+    let (runs, steps, seed) = (command.runs, command.steps, command.effort.seed);
+    writeln!(
+        output,
+        "{system}: checkpoints in place of {network}; {runs} runs of at most {steps} steps, seed {seed}, {seconds:.2} s\n"
+    )?;
+    let shown = |row: &Row| -> Vec<String> {
+        let file = row.network.display().to_string();
+        let cells = row.cells.iter().map(|cell| match cell {
+            Cell::Holds => "holds".to_owned(),
+            Cell::Open => "open".to_owned(),
+            Cell::Violated { run, step, inputs, .. } => {
+                let who = if *inputs == "adversary" { "adversary, " } else { "" };
+                format!("violated ({who}run {run}, step {step})")
+            }
+        });
+        std::iter::once(file).chain(cells).collect()
+    };
+    let header = std::iter::once("checkpoint").chain(properties.iter().map(String::as_str)).map(str::to_owned);
+    let lines: Vec<Vec<String>> = std::iter::once(header.collect()).chain(rows.iter().map(shown)).collect();
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..=properties.len()).map(width).collect();
+    for line in &lines {
+        let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
+        writeln!(output, "  {}", cells.join("  ").trim_end())?;
+    }
+    for row in rows.iter().filter(|row| row.faults > 0) {
+        writeln!(
+            output,
+            "\n  with {} {} runs LEFT THE MODEL; `certus simulate` shows them",
+            row.network.display(),
+            row.faults
+        )?;
+    }
+    Ok(())
+}
+
+fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
+    let cell = |(name, cell): (&String, &Cell)| {
+        let mut shown = Map::new();
+        shown.insert("property".to_owned(), name.as_str().into());
+        let verdict = match cell {
+            Cell::Holds => "holds",
+            Cell::Open => "open",
+            Cell::Violated { .. } => "violated",
+        };
+        shown.insert("verdict".to_owned(), verdict.into());
+        shown.insert("engine".to_owned(), "simulation".into());
+        if let Cell::Violated { run, step, inputs, margin } = cell {
+            shown.insert("run".to_owned(), (*run).into());
+            shown.insert("step".to_owned(), (*step).into());
+            shown.insert("inputs".to_owned(), (*inputs).into());
+            shown.insert("margin".to_owned(), json_number(*margin));
+        }
+        Value::Object(shown)
+    };
+    let row = |row: &Row| {
+        let cells: Vec<Value> = gated.properties.iter().zip(&row.cells).map(cell).collect();
+        let accepted = row.cells.iter().all(|cell| *cell == Cell::Holds);
+        json!({
+            "network": row.network.display().to_string(), "accepted": accepted, "faults": row.faults, "results": cells,
+        })
+    };
+    json!({
+        "system": gated.system,
+        "network": gated.network,
+        "runs": command.runs,
+        "steps": command.steps,
+        "seed": command.effort.seed,
+        "checkpoints": gated.rows.iter().map(row).collect::<Vec<_>>(),
+        "of": gated.of,
+        "seconds": seconds,
+    })
+}

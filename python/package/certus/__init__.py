@@ -1,0 +1,54 @@
+"""Certus: what a trained network will do in the system around it.
+
+A system is described in a ``.certus`` file: its state, the network that steers it, its environment, and what must hold.
+This package loads such files (`load`), runs them (`System.simulate`), decides questions about networks (`verify`,
+`optimise`, `audit`), and offers systems as environments for training (`certus.gym`, `certus.sb3`). Outcomes and messages
+are those of the command ``certus``.
+"""
+
+from ._certus import (
+    CertusError,
+    Network,
+    NetworkError,
+    SimulationError,
+    SystemError,
+    __version__,
+)
+from ._questions import Audit, Optimum, Outcome, audit, optimise, verify
+from ._system import (
+    Action,
+    Chance,
+    Parameter,
+    Policy,
+    Property,
+    Simulation,
+    System,
+    Variable,
+    Violation,
+    load,
+)
+
+__all__ = [
+    "Action",
+    "Audit",
+    "CertusError",
+    "Chance",
+    "Network",
+    "NetworkError",
+    "Optimum",
+    "Outcome",
+    "Parameter",
+    "Policy",
+    "Property",
+    "Simulation",
+    "SimulationError",
+    "System",
+    "SystemError",
+    "Variable",
+    "Violation",
+    "__version__",
+    "audit",
+    "load",
+    "optimise",
+    "verify",
+]

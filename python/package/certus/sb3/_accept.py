@@ -1,0 +1,135 @@
+"""Acceptance during training: does the policy, as it is now, do what must hold?"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import warnings
+from dataclasses import dataclass
+from typing import Any, Callable, Dict, List, Optional, Sequence
+
+import numpy as np
+from stable_baselines3.common.callbacks import BaseCallback
+
+from .._questions import PathLike
+from .._system import System, load
+from ._export import export
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What an engine says of a property."""
+
+    #: ``holds``, ``violated`` or ``unknown``.
+    verdict: str
+    #: For a violation, the flattened states of the run that shows it, from its initial state on.
+    states: Optional[np.ndarray] = None
+    #: In a few words, how it was found or why it was not.
+    reason: str = ""
+
+
+#: Checks one property of a system; `SimulationEngine` is one, and so will be the model checker.
+Engine = Callable[[System, str], Checked]
+
+
+class SimulationEngine:
+    """Looks for violations by simulation. It never says ``holds``: that no run was found proves nothing."""
+
+    #: Whether the engine can show that a property holds.
+    proves = False
+
+    def __init__(self, runs: int = 500, steps: int = 200, seed: int = 0, threads: int = 0) -> None:
+        self.runs, self.steps, self.seed, self.threads = runs, steps, seed, threads
+
+    def __call__(self, system: System, property: str) -> Checked:
+        if system.properties[property].is_probability:
+            return Checked("unknown", None, "a probability is not decided by simulation")
+        found = system.falsify(property, runs=self.runs, steps=self.steps, seed=self.seed, threads=self.threads)
+        if found is None:
+            return Checked("unknown", None, f"no violation in {self.runs} runs of {self.steps} steps")
+        return Checked("violated", found.states, f"run {found.run}, step {found.step}")
+
+
+class AcceptanceCallback(BaseCallback):
+    """Every ``every`` steps, exports the policy and checks properties of the system with it.
+
+    ``table`` has one row for each check: ``{"step": …, property: verdict, …}``. With ``stop``, training ends when every
+    property holds. With ``feed_back``, the initial states of violations become start states of training, where the
+    environments are those of `certus.gym` or `certus.sb3.CertusVecEnv`. ``policy`` names the policy, action or network that
+    is trained, if the system has several. ``folder`` keeps the exported files.
+
+    ``engine`` is a function of a system and the name of a property that returns a `Checked`. The default simulates: its
+    verdicts are ``violated`` or ``unknown``, so it never ends the training.
+    """
+
+    def __init__(
+        self,
+        system: Any,
+        properties: Optional[Sequence[str]] = None,
+        every: int = 10_000,
+        *,
+        engine: Optional[Engine] = None,
+        feed_back: bool = True,
+        stop: bool = True,
+        policy: Optional[str] = None,
+        folder: Optional[PathLike] = None,
+        verbose: int = 0,
+    ) -> None:
+        super().__init__(verbose)
+        self.system: System = system if isinstance(system, System) else load(system)
+        self.properties: List[str] = list(self.system.properties if properties is None else properties)
+        for name in self.properties:
+            self.system._property(name)
+        self.every, self.feed_back, self.stop = every, feed_back, stop
+        self.engine: Engine = SimulationEngine() if engine is None else engine
+        if stop and getattr(self.engine, "proves", True) is False:
+            warnings.warn(
+                "the engine simulates: it finds violations and cannot show that a property holds, so training will not be "
+                "stopped by it",
+                stacklevel=2,
+            )
+        self.policy, self.folder = policy, folder
+        #: One row per check: the step, and the verdict on each property.
+        self.table: List[Dict[str, Any]] = []
+        #: What the engine said in the last check, by property.
+        self.last: Dict[str, Checked] = {}
+        #: Whether all properties held in the last check.
+        self.accepted = False
+        self._next = every
+
+    def _network(self) -> str:
+        if self.policy is not None:
+            return self.policy
+        networks = self.system.networks
+        if len(networks) != 1:
+            raise ValueError(f"{self.system.name} applies {len(networks)} networks: say with policy= which is trained")
+        return networks[0]
+
+    def check(self) -> bool:
+        """Exports the policy, checks every property, and says whether all of them hold."""
+        with tempfile.TemporaryDirectory() as temporary:
+            folder = temporary if self.folder is None else os.fspath(self.folder)
+            os.makedirs(folder, exist_ok=True)
+            path = os.path.join(folder, f"step_{self.num_timesteps}.onnx")
+            export(self.model, path)
+            system = self.system.replaced({self._network(): path})
+            self.last = {name: self.engine(system, name) for name in self.properties}
+        self.table.append({"step": self.num_timesteps, **{name: own.verdict for name, own in self.last.items()}})
+        if self.verbose:
+            told = ", ".join(f"{name} {own.verdict}" + (f" ({own.reason})" if own.reason else "") for name, own in self.last.items())
+            print(f"step {self.num_timesteps}: {told}")
+        if self.feed_back:
+            self._feed_back()
+        self.accepted = all(own.verdict == "holds" for own in self.last.values())
+        return self.accepted
+
+    def _feed_back(self) -> None:
+        for own in self.last.values():
+            if own.verdict == "violated" and own.states is not None:
+                self.training_env.env_method("add_start_state", np.asarray(own.states)[0], indices=[0])
+
+    def _on_step(self) -> bool:
+        if self.num_timesteps < self._next:
+            return True
+        self._next = self.num_timesteps + self.every
+        return not (self.check() and self.stop)

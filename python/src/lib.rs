@@ -1,0 +1,36 @@
+//! Python bindings of Certus: the tasks that the command line offers, as functions, and environments for training.
+//!
+//! Everything here is conversion. Work is done by the crates of the workspace with the interpreter's lock released;
+//! while it goes on, signals are looked at and progress is told a few times a second.
+
+#![forbid(unsafe_code)]
+
+mod calling;
+mod convert;
+mod environments;
+mod errors;
+mod network;
+mod questions;
+mod simulate;
+mod system;
+
+use pyo3::prelude::*;
+
+/// The compiled part of the package `certus`.
+#[pymodule]
+fn _certus(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    let py = module.py();
+    module.add("CertusError", py.get_type::<errors::CertusError>())?;
+    module.add("SystemError", py.get_type::<errors::SystemError>())?;
+    module.add("NetworkError", py.get_type::<errors::NetworkError>())?;
+    module.add("SimulationError", py.get_type::<errors::SimulationError>())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<system::RawSystem>()?;
+    module.add_class::<network::Network>()?;
+    module.add_class::<environments::RawEnvironments>()?;
+    module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(questions::verify, module)?)?;
+    module.add_function(wrap_pyfunction!(questions::optimise, module)?)?;
+    module.add_function(wrap_pyfunction!(questions::audit, module)?)?;
+    Ok(())
+}

@@ -10,7 +10,7 @@ The networks are fixed by seeds: weights normal with variance 2 / (inputs of the
 - inputs: n inputs, two layers of 32, a box around a random point whose radius falls with √n, so that the diagonal of
   the region stays the same.
 Each asks whether the output can exceed what a search reaches by 10 % of its range: unsat, unless the search missed a
-peak (then the row says `sat`). Times are medians, with the start of the program. Each series is fitted: seconds beyond
+peak (then the row says `sat`). Times are medians of processor time, with the start of the program. Each series is fitted: seconds beyond
 the start as a power of the size, or as a factor per copy. Writes docs/pictures/solver-growth.svg and prints the table.
 """
 
@@ -105,7 +105,7 @@ def start_time(program, repeat):
         onnx.save(builder.model(builder.unary("x", "relu")), folder / "network.onnx")
         case = queries.Case([0.0], [1.0], queries.Atom({("Y", 0): -1.0}, -2.0))
         (folder / "query.vnnlib").write_text(queries.vnnlib([case], 1, 1))
-        return statistics.median(queries.ask(program, folder / "network.onnx", folder / "query.vnnlib", 10).seconds for _ in range(repeat))
+        return statistics.median(queries.ask(program, folder / "network.onnx", folder / "query.vnnlib", 10).cpu for _ in range(repeat))
 
 
 def measure(series, size, arguments, program):
@@ -117,7 +117,7 @@ def measure(series, size, arguments, program):
             replies = [queries.ask(program, network, specification, arguments.timeout, arguments.threads)]
             while len(replies) < arguments.repeat and replies[0].seconds < 5:
                 replies.append(queries.ask(program, network, specification, arguments.timeout, arguments.threads))
-        rows.append((replies[0].verdict, statistics.median(reply.seconds for reply in replies)))
+        rows.append((replies[0].verdict, statistics.median(reply.cpu for reply in replies)))
     return rows
 
 

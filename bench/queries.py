@@ -10,6 +10,7 @@ import gzip
 import itertools
 import pathlib
 import re
+import resource
 import subprocess
 import time
 from fractions import Fraction
@@ -220,21 +221,24 @@ def built_program():
 class Reply:
     verdict: str
     seconds: float
+    cpu: float
     inputs: list
     outputs: list
 
 
 def ask(program, network, specification, timeout, threads=1):
-    """What `certus verify` says: its verdict, the time with the start of the program, and the witness as written."""
+    """What `certus verify` says: its verdict, the time with the start of the program (on the clock and of the processor), and the
+    witness as written."""
     command = [program, "verify", network, specification, "--timeout", str(timeout), "--threads", str(threads), "--quiet"]
-    start = time.perf_counter()
+    spent = lambda: sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2])
+    start, before = time.perf_counter(), spent()
     try:
         run = subprocess.run(command, capture_output=True, text=True, timeout=2 * timeout + 10)
     except subprocess.TimeoutExpired:
-        return Reply("overrun", time.perf_counter() - start, [], [])
-    seconds = time.perf_counter() - start
+        return Reply("overrun", time.perf_counter() - start, spent() - before, [], [])
+    seconds, cpu = time.perf_counter() - start, spent() - before
     verdict = run.stdout.split("\n", 1)[0].strip()
     if verdict not in ("sat", "unsat", "unknown", "timeout"):
         verdict = f"error {run.returncode}: {(run.stderr or run.stdout).strip()[:200]}"
     values = re.findall(r"\(([XY])_\d+ ([^()\s]+)\)", run.stdout)
-    return Reply(verdict, seconds, *([Fraction(number) for name, number in values if name == kind] for kind in "XY"))
+    return Reply(verdict, seconds, cpu, *([Fraction(number) for name, number in values if name == kind] for kind in "XY"))

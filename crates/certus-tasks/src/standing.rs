@@ -39,6 +39,15 @@ impl Standing {
         self.progress = Progress::default();
     }
 
+    /// A case goes on that was left like this.
+    pub fn take_up(&mut self, case: usize, left: Progress) {
+        self.case = case;
+        self.before.closed = self.before.closed.saturating_sub(left.closed);
+        self.before.open = self.before.open.saturating_sub(left.open);
+        self.before.done -= left.done;
+        self.progress = left;
+    }
+
     /// The case is closed.
     pub fn finish(&mut self, progress: Progress) {
         self.finished += 1;

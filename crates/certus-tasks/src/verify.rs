@@ -141,7 +141,12 @@ pub fn verify(task: &Verify, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Standi
     Ok(Verified { outcome, reason, standing: Standing::of(&standing) })
 }
 
-/// Reads the question and searches its cases one after the other.
+/// Parts that are bounded in a case before it is another's turn, if there are several; then so many times as many. A case that is
+/// hard to close does not hide a point in one that comes later.
+const FIRST_TURN: u64 = 256;
+const LONGER_TURNS: u64 = 8;
+
+/// Reads the question and searches its cases in turns.
 fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Result<Outcome, Failure> {
     let deadline = task.effort.deadline;
     let certify = task.certificate.is_some();
@@ -157,7 +162,7 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
     }
     let folder = task.resume.as_deref().map(|path| Folder::open(path, &question.sources, cases, certify));
     let mut folder = folder.transpose()?;
-    let budget = Budget {
+    let mut budget = Budget {
         deadline,
         stop: Some(stop),
         threads: task.effort.threads(),
@@ -167,48 +172,64 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
         ..Budget::default()
     };
     let mut outcome = Outcome { question, found: None, open: None, trees: None, warnings: Vec::new(), folder: None };
-    let mut trees = Vec::new();
-    for index in 0..cases {
-        Standing::update(standing, |standing| standing.begin(index));
-        if let Some((folder, parts)) = folder.as_ref().and_then(|folder| Some((folder, folder.closed(index)?))) {
-            if certify {
-                trees.push(folder.tree(index)?);
-            }
-            Standing::update(standing, |standing| {
-                standing.finish(Progress { closed: parts, done: 1.0, ..Progress::default() })
-            });
+    let mut trees: Vec<Option<String>> = vec![None; cases];
+    let mut waiting: Vec<(usize, Option<(Saved, Progress)>)> = Vec::new();
+    for (index, tree) in trees.iter_mut().enumerate() {
+        let closed = folder.as_ref().and_then(|folder| Some((folder, folder.closed(index)?)));
+        let Some((folder, parts)) = closed else {
+            waiting.push((index, None));
             continue;
-        }
-        if let Some(reason) = exhausted(deadline, stop) {
-            outcome.open = outcome.open.or(Some(reason));
-            break;
-        }
-        let query = outcome.question.query(index)?;
-        let saved = match &folder {
-            Some(folder) => folder.saved(index, &query)?,
-            None => None,
         };
-        let mut watch = Watch { standing, folder: folder.as_mut(), case: index, fault: None };
-        let answer = solve_from(&query, saved, &budget, &mut watch);
-        let fault = watch.fault.take();
-        let answer = answer.map_err(|error| Failure::message(error.to_string()))?;
-        drop(query);
-        outcome.warnings.extend(fault.as_ref().map(not_kept));
-        match answer {
-            Answer::Sat(witness) => {
-                outcome.found = Some(witness);
-                break;
-            }
-            Answer::Unsat(refutation) => {
-                if let Some(Err(fault)) = folder.as_mut().map(|folder| folder.close(index, &refutation)) {
-                    outcome.warnings.push(not_kept(&fault));
-                }
-                Standing::update(standing, |standing| standing.finish(refutation.progress));
-                trees.extend(refutation.tree);
-            }
-            Answer::Unknown(reason, progress) => {
-                Standing::update(standing, |standing| standing.leave(progress));
+        if certify {
+            *tree = Some(folder.tree(index)?);
+        }
+        let progress = Progress { closed: parts, done: 1.0, ..Progress::default() };
+        Standing::update(standing, |standing| standing.finish(progress));
+    }
+    let mut turn = FIRST_TURN;
+    'turns: while !waiting.is_empty() {
+        budget.boxes = if waiting.len() > 1 { turn } else { u64::MAX };
+        turn = turn.saturating_mul(LONGER_TURNS);
+        for (index, left) in std::mem::take(&mut waiting) {
+            if let Some(reason) = exhausted(deadline, stop) {
                 outcome.open = outcome.open.or(Some(reason));
+                break 'turns;
+            }
+            let query = outcome.question.query(index)?;
+            Standing::update(standing, |standing| match &left {
+                Some((_, progress)) => standing.take_up(index, *progress),
+                None => standing.begin(index),
+            });
+            let saved = match (left, &folder) {
+                (Some((saved, _)), _) => Some(saved),
+                (None, Some(folder)) => folder.saved(index, &query)?,
+                (None, None) => None,
+            };
+            let mut watch = Watch { standing, folder: folder.as_mut(), case: index, left: None, fault: None };
+            let answer = solve_from(&query, saved, &budget, &mut watch);
+            let (left, fault) = (watch.left.take(), watch.fault.take());
+            let answer = answer.map_err(|error| Failure::message(error.to_string()))?;
+            drop(query);
+            outcome.warnings.extend(fault.as_ref().map(not_kept));
+            match answer {
+                Answer::Sat(witness) => {
+                    outcome.found = Some(witness);
+                    break 'turns;
+                }
+                Answer::Unsat(refutation) => {
+                    if let Some(Err(fault)) = folder.as_mut().map(|folder| folder.close(index, &refutation)) {
+                        outcome.warnings.push(not_kept(&fault));
+                    }
+                    Standing::update(standing, |standing| standing.finish(refutation.progress));
+                    trees[index] = refutation.tree;
+                }
+                Answer::Unknown(reason, progress) => {
+                    Standing::update(standing, |standing| standing.leave(progress));
+                    match (reason, left) {
+                        (UnknownReason::Boxes, Some(left)) => waiting.push((index, Some((left, progress)))),
+                        _ => outcome.open = outcome.open.or(Some(reason)),
+                    }
+                }
             }
         }
     }
@@ -217,7 +238,7 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
     }
     outcome.folder = folder;
     // Without a tree for every case there is no certificate, whatever the verdict.
-    outcome.trees = (certify && trees.len() == cases).then_some(trees);
+    outcome.trees = trees.into_iter().collect::<Option<_>>().filter(|_| certify);
     outcome.warnings.dedup();
     Ok(outcome)
 }
@@ -241,6 +262,8 @@ struct Watch<'a> {
     standing: &'a Mutex<Standing>,
     folder: Option<&'a mut Folder>,
     case: usize,
+    /// Where the search was left.
+    left: Option<Saved>,
     fault: Option<Failure>,
 }
 
@@ -257,6 +280,7 @@ impl Watcher for Watch<'_> {
         if let Some(folder) = &mut self.folder {
             self.fault = folder.write(Some((self.case, &saved))).err();
         }
+        self.left = Some(saved);
     }
 }
 

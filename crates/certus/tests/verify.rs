@@ -371,6 +371,20 @@ fn a_resumed_search_gives_a_whole_certificate() {
     assert_eq!(audited.code, 0, "{}", audited.stdout);
 }
 
+#[test]
+fn a_hard_case_does_not_hide_a_point_in_a_later_one() {
+    let folder = Folder::new("turns");
+    let net = folder.write("net.nnet", network(&[10, 40, 40, 40, 1]));
+    let within = |radius: &str| -> String {
+        (0..10).map(|index| format!("(>= X_{index} -{radius}) (<= X_{index} {radius}) ")).collect()
+    };
+    // The first box takes hours; the second is nearly a point, and everything in it is a witness that no sample of the first shows.
+    let cases = format!("(assert (or (and {} (>= Y_0 60)) (and {} (>= Y_0 -100))))", within("1"), within("0.001"));
+    let file = folder.write("turns.vnnlib", specification(10, &cases));
+    let ran = certus(&["verify", &net, &file]);
+    assert!(ran.code == 0 && ran.stdout.starts_with("sat\n"), "{}{}", ran.stdout, ran.stderr);
+}
+
 /// Interrupts a search that takes hours, once it has begun.
 #[cfg(unix)]
 #[test]

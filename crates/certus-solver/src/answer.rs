@@ -22,6 +22,8 @@ pub enum UnknownReason {
     Boxes,
     /// The region has no bound in some direction, or parts became too small to split further.
     Numerics,
+    /// The same, and at some point the formula holds in double precision but not in single precision.
+    Precision,
 }
 
 /// How far a search is.

@@ -100,6 +100,9 @@ impl Verified {
             Some(UnknownReason::Memory) => "the open parts need more memory than --memory allows",
             Some(UnknownReason::Boxes) => "the number of parts was reached",
             Some(UnknownReason::Numerics) => "some part can neither be closed nor cut any further",
+            Some(UnknownReason::Precision) => {
+                "a point satisfies the assertion in double precision, and none was found that does in single precision too"
+            }
         };
         let next = resume.map(|path| format!("; --resume {} goes on from here", path.display())).unwrap_or_default();
         format!("{why}: {}{next}", self.standing)

@@ -18,6 +18,7 @@ mod starts;
 mod tests;
 
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError, Interval, Real};
@@ -39,6 +40,8 @@ pub(crate) struct Attack<'q> {
     double: Evaluator<f64>,
     /// Made when it is first needed: many queries are answered without.
     descent: OnceLock<Descent>,
+    /// Whether the formula held at some point in double precision, but not after a cast to single precision.
+    rounded_away: AtomicBool,
 }
 
 /// A point and the outputs there.
@@ -107,7 +110,13 @@ impl<'q> Attack<'q> {
             single: Evaluator::new(&query.original),
             double: Evaluator::new(&query.original),
             descent: OnceLock::new(),
+            rounded_away: AtomicBool::new(false),
         }
+    }
+
+    /// Whether single precision hid a point so far.
+    pub(crate) fn rounded_away(&self) -> bool {
+        self.rounded_away.load(Ordering::Relaxed)
     }
 
     /// Descends from many points, as [`falsify`] does, from where `starts` says. Threads may do so at the same time with
@@ -161,6 +170,7 @@ impl<'q> Attack<'q> {
                 if let Some(witness) = self.replay(&inputs)? {
                     return Ok(Some(witness));
                 }
+                self.rounded_away.store(true, Ordering::Relaxed);
             }
         }
         Ok(None)
@@ -176,9 +186,10 @@ impl<'q> Attack<'q> {
                 let (low, high) = (region.inner_lower[index], region.inner_upper[index]);
                 if low > high {
                     // The decimal that was written lies between two doubles. One that is a float32 is what a runtime sees;
-                    // otherwise the upper one stands for it.
+                    // otherwise the nearer one stands for it, which prints as the decimal itself: it has fewer digits.
                     let single = [low, high].into_iter().find(|&end| f64::from(end as f32) == end);
-                    return Some(single.unwrap_or(low));
+                    let nearer = [low, high].into_iter().min_by_key(|end| format!("{end:?}").len());
+                    return single.or(nearer);
                 }
                 let value = within(value, low, high);
                 let nearest = value as f32;

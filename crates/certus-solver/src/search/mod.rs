@@ -162,6 +162,10 @@ fn race(
                     if let Some(run) = furthest {
                         watcher.state(Saved::of(run));
                     }
+                    let reason = match reason {
+                        UnknownReason::Numerics if search.attack.rounded_away() => UnknownReason::Precision,
+                        reason => reason,
+                    };
                     return Ok(Answer::Unknown(reason, progress));
                 }
                 None => {}

@@ -210,6 +210,8 @@ impl<'a> Walk<'a> {
             }
             Record::Refine { keep } => {
                 summary.refinements += 1;
+                // Tighter ranges can choose other default lines, which need not be better: only what the record says counts.
+                self.inherited = None;
                 self.compute(true);
                 if keep {
                     self.inherited.clone_from(&self.ranges);

@@ -6,7 +6,7 @@ use certus_graph::Graph;
 use certus_graph::ops::{Mul, Op, Relu, Sin, Tanh};
 use certus_solver::formula::Formula;
 use certus_solver::vnnlib::Variable;
-use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, solve, solve_from};
+use certus_solver::{Answer, Budget, Progress, Refutation, Saved, UnknownReason, Watcher, solve, solve_from};
 use proptest::prelude::*;
 use support::{Asked, Numbers, at_most, floats, layer, random_formula};
 
@@ -186,4 +186,13 @@ fn a_state_of_another_query_does_not_fit() {
     let graph = network(3, &mut Numbers(1));
     let other = Asked { graph, lower: vec![-1.0; 3], upper: vec![1.0; 3], formula: at_most(&[], 0.0) };
     assert!(!saved.fits(&other.query()));
+}
+
+#[test]
+fn sines_that_turn_twice_have_certificates() {
+    // The checker once knew no lines for them, and rejected what followed from those.
+    let asked = question(14934104317755774801);
+    let (answer, _) = in_legs(&asked, &Budget { boxes: 500, certify: true, ..Budget::default() }, 4);
+    let Answer::Unsat(Refutation { tree: Some(tree), .. }) = answer else { panic!("{answer:?}") };
+    assert_eq!(asked.audit(&tree).err(), None);
 }

@@ -16,6 +16,16 @@ pub(crate) enum Shape {
         at: Interval,
         convex_first: bool,
     },
+    /// Concave, convex in between two places, concave again.
+    Hollow {
+        first: Interval,
+        second: Interval,
+    },
+    /// Convex, concave in between two places, convex again.
+    Hump {
+        first: Interval,
+        second: Interval,
+    },
 }
 
 impl Shape {
@@ -25,6 +35,8 @@ impl Shape {
             Shape::Convex => Shape::Concave,
             Shape::Concave => Shape::Convex,
             Shape::Turn { at, convex_first } => Shape::Turn { at, convex_first: !convex_first },
+            Shape::Hollow { first, second } => Shape::Hump { first, second },
+            Shape::Hump { first, second } => Shape::Hollow { first, second },
         }
     }
 
@@ -44,7 +56,7 @@ impl Shape {
 /// Beyond this the places where sine and cosine turn are not worth finding.
 const FARTHEST_TURN: f64 = 1e6;
 
-/// How a curve bends over a bounded range; nothing where it is not defined on all of it or turns more than once.
+/// How a curve bends over a bounded range; nothing where it is not defined on all of it or turns more than twice.
 pub(crate) fn shape(curve: &Smooth, x: Interval) -> Option<Shape> {
     match *curve {
         Smooth::Tanh | Smooth::Sigmoid => Some(Shape::turning(x, Interval::ZERO, true)),
@@ -99,7 +111,11 @@ fn periodic_shape(x: Interval, shift: f64) -> Option<Shape> {
         k -= 1.0;
     }
     if place(k + 2.0).lo < x.hi {
-        return None;
+        if place(k + 3.0).lo < x.hi || x.width() >= 2.0 * PI {
+            return None;
+        }
+        let (first, second) = (place(k + 1.0), place(k + 2.0));
+        return Some(if concave_after(k) { Shape::Hollow { first, second } } else { Shape::Hump { first, second } });
     }
     Some(Shape::turning(x, place(k + 1.0), !concave_after(k)))
 }
@@ -122,7 +138,10 @@ mod tests {
         assert!(matches!(shape(&Smooth::Sin, range(-1.0, 1.0)), Some(Shape::Turn { convex_first: true, .. })));
         assert!(matches!(shape(&Smooth::Sin, range(3.0, 4.0)), Some(Shape::Turn { convex_first: false, .. })));
         assert!(matches!(shape(&Smooth::Cos, range(1.0, 2.0)), Some(Shape::Turn { convex_first: false, .. })));
-        assert_eq!(shape(&Smooth::Sin, range(-1.0, 4.0)), None);
+        assert!(matches!(shape(&Smooth::Sin, range(-1.0, 4.0)), Some(Shape::Hump { .. })));
+        assert!(matches!(shape(&Smooth::Sin, range(-4.0, 1.0)), Some(Shape::Hollow { .. })));
+        assert!(matches!(shape(&Smooth::Cos, range(-2.0, 2.0)), Some(Shape::Hump { .. })));
+        assert_eq!(shape(&Smooth::Sin, range(-1.0, 6.5)), None);
         assert_eq!(shape(&Smooth::Sin, range(0.0, 1e7)), None);
     }
 

@@ -5,6 +5,11 @@
 //! the far end of that part and the one that passes through the other end of the range; the chord where even the
 //! tangent at the far end passes above that end.
 //!
+//! Where it turns twice and is convex in between, the line below is a tangent of that part, between those that pass through the two ends
+//! of the range (the chord if these are in the wrong order). Where it is concave in between, it is the chord, unless the
+//! curve dips below that at one end: then it is a tangent of the convex part there, between the one at that end and the one
+//! that passes through the other end.
+//!
 //! *Proof.* On a concave piece f(x) − s·x is least at an end. On a convex piece, f(x) ≥ f(d) + f′(d)·(x − d) for any d
 //! in it, so f(x) − s·x ≥ f(d) − s·d + (f′(d) − s)·(x − d), where the last term is tiny as s was f′(d) before it was
 //! rounded. Between the two lies the sliver in which the turn is, known to a few units in the last place: there f is
@@ -42,7 +47,7 @@ impl Smooth {
 
     /// Tangents in the middle, or as near to it as they help where the curve turns.
     pub(crate) fn default_lean(&self, x: Interval) -> Lean {
-        let lean = if let Some(Shape::Turn { .. }) = shape(self, x) { NEAREST } else { 0.5 };
+        let lean = if let Some(Shape::Convex | Shape::Concave) | None = shape(self, x) { 0.5 } else { NEAREST };
         Lean { lower: lean, upper: lean }
     }
 
@@ -138,6 +143,14 @@ fn middle(x: Interval) -> f64 {
     if x.lo == x.hi { x.lo } else { x.lo / 2.0 + x.hi / 2.0 }
 }
 
+/// Where a tangent touches: a share of the way between two places, or as near to the middle of the range as these allow.
+fn touching(x: Interval, from: f64, to: f64, lean: f64) -> f64 {
+    match lean.is_nan() {
+        true => (x.lo / 2.0 + x.hi / 2.0).clamp(from.min(to), from.max(to)),
+        false => (from + lean * (to - from)).clamp(from.min(to), from.max(to)),
+    }
+}
+
 /// A curve, or the curve upside down.
 struct View<'a> {
     curve: &'a Smooth,
@@ -191,7 +204,69 @@ impl View<'_> {
                 let sliver = self.least_enclosed(Interval { lo: before, hi: after }, slope);
                 Side::line(slope, least_convex.min(self.least_at_ends(concave, slope)).min(sliver))
             }
+            Shape::Hollow { first, second } => self.below_hollow(x, first, second, lean),
+            Shape::Hump { first, second } => self.below_hump(x, first, second, lean),
         }
+    }
+
+    /// The line below a curve that is convex between two turns.
+    fn below_hollow(&self, x: Interval, first: Interval, second: Interval, lean: f64) -> Side {
+        let inner = Interval { lo: first.hi.clamp(x.lo, x.hi), hi: second.lo.clamp(x.lo, x.hi) };
+        let low = self.tangent_through(x.lo, inner, inner.hi, inner.lo).unwrap_or(inner.hi);
+        let high = self.tangent_through(x.hi, inner, inner.lo, inner.hi).unwrap_or(inner.lo);
+        let (slope, touch) = if low <= high {
+            let touch = touching(x, low, high, lean);
+            (self.derivative_near(inner, touch), touch)
+        } else {
+            let chord = self.chord(x);
+            (chord, self.where_steep(inner, chord))
+        };
+        let concave = [
+            Interval { lo: x.lo, hi: first.lo.clamp(x.lo, x.hi) },
+            Interval { lo: second.hi.clamp(x.lo, x.hi), hi: x.hi },
+        ];
+        let at_ends = concave.map(|piece| self.least_at_ends(piece, slope));
+        let least = at_ends[0].min(at_ends[1]).min(self.least_convex(inner, touch, slope));
+        Side::line(slope, least.min(self.least_in_slivers(x, [first, second], slope)))
+    }
+
+    /// The line below a curve that is concave between two turns.
+    fn below_hump(&self, x: Interval, first: Interval, second: Interval, lean: f64) -> Side {
+        let left = Interval { lo: x.lo, hi: first.lo.clamp(x.lo, x.hi) };
+        let right = Interval { lo: second.hi.clamp(x.lo, x.hi), hi: x.hi };
+        let chord = self.chord(x);
+        let mut touches = (x.lo, x.hi);
+        let slope = if self.derivative_near(left, x.lo) < chord {
+            let farthest = self.tangent_through(x.hi, left, x.lo, left.hi).unwrap_or(x.lo);
+            touches.0 = touching(x, x.lo, farthest, lean);
+            self.derivative_near(left, touches.0)
+        } else if self.derivative_near(right, x.hi) > chord {
+            let farthest = self.tangent_through(x.lo, right, x.hi, right.lo).unwrap_or(x.hi);
+            touches.1 = touching(x, x.hi, farthest, lean);
+            self.derivative_near(right, touches.1)
+        } else {
+            chord
+        };
+        let convex = self.least_convex(left, touches.0, slope).min(self.least_convex(right, touches.1, slope));
+        let inner = Interval { lo: first.hi.clamp(x.lo, x.hi), hi: second.lo.clamp(x.lo, x.hi) };
+        let least = convex.min(self.least_at_ends(inner, slope));
+        Side::line(slope, least.min(self.least_in_slivers(x, [first, second], slope)))
+    }
+
+    /// A lower bound of f(x) − slope·x over the slivers in which a curve turns, as far as they lie in a range.
+    fn least_in_slivers(&self, x: Interval, slivers: [Interval; 2], slope: f64) -> f64 {
+        let inside = |sliver: Interval| Interval { lo: sliver.lo.clamp(x.lo, x.hi), hi: sliver.hi.clamp(x.lo, x.hi) };
+        slivers.map(|sliver| self.least_enclosed(inside(sliver), slope)).into_iter().fold(f64::INFINITY, f64::min)
+    }
+
+    /// About where a convex piece has a slope; anywhere in it will do.
+    fn where_steep(&self, piece: Interval, slope: f64) -> f64 {
+        let (mut low, mut high) = (piece.lo, piece.hi);
+        for _ in 0..60 {
+            let at = low / 2.0 + high / 2.0;
+            if self.derivative_near(piece, at) < slope { low = at } else { high = at }
+        }
+        (low / 2.0 + high / 2.0).clamp(piece.lo, piece.hi)
     }
 
     fn chord(&self, x: Interval) -> f64 {

@@ -211,8 +211,8 @@ impl Environments {
         self.shared.sees_inputs
     }
 
-    /// Queues a state for the next episode that begins, before any is drawn.
-    pub fn push_start(&mut self, state: Vec<f64>) -> Result<(), SimulationError> {
+    /// Queues a state for an episode that begins, before any is drawn: behind those that wait, or `first`.
+    pub fn push_start(&mut self, state: Vec<f64>, first: bool) -> Result<(), SimulationError> {
         let system = &self.shared.system;
         let names = element_names(system.states.iter().map(|s| (&*s.name, s.len, s.is_vector)));
         let ranges = system.states.iter().flat_map(|s| s.lower.iter().zip(&s.upper));
@@ -226,7 +226,10 @@ impl Environments {
                 return Err(SimulationError::Options(message));
             }
         }
-        self.starts.push_back(state);
+        match first {
+            true => self.starts.push_front(state),
+            false => self.starts.push_back(state),
+        }
         Ok(())
     }
 

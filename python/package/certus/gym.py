@@ -161,8 +161,7 @@ class CertusEnv(gymnasium.Env):
         self._seeded = True
         if options is not None and "state" in options:
             # It goes before those that wait.
-            self.start_states.clear()
-            self.start_states.append(options["state"])
+            self._copies.raw.push_start([float(value) for value in options["state"]], first=True)
         observation = self._copies.raw.reset(seed)[0]
         return observation, {"state": self.state}
 

@@ -59,7 +59,7 @@ def test_runs_that_end_early_are_padded(tmp_path):
 
 
 def test_recording_too_much_is_refused():
-    with pytest.raises(certus.SimulationError, match="would record 4801 GB"):
+    with pytest.raises(certus.SimulationError, match="would record 4805 GB"):
         certus.load("zoo/toy/toy.certus").simulate(10**8, 1000)
 
 

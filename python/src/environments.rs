@@ -148,9 +148,10 @@ impl RawEnvironments {
         self.inner.states().into_pyarray(py).reshape([self.inner.count(), width])
     }
 
-    /// Queues a state for the next episode that begins.
-    fn push_start(&mut self, state: Vec<f64>) -> PyResult<()> {
-        self.inner.push_start(state).map_err(simulation)
+    /// Queues a state for an episode that begins: behind those that wait, or first.
+    #[pyo3(signature = (state, first=false))]
+    fn push_start(&mut self, state: Vec<f64>, first: bool) -> PyResult<()> {
+        self.inner.push_start(state, first).map_err(simulation)
     }
 
     /// How many queued states have not been used yet.

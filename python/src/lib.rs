@@ -28,6 +28,7 @@ fn _certus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<system::RawSystem>()?;
     module.add_class::<network::Network>()?;
     module.add_class::<environments::RawEnvironments>()?;
+    module.add_function(wrap_pyfunction!(system::network_of, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(questions::verify, module)?)?;
     module.add_function(wrap_pyfunction!(questions::optimise, module)?)?;

@@ -13,8 +13,11 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::calling::Caller;
-use crate::errors::{CertusError, failure, simulation};
+use crate::errors::{CertusError, SimulationError, failure, simulation};
 use crate::system::RawSystem;
+
+/// Recorded runs may take this much.
+const MOST_BYTES: f64 = 16e9;
 
 /// Where the environment's choices come from.
 pub fn source(system: &System, inputs: &str, property: Option<&str>, candidates: usize) -> PyResult<InputSource> {
@@ -42,6 +45,23 @@ pub fn source(system: &System, inputs: &str, property: Option<&str>, candidates:
             Ok(InputSource::Script(script))
         }
     }
+}
+
+/// Refuses to record more than a machine is likely to have room for.
+fn check_memory(system: &System, runs: u64, steps: usize) -> PyResult<()> {
+    let len = |variables: &[certus_lang::system::Variable]| variables.iter().map(|v| v.len).sum::<usize>();
+    let policies: usize = system.policies.iter().map(|policy| policy.len).sum();
+    let labels = system.actions.len() + system.chances.len();
+    let width = len(&system.states) + len(&system.inputs) + policies + labels + 1;
+    let bytes = runs as f64 * (steps as f64 + 1.0) * width as f64 * 8.0;
+    if bytes > MOST_BYTES {
+        let message = format!(
+            "{runs} runs of {steps} steps would record {:.0} GB; ask for fewer, or for record=False",
+            bytes / 1e9
+        );
+        return Err(SimulationError::new_err(message));
+    }
+    Ok(())
 }
 
 /// How a run ended, as the command line calls it.
@@ -157,6 +177,9 @@ pub fn simulate<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyDict>> {
     let system = Arc::clone(&system.system);
+    if record {
+        check_memory(&system, runs, steps)?;
+    }
     let inputs = source(&system, inputs, property, candidates)?;
     let deadline = deadline_after(timeout, "timeout").map_err(failure)?;
     let mut caller = Caller::new(progress);

@@ -38,6 +38,12 @@ impl RawSystem {
     }
 }
 
+/// The path, as written, of the network that a policy or an action of a file applies.
+#[pyfunction]
+pub fn network_of(path: PathBuf, name: Option<String>) -> PyResult<String> {
+    certus_tasks::network_of(&path, name.as_deref(), false).map_err(failure)
+}
+
 fn variables<'py>(py: Python<'py>, variables: &[Variable]) -> PyResult<Bound<'py, PyList>> {
     let list = PyList::empty(py);
     for variable in variables {

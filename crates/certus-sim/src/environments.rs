@@ -8,24 +8,25 @@
 //! Where the network sees an `input`, that input is chosen before it looks, and not chosen again if `assume` refuses the
 //! transition: the episode ends as blocked. Otherwise inputs are chosen when the network has answered.
 
+mod group;
+
 use std::collections::VecDeque;
 use std::sync::Arc;
 
-use certus_graph::eval::{Evaluator, Workspace};
+use certus_graph::eval::Workspace;
 use certus_lang::system::{ActionRole, System};
 
+use crate::SimulationError;
 use crate::choices::gather;
 use crate::compiled::{Compiled, Machine, compile};
 use crate::options::{InputSource, element_names};
 use crate::report::End;
-use crate::walk::{MOST_POINTS, Rules, Scratch, Walk};
-use crate::{ActionMode, SimulationError};
+use crate::walk::{MOST_POINTS, Scratch, Walk};
+
+use group::{Group, Shared, rules};
 
 /// Copies in one batch, unless an adversary tries many inputs for each: as for simulation.
 const GROUP: usize = 192;
-
-/// Episodes of a copy are counted in these bits of a run number, copies above them.
-const EPISODE_BITS: u32 = 32;
 
 /// What environments are asked to do.
 #[derive(Clone, Debug, Default)]
@@ -90,34 +91,6 @@ pub struct Environments {
     seed: u64,
     groups: Vec<Group>,
     starts: VecDeque<Vec<f64>>,
-}
-
-/// What the groups share.
-struct Shared {
-    system: Arc<System>,
-    compiled: Compiled,
-    /// What the network sees, then whether the state is terminal.
-    observe: Evaluator<f64>,
-    options: EnvironmentOptions,
-    sees_inputs: bool,
-    /// How many copies are stepped as one batch.
-    group: usize,
-}
-
-/// Copies that are stepped as one batch.
-struct Group {
-    /// The number of the first copy.
-    first: usize,
-    walk: Walk,
-    scratch: Scratch,
-    workspace: Workspace<f64>,
-    episodes: Vec<u64>,
-    steps: Vec<usize>,
-    totals: Vec<f64>,
-    /// What is seen and whether the state is terminal, element-major.
-    seen: Vec<f64>,
-    terminal: Vec<f64>,
-    ended: Vec<Ended>,
 }
 
 impl Environments {
@@ -211,8 +184,8 @@ impl Environments {
         self.shared.sees_inputs
     }
 
-    /// Queues a state for the next episode that begins, before any is drawn.
-    pub fn push_start(&mut self, state: Vec<f64>) -> Result<(), SimulationError> {
+    /// Queues a state for an episode that begins, before any is drawn: behind those that wait, or `first`.
+    pub fn push_start(&mut self, state: Vec<f64>, first: bool) -> Result<(), SimulationError> {
         let system = &self.shared.system;
         let names = element_names(system.states.iter().map(|s| (&*s.name, s.len, s.is_vector)));
         let ranges = system.states.iter().flat_map(|s| s.lower.iter().zip(&s.upper));
@@ -226,7 +199,10 @@ impl Environments {
                 return Err(SimulationError::Options(message));
             }
         }
-        self.starts.push_back(state);
+        match first {
+            true => self.starts.push_front(state),
+            false => self.starts.push_back(state),
+        }
         Ok(())
     }
 
@@ -337,10 +313,6 @@ impl Environments {
     }
 }
 
-fn rules<'a>(machine: Machine<'a>, inputs: &'a InputSource) -> Rules<'a> {
-    Rules { machine, inputs, actions: ActionMode::Sampled, record: false }
-}
-
 impl Shown<'_> {
     fn reborrow(&mut self) -> Shown<'_> {
         Shown {
@@ -349,193 +321,5 @@ impl Shown<'_> {
             terminated: self.terminated,
             truncated: self.truncated,
         }
-    }
-}
-
-impl Shared {
-    fn rules(&self) -> Rules<'_> {
-        rules(Machine { system: &self.system, compiled: &self.compiled }, &self.options.inputs)
-    }
-
-    /// How many numbers the network sees.
-    fn width(&self) -> usize {
-        self.system.networks[0].arguments
-    }
-}
-
-impl Group {
-    /// Begins an episode in some columns.
-    fn begin(
-        &mut self,
-        shared: &Shared,
-        seed: u64,
-        columns: Vec<usize>,
-        starts: &mut VecDeque<Vec<f64>>,
-    ) -> Result<(), SimulationError> {
-        let rules = shared.rules();
-        let count = self.steps.len();
-        let mut drawn = Vec::new();
-        for &column in &columns {
-            let copy = (self.first + column) as u64;
-            self.walk.renumber(column, seed, copy << EPISODE_BITS | self.episodes[column]);
-            self.episodes[column] += 1;
-            self.steps[column] = 0;
-            self.totals[column] = 0.0;
-            match starts.pop_front() {
-                Some(state) => {
-                    for (element, value) in state.into_iter().enumerate() {
-                        self.walk.points.state[element * count + column] = value;
-                    }
-                }
-                None => drawn.push(column),
-            }
-        }
-        if !drawn.is_empty() {
-            self.walk.draw_initial_states(&rules, drawn, &mut self.scratch)?;
-        }
-        self.prepare(shared, &columns)
-    }
-
-    /// Draws what belongs to a position before anybody looks at it.
-    fn prepare(&mut self, shared: &Shared, columns: &[usize]) -> Result<(), SimulationError> {
-        let rules = shared.rules();
-        self.walk.draw_choices(&rules, columns.iter().copied());
-        if !shared.sees_inputs {
-            return Ok(());
-        }
-        match shared.options.inputs {
-            InputSource::Adversary { .. } if columns.len() == self.steps.len() => {
-                self.walk.draw_inputs(&rules, 0, &mut self.scratch)
-            }
-            // The others have theirs already.
-            InputSource::Adversary { .. } => {
-                let before = self.walk.points.input.clone();
-                let randoms = self.walk.randoms.clone();
-                self.walk.draw_inputs(&rules, 0, &mut self.scratch)?;
-                let count = self.steps.len();
-                for column in (0..count).filter(|column| !columns.contains(column)) {
-                    self.walk.randoms[column] = randoms[column].clone();
-                    (column..before.len()).step_by(count).for_each(|at| self.walk.points.input[at] = before[at]);
-                }
-                Ok(())
-            }
-            _ => {
-                columns.iter().for_each(|&column| self.walk.draw_input(column));
-                Ok(())
-            }
-        }
-    }
-
-    /// Computes what is seen in every column.
-    fn observe(&mut self, shared: &Shared) -> Result<(), SimulationError> {
-        let machine = shared.rules().machine;
-        let points = &self.walk.points;
-        let choices = machine.given_choices(points);
-        let arguments = machine.arguments(points, &choices);
-        shared.observe.run(&mut self.workspace, &arguments, points.count)?;
-        self.seen.clear();
-        self.seen.extend_from_slice(shared.observe.output(&self.workspace, &arguments, 0));
-        self.terminal.clear();
-        if shared.system.roles.terminal.is_some() {
-            self.terminal.extend_from_slice(shared.observe.output(&self.workspace, &arguments, 1));
-        }
-        Ok(())
-    }
-
-    /// Writes what is seen, one row per column.
-    fn show(&self, width: usize, rows: &mut [f32]) {
-        let count = self.steps.len();
-        for (column, row) in rows.chunks_exact_mut(width.max(1)).enumerate() {
-            row.iter_mut().enumerate().for_each(|(i, place)| *place = self.seen[i * count + column] as f32);
-        }
-    }
-
-    /// One step in every column, from what is drawn to what is seen; episodes that ended are kept in `ended`.
-    fn step(&mut self, shared: &Shared, answers: Answers<'_>, shown: Shown<'_>) -> Result<(), SimulationError> {
-        let (rules, count) = (shared.rules(), self.steps.len());
-        self.take(answers, shared.system.networks[0].results);
-        if !shared.sees_inputs && !shared.system.inputs.is_empty() {
-            self.walk.draw_inputs(&rules, 0, &mut self.scratch)?;
-        }
-        self.walk.evaluate(&rules, &mut self.scratch)?;
-        if !shared.sees_inputs {
-            self.walk.satisfy_assumption(&rules, &mut self.scratch)?;
-        }
-        let outcome = &self.scratch.outcome;
-        let faults: Vec<Option<End>> =
-            (0..count).map(|column| self.walk.fault(rules.machine, outcome, column)).collect();
-        for (column, fault) in faults.iter().enumerate() {
-            let reward = outcome.reward[column];
-            let taken = match fault {
-                None => true,
-                Some(End::Blocked) => false,
-                // The step was made, but where it leads is not part of the model.
-                Some(_) => reward.is_finite(),
-            };
-            shown.rewards[column] = if taken { reward } else { 0.0 };
-            self.totals[column] += shown.rewards[column];
-            self.steps[column] += 1;
-        }
-        if faults.iter().all(Option::is_none) {
-            self.walk.points.state.copy_from_slice(&outcome.next);
-        } else {
-            for (row, next) in self.walk.points.state.chunks_exact_mut(count).zip(outcome.next.chunks_exact(count)) {
-                let free = (0..count).filter(|&column| faults[column].is_none());
-                free.for_each(|column| row[column] = next[column]);
-            }
-        }
-        let all: Vec<usize> = (0..count).collect();
-        self.prepare(shared, &all)?;
-        self.observe(shared)?;
-        let width = shared.width();
-        self.show(width, shown.observations);
-        self.ended.clear();
-        for (column, fault) in faults.into_iter().enumerate() {
-            let terminal = fault.is_none() && self.terminal.get(column).is_some_and(|&truth| truth != 0.0);
-            let limit = shared.options.max_steps.is_some_and(|limit| self.steps[column] >= limit);
-            shown.terminated[column] = terminal;
-            shown.truncated[column] = !terminal && (fault.is_some() || limit);
-            let end = match (fault, terminal, limit) {
-                (Some(fault), ..) => fault,
-                (None, true, _) => End::Terminal,
-                (None, false, true) => End::Completed,
-                (None, false, false) => continue,
-            };
-            let copy = self.first + column;
-            self.ended.push(Ended {
-                copy,
-                run: (copy as u64) << EPISODE_BITS | self.episodes[column].saturating_sub(1),
-                steps: self.steps[column],
-                total_reward: self.totals[column],
-                end,
-                observation: shown.observations[column * width..(column + 1) * width].to_vec(),
-                state: gather(&self.walk.points.state, count, &[column]),
-            });
-        }
-        Ok(())
-    }
-
-    /// Puts the answers of this group's copies where the step reads them.
-    fn take(&mut self, answers: Answers<'_>, results: usize) {
-        let (first, count) = (self.first, self.steps.len());
-        let table = &mut self.walk.points.results[0];
-        let rows = first * results..(first + count) * results;
-        match answers {
-            Answers::Single(values) => put(table, count, results, &values[rows]),
-            Answers::Double(values) => put(table, count, results, &values[rows]),
-            Answers::Labels(labels) => {
-                table.fill(0.0);
-                for (column, &label) in labels[first..first + count].iter().enumerate() {
-                    table[label as usize * count + column] = 1.0;
-                }
-            }
-        }
-    }
-}
-
-/// Rows of points into an element-major table.
-fn put<T: Copy + Into<f64>>(table: &mut [f64], count: usize, width: usize, rows: &[T]) {
-    for (column, row) in rows.chunks_exact(width.max(1)).enumerate() {
-        row.iter().enumerate().for_each(|(element, &value)| table[element * count + column] = value.into());
     }
 }

@@ -185,14 +185,14 @@ fn episodes_end_as_runs_do() {
 fn queued_states_come_first() {
     let system = system(WALK, 1);
     let mut environments = copies(&system, EnvironmentOptions { count: 3, ..EnvironmentOptions::default() });
-    environments.push_start(vec![4.0, 0.0]).unwrap();
-    environments.push_start(vec![5.0, 1.0]).unwrap();
+    environments.push_start(vec![5.0, 1.0], false).unwrap();
+    environments.push_start(vec![4.0, 0.0], true).unwrap();
     let observations = reset(&mut environments, 0);
     assert_eq!((observations[0], observations[2]), (4.0, 5.0));
     assert!(observations[4].abs() <= 1.0 && environments.queued() == 0);
-    let wrong = environments.push_start(vec![4.0]).unwrap_err().to_string();
+    let wrong = environments.push_start(vec![4.0], false).unwrap_err().to_string();
     assert!(wrong.contains("has 2 numbers, not 1"), "{wrong}");
-    let outside = environments.push_start(vec![10.0, 0.0]).unwrap_err().to_string();
+    let outside = environments.push_start(vec![10.0, 0.0], false).unwrap_err().to_string();
     assert!(outside.contains("x = 10, outside of [-9, 9]"), "{outside}");
 }
 

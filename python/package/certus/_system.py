@@ -198,8 +198,8 @@ class System:
     @property
     def networks(self) -> List[str]:
         """The networks that the file applies, as it names them."""
-        every = [*self.policies.values(), *self.actions.values()]
-        return sorted({network for item in every for network in item.networks})
+        every = [*(own.networks for own in self.policies.values()), *(own.networks for own in self.actions.values())]
+        return sorted({network for networks in every for network in networks})
 
     @property
     def state_names(self) -> List[str]:

@@ -11,11 +11,15 @@ import os
 import warnings
 from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
-import gymnasium
 import numpy as np
-from gymnasium import spaces
-from gymnasium.vector import AutoresetMode, VectorEnv
-from gymnasium.vector.utils import batch_space
+
+try:
+    import gymnasium
+    from gymnasium import spaces
+    from gymnasium.vector import AutoresetMode, VectorEnv
+    from gymnasium.vector.utils import batch_space
+except ImportError as error:
+    raise ImportError(f"certus.gym needs gymnasium 1.0 or later ({error}): pip install 'certus[gym]'") from error
 
 from . import _certus
 from ._questions import PathLike
@@ -161,8 +165,7 @@ class CertusEnv(gymnasium.Env):
         self._seeded = True
         if options is not None and "state" in options:
             # It goes before those that wait.
-            self.start_states.clear()
-            self.start_states.append(options["state"])
+            self._copies.raw.push_start([float(value) for value in options["state"]], first=True)
         observation = self._copies.raw.reset(seed)[0]
         return observation, {"state": self.state}
 

@@ -3,6 +3,11 @@
 Needs ``stable-baselines3`` and, for `export`, ``onnx``.
 """
 
+try:
+    import stable_baselines3 as _
+except ImportError as error:
+    raise ImportError(f"certus.sb3 needs stable-baselines3 ({error}): pip install 'certus[sb3]'") from error
+
 from ._accept import AcceptanceCallback, Checked, SimulationEngine
 from ._env import CertusVecEnv
 from ._export import ExportError, export

@@ -6,11 +6,12 @@ import os
 import tempfile
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Optional, Sequence
+from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence
 
 import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
+from .. import _certus
 from .._questions import PathLike
 from .._system import System, load
 from ._export import export
@@ -53,7 +54,7 @@ class SimulationEngine:
 class AcceptanceCallback(BaseCallback):
     """Every ``every`` steps, exports the policy and checks properties of the system with it.
 
-    ``table`` has one row for each check: ``{"step": …, property: verdict, …}``. With ``stop``, training ends when every
+    ``system`` is a `certus.System`, or the path of a ``.certus`` file, whose network need not exist yet. ``table`` has one row for each check: ``{"step": …, property: verdict, …}``. With ``stop``, training ends when every
     property holds. With ``feed_back``, the initial states of violations become start states of training, where the
     environments are those of `certus.gym` or `certus.sb3.CertusVecEnv`. ``policy`` names the policy, action or network that
     is trained, if the system has several. ``folder`` keeps the exported files.
@@ -72,14 +73,22 @@ class AcceptanceCallback(BaseCallback):
         feed_back: bool = True,
         stop: bool = True,
         policy: Optional[str] = None,
+        set: Optional[Mapping[str, float]] = None,
         folder: Optional[PathLike] = None,
         verbose: int = 0,
     ) -> None:
         super().__init__(verbose)
-        self.system: System = system if isinstance(system, System) else load(system)
-        self.properties: List[str] = list(self.system.properties if properties is None else properties)
-        for name in self.properties:
-            self.system._property(name)
+        path = system.path if isinstance(system, System) else os.fspath(system)
+        self._path: str = path
+        self._set: Dict[str, float] = dict(system._set) if isinstance(system, System) else dict(set or {})
+        #: The network that is trained, as the file names it.
+        self.network: str = _certus.network_of(path, policy)
+        #: The properties that are checked; known from the first check on if none were named.
+        self.properties: List[str] = list(properties or [])
+        if isinstance(system, System):
+            self.properties = self.properties or list(system.properties)
+            for name in self.properties:
+                system._property(name)
         self.every, self.feed_back, self.stop = every, feed_back, stop
         self.engine: Engine = SimulationEngine() if engine is None else engine
         if stop and getattr(self.engine, "proves", True) is False:
@@ -88,7 +97,7 @@ class AcceptanceCallback(BaseCallback):
                 "stopped by it",
                 stacklevel=2,
             )
-        self.policy, self.folder = policy, folder
+        self.folder = folder
         #: One row per check: the step, and the verdict on each property.
         self.table: List[Dict[str, Any]] = []
         #: What the engine said in the last check, by property.
@@ -97,14 +106,6 @@ class AcceptanceCallback(BaseCallback):
         self.accepted = False
         self._next = every
 
-    def _network(self) -> str:
-        if self.policy is not None:
-            return self.policy
-        networks = self.system.networks
-        if len(networks) != 1:
-            raise ValueError(f"{self.system.name} applies {len(networks)} networks: say with policy= which is trained")
-        return networks[0]
-
     def check(self) -> bool:
         """Exports the policy, checks every property, and says whether all of them hold."""
         with tempfile.TemporaryDirectory() as temporary:
@@ -112,12 +113,15 @@ class AcceptanceCallback(BaseCallback):
             os.makedirs(folder, exist_ok=True)
             path = os.path.join(folder, f"step_{self.num_timesteps}.onnx")
             export(self.model, path)
-            system = self.system.replaced({self._network(): path})
+            system = load(self._path, self._set, {self.network: path})
+            self.properties = self.properties or list(system.properties)
+            for name in self.properties:
+                system._property(name)
             self.last = {name: self.engine(system, name) for name in self.properties}
         self.table.append({"step": self.num_timesteps, **{name: own.verdict for name, own in self.last.items()}})
         if self.verbose:
-            told = ", ".join(f"{name} {own.verdict}" + (f" ({own.reason})" if own.reason else "") for name, own in self.last.items())
-            print(f"step {self.num_timesteps}: {told}")
+            told = [f"{name} {own.verdict}" + (f" ({own.reason})" if own.reason else "") for name, own in self.last.items()]
+            print(f"step {self.num_timesteps}: {', '.join(told)}")
         if self.feed_back:
             self._feed_back()
         self.accepted = all(own.verdict == "holds" for own in self.last.values())
@@ -126,7 +130,12 @@ class AcceptanceCallback(BaseCallback):
     def _feed_back(self) -> None:
         for own in self.last.values():
             if own.verdict == "violated" and own.states is not None:
-                self.training_env.env_method("add_start_state", np.asarray(own.states)[0], indices=[0])
+                try:
+                    self.training_env.env_method("add_start_state", np.asarray(own.states)[0], indices=[0])
+                except AttributeError:
+                    self.feed_back = False
+                    warnings.warn("the environments take no start states: violations are not fed back", stacklevel=2)
+                    return
 
     def _on_step(self) -> bool:
         if self.num_timesteps < self._next:

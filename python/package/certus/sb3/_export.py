@@ -244,6 +244,5 @@ def _scores(model: BaseAlgorithm, observations: np.ndarray) -> np.ndarray:
     with torch.no_grad():
         if hasattr(policy, "q_net"):
             return policy.q_net(tensor).cpu().numpy()
-        # The distribution's logits are the scores, shifted to sum to one as probabilities; compare up to that shift.
         features = policy.extract_features(tensor, policy.pi_features_extractor)
         return policy.action_net(policy.mlp_extractor.forward_actor(features)).cpu().numpy()

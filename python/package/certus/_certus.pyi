@@ -1,0 +1,118 @@
+"""The compiled part of the package."""
+
+import os
+from pathlib import Path
+from typing import Any, Callable, Dict, List, Optional, Tuple, Union
+
+import numpy as np
+
+__version__: str
+
+class CertusError(Exception):
+    """Something that Certus cannot do as it was asked to."""
+
+class SystemError(CertusError):
+    """A ``.certus`` file with mistakes; the text marks each of them."""
+
+class NetworkError(CertusError):
+    """A network that cannot be read or applied."""
+
+class SimulationError(CertusError):
+    """A simulation or an environment that cannot be run."""
+
+class Network:
+    """A network from an ONNX or NNet file."""
+
+    def __init__(self, path: Union[str, "os.PathLike[str]"]) -> None: ...
+    @property
+    def path(self) -> Path: ...
+    @property
+    def inputs(self) -> List[Tuple[str, List[int]]]: ...
+    @property
+    def outputs(self) -> List[Tuple[str, List[int]]]: ...
+    @property
+    def parameters(self) -> int: ...
+    @property
+    def operators(self) -> List[str]: ...
+    def __call__(self, x: Any) -> Any: ...
+
+class RawSystem:
+    def __init__(self, path: str, settings: List[Tuple[str, float]], networks: List[Tuple[str, str]]) -> None: ...
+    def describe(self) -> Dict[str, Any]: ...
+
+class RawEnvironments:
+    def __init__(
+        self,
+        path: str,
+        settings: List[Tuple[str, float]],
+        policy: Optional[str],
+        outputs: List[Tuple[str, int]],
+        count: int,
+        max_steps: Optional[int],
+        inputs: str,
+        property: Optional[str],
+        candidates: int,
+        auto_reset: bool,
+        threads: int,
+    ) -> None: ...
+    def describe(self) -> Dict[str, Any]: ...
+    def __len__(self) -> int: ...
+    def reset(self, seed: Optional[int]) -> np.ndarray: ...
+    def step(
+        self, actions: np.ndarray
+    ) -> Tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, Optional[List[Dict[str, Any]]]]: ...
+    def states(self) -> np.ndarray: ...
+    def push_start(self, state: List[float], first: bool = False) -> None: ...
+    def queued(self) -> int: ...
+    def clear_starts(self) -> None: ...
+
+def network_of(path: str, name: Optional[str]) -> str: ...
+def simulate(
+    system: RawSystem,
+    runs: int,
+    steps: int,
+    seed: int,
+    first_run: int,
+    inputs: str,
+    property: Optional[str],
+    candidates: int,
+    sampled: bool,
+    record: bool,
+    threads: int,
+    timeout: Optional[float],
+    progress: Optional[Callable[[Dict[str, Any]], object]],
+) -> Dict[str, Any]: ...
+def verify(
+    file: str,
+    specification: Optional[str],
+    networks: List[Tuple[str, str]],
+    certificate: Optional[str],
+    resume: Optional[str],
+    save_query: Optional[str],
+    timeout: Optional[float],
+    memory: int,
+    threads: int,
+    seed: int,
+    progress: Optional[Callable[[Dict[str, Any]], object]],
+) -> Dict[str, Any]: ...
+def optimise(
+    file: str,
+    specification: Optional[str],
+    networks: List[Tuple[str, str]],
+    expression: Optional[str],
+    minimise: bool,
+    gap: float,
+    timeout: Optional[float],
+    memory: int,
+    threads: int,
+    seed: int,
+    progress: Optional[Callable[[Dict[str, Any]], object]],
+) -> Dict[str, Any]: ...
+def audit(
+    certificate: str,
+    network: Optional[str],
+    specification: Optional[str],
+    query: Optional[str],
+    timeout: Optional[float],
+    progress: Optional[Callable[[int], object]],
+) -> Dict[str, Any]: ...

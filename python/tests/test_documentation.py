@@ -1,0 +1,18 @@
+"""The examples of docs/python.md run, one after the other, as one session."""
+
+import pathlib
+import re
+
+import pytest
+
+
+def test_examples_run(tmp_path, capsys):
+    pytest.importorskip("stable_baselines3")
+    text = pathlib.Path("docs/python.md").read_text()
+    blocks = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    assert len(blocks) >= 6
+    session = {}
+    for block in blocks:
+        block = block.replace('"policy.onnx"', repr(str(tmp_path / "policy.onnx")))
+        exec(compile(block, "docs/python.md", "exec"), session)
+    assert session["accept"] is not None

@@ -5,7 +5,6 @@
 
 use std::ops::Range;
 
-use certus_graph::canonical::canonicalize;
 use certus_graph::lower::lower;
 use certus_graph::ops::{Affine, Movement, Op};
 use certus_graph::{Graph, GraphError, Interval, Node};
@@ -16,7 +15,7 @@ use crate::relaxation::Curve;
 
 /// The form of a graph that certificates number the nodes of.
 pub fn certified_form(graph: &Graph) -> Result<Graph, GraphError> {
-    lower(&canonicalize(graph)?)
+    lower(graph)
 }
 
 /// What a node is, to a backward substitution.

@@ -103,7 +103,7 @@ impl Query {
             return Err(QueryError::Size(message));
         }
         let canonical = canonicalize(graph)?;
-        let query = Query { lowered: lower(&canonical)?, graph: canonical, original: graph.clone(), region, formula };
+        let query = Query { lowered: lower(graph)?, graph: canonical, original: graph.clone(), region, formula };
         query.check()?;
         Ok(query)
     }

@@ -7,6 +7,7 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+pub mod check;
 mod effort;
 pub mod failure;
 pub mod gate;

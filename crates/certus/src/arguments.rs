@@ -33,6 +33,7 @@ pub struct Arguments {
 /// The commands.
 #[derive(Subcommand)]
 pub enum Command {
+    Check(Check),
     Simulate(Simulate),
     Gate(Gate),
     Verify(Verify),
@@ -41,6 +42,57 @@ pub enum Command {
     Inspect(Inspect),
     Fmt(Fmt),
     Completions(Completions),
+}
+
+/// Checks properties of a closed loop
+///
+/// Bounded model checking: the loop is unrolled for 0, 1, 2, … steps, and a query asks whether some run of that length
+/// violates the property. A violation is a run, replayed by the system itself, with the environment's choices that it
+/// needs; where only an infinite run can violate the property, it is one that returns to an earlier state. `holds up to k
+/// steps` says that no prefix of k steps, and no loop within them, shows a violation; it is a proof over the reals about the model's
+/// runs: from initial states, in the declared ranges, by transitions that `assume` allows.
+///
+/// Exit code 0: every property holds, as far as was asked. 1: some property is violated. 2: bad input, or a property that
+/// cannot be checked this way. 3: undecided within the budget.
+#[derive(Args, Clone)]
+#[command(after_help = "\
+Examples:
+  certus check zoo/toy/toy.certus
+  certus check zoo/toy/toy.certus below_five -k 5
+  certus check zoo/aurora/aurora.certus p2 p3 -k 4 --json")]
+pub struct Check {
+    /// The system: a `.certus` file
+    pub file: PathBuf,
+
+    /// The properties; all of them if none is named
+    #[arg(value_name = "PROPERTY")]
+    pub properties: Vec<String>,
+
+    /// How many steps are looked at
+    #[arg(short = 'k', long = "steps", default_value_t = 10, value_name = "N")]
+    pub steps: usize,
+
+    /// Sets a `param` of the system; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, f64)>,
+
+    /// A network in place of one of the system's, named by the policy or action that applies it or as the file writes it;
+    /// may be repeated
+    #[arg(long = "network", value_name = "NAME=FILE", value_parser = parse_network)]
+    pub networks: Vec<(String, PathBuf)>,
+
+    /// Compares with the verdicts that the file expects; what is not as expected is an error (exit code 1)
+    #[arg(long)]
+    pub expect: bool,
+
+    #[command(flatten)]
+    pub common: Common,
+
+    #[command(flatten)]
+    pub effort: Effort,
+
+    #[command(flatten)]
+    pub memory: Memory,
 }
 
 /// Runs the closed loop and watches every property

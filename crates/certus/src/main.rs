@@ -42,6 +42,7 @@ impl From<Finding> for ExitCode {
 fn main() -> ExitCode {
     let arguments = Arguments::parse();
     let result = match &arguments.command {
+        Command::Check(command) => commands::check::run(command),
         Command::Simulate(command) => commands::simulate::run(command),
         Command::Gate(command) => commands::gate::run(command),
         Command::Verify(command) => commands::verify::run(command),

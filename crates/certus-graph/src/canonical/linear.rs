@@ -235,6 +235,7 @@ impl Builder {
         let node = self.target.node(arg);
         match &node.op {
             Op::Constant(_) => true,
+            Op::Affine(_) if self.barriers.contains(&arg) => false,
             Op::Affine(inner) => {
                 let columns: usize = node.inputs.iter().map(|&input| self.target.elements(input)).sum();
                 let inner_stored: usize = inner.matrices().iter().map(Matrix::stored).sum();

@@ -18,7 +18,7 @@
 mod linear;
 mod simplify;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::eval::enclose_nodes;
 use crate::ops::{Constant, Op, Operator};
@@ -26,8 +26,20 @@ use crate::{Graph, GraphError, NodeId};
 
 /// A canonical graph for the same function; inputs and outputs keep their order, names and shapes.
 pub fn canonicalize(graph: &Graph) -> Result<Graph, GraphError> {
+    rebuilt(graph, false)
+}
+
+/// The same, but what reads an output reads the output's own node: nothing is fused past it. What is known of an
+/// output (a state that stays in its range) then serves everything behind it.
+pub fn canonicalize_around_outputs(graph: &Graph) -> Result<Graph, GraphError> {
+    rebuilt(graph, true)
+}
+
+fn rebuilt(graph: &Graph, around_outputs: bool) -> Result<Graph, GraphError> {
     let graph = graph.without_dead_nodes();
     let mut builder = Builder::new(&graph);
+    let is_output = |index: usize| graph.outputs().iter().any(|port| port.node.index() == index);
+    let barriers: Vec<bool> = (0..graph.len()).map(|index| around_outputs && is_output(index)).collect();
     for (index, node) in graph.nodes().iter().enumerate() {
         let id = match &node.op {
             Op::Input(_) => {
@@ -41,6 +53,9 @@ pub fn canonicalize(graph: &Graph) -> Result<Graph, GraphError> {
             }
         };
         builder.place(id, index);
+        if barriers[index] {
+            builder.barriers.insert(id);
+        }
     }
     for port in graph.outputs() {
         let id = builder.mapped[port.node.index()];
@@ -58,6 +73,8 @@ struct Builder {
     source_readers: Vec<usize>,
     /// For each node of the target, how many readers the source nodes that it stands for have.
     readers: HashMap<NodeId, usize>,
+    /// Nodes of the target that are not fused into their readers.
+    barriers: HashSet<NodeId>,
     /// Nodes by operator name and arguments, to find equal ones.
     known: HashMap<(&'static str, Vec<NodeId>), Vec<NodeId>>,
 }
@@ -76,6 +93,7 @@ impl Builder {
             mapped: Vec::with_capacity(source.len()),
             source_readers,
             readers: HashMap::new(),
+            barriers: HashSet::new(),
             known: HashMap::new(),
         }
     }

@@ -17,7 +17,7 @@
 //! | `Reduce` of a product | a balanced tree of products |
 //!
 //! Nodes stay vectors: a rewrite adds one node per step of the formula, not one per element. The result goes through
-//! [`canonicalize`], which fuses the differences and sums into affine maps (with their rounding errors) and shares
+//! [`canonicalize_around_outputs`], which fuses the differences and sums into affine maps (with their rounding errors) and shares
 //! equal nodes; it has no rule that brings a lowered operator back.
 //!
 //! *What stays opaque*: `Softmax` and `ArgMax` with more than [`LARGEST_PAIRING`] pairs, windows of `MaxPool` without
@@ -41,7 +41,7 @@ use std::collections::HashMap;
 
 pub use kind::Kind;
 
-use crate::canonical::canonicalize;
+use crate::canonical::canonicalize_around_outputs;
 use crate::ops::{Clip, Compare, Op, ReduceKind};
 use crate::{Graph, GraphError, NodeId};
 
@@ -49,10 +49,10 @@ use crate::{Graph, GraphError, NodeId};
 pub const LARGEST_PAIRING: usize = 1 << 16;
 
 /// A graph for the same real function in terms of the kinds of nodes in [`Kind`]; inputs and outputs keep their order,
-/// names and shapes. The argument is brought into canonical form first, which costs little if it is in that form.
+/// names and shapes, and nothing is fused past an output. The argument is brought into canonical form first.
 pub fn lower(graph: &Graph) -> Result<Graph, GraphError> {
     // Operators on constants are folded before they are rewritten: a sum folds with less rounding than an affine map.
-    let graph = canonicalize(graph)?;
+    let graph = canonicalize_around_outputs(graph)?;
     let mut lowering = Lowering::default();
     let mut values: Vec<Value> = Vec::with_capacity(graph.len());
     let mut ports = graph.inputs().iter();
@@ -69,7 +69,7 @@ pub fn lower(graph: &Graph) -> Result<Graph, GraphError> {
     for port in graph.outputs() {
         lowering.target.output(&port.name, values[port.node.index()].node);
     }
-    canonicalize(&lowering.target)
+    canonicalize_around_outputs(&lowering.target)
 }
 
 /// What a node of the source has become, with what is known of it.

@@ -1,6 +1,7 @@
 //! The commands, one per file.
 
 pub mod audit;
+pub mod check;
 pub mod completions;
 pub mod fmt;
 pub mod gate;

@@ -1,0 +1,26 @@
+//! Model checking of learned policies.
+//!
+//! A property of a closed loop becomes queries about the loop, unrolled: can a run of so many steps violate it? [`bmc`]
+//! asks that for longer and longer runs; a run that it finds is replayed step by step, by plain evaluation, before anybody
+//! hears of it.
+//!
+//! * [`condition`]: truth values of a graph as formulas over its numbers;
+//! * [`unroll`]: the loop as one graph, with what must be equal made one variable;
+//! * [`temporal`]: temporal formulas over the positions of a run, with a loop or without;
+//! * [`lasso`]: the truth of a temporal formula on a run that repeats itself;
+//! * [`replay`]: runs, evaluated;
+//! * [`bmc`]: the search for a violation.
+//!
+//! Depends on `certus-lang`, `certus-sim` (what finite runs mean) and `certus-solver`. It never prints and reads no files.
+
+#![forbid(unsafe_code)]
+
+pub mod bmc;
+pub mod condition;
+pub mod lasso;
+mod outcome;
+pub mod replay;
+pub mod temporal;
+pub mod unroll;
+
+pub use outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};

@@ -1,0 +1,100 @@
+//! What is said of a property.
+
+use std::fmt;
+
+use certus_graph::GraphError;
+use certus_solver::{QueryError, UnknownReason};
+
+/// A verdict with all that belongs to it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outcome {
+    /// What was found out.
+    pub verdict: Verdict,
+    /// What a reader must know about it: that no run exists, for instance.
+    pub notes: Vec<String>,
+}
+
+/// What was found out.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Verdict {
+    /// No run violates the property, as far as the scope reaches.
+    Holds(Scope),
+    /// This run violates it; it was replayed.
+    Violated(Run),
+    /// Neither was shown.
+    Unknown(Unknown),
+}
+
+/// How far a verdict reaches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Scope {
+    /// All runs, for all time.
+    Unbounded,
+    /// Violations that so many steps can show.
+    Bounded(usize),
+}
+
+/// Why nothing was shown, and what was.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unknown {
+    /// Why.
+    pub reason: UnknownReason,
+    /// What was being asked then, in words.
+    pub place: String,
+    /// No violation is shown by so many steps, if any number was settled.
+    pub settled: Option<usize>,
+}
+
+/// A run of a closed loop.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Run {
+    /// The state at each position, flattened.
+    pub states: Vec<Vec<f64>>,
+    /// The environment's choice at each position, flattened.
+    pub inputs: Vec<Vec<f64>>,
+    /// The labels of the random choices at each position.
+    pub chances: Vec<Vec<usize>>,
+    /// The policies' outputs at each position, flattened.
+    pub policies: Vec<Vec<f64>>,
+    /// The labels of the actions at each position.
+    pub actions: Vec<Vec<usize>>,
+    /// Whether each atom holds at each position.
+    pub atoms: Vec<Vec<bool>>,
+    /// The position to which the run returns after the last one, if it repeats itself for ever.
+    pub loop_to: Option<usize>,
+}
+
+/// Why a property cannot be checked.
+#[derive(Clone, Debug, PartialEq)]
+pub enum CheckError {
+    /// The property is of a kind that the engine cannot take, or the question makes no sense.
+    Unsupported(String),
+    /// A graph could not be built.
+    Graph(GraphError),
+    /// A query could not be asked.
+    Query(QueryError),
+}
+
+impl fmt::Display for CheckError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CheckError::Unsupported(message) => f.write_str(message),
+            CheckError::Graph(error) => write!(f, "the loop cannot be unrolled: {error}"),
+            CheckError::Query(error) => write!(f, "the question cannot be asked: {error}"),
+        }
+    }
+}
+
+impl std::error::Error for CheckError {}
+
+impl From<GraphError> for CheckError {
+    fn from(error: GraphError) -> Self {
+        CheckError::Graph(error)
+    }
+}
+
+impl From<QueryError> for CheckError {
+    fn from(error: QueryError) -> Self {
+        CheckError::Query(error)
+    }
+}

@@ -1,0 +1,308 @@
+//! The closed loop as one graph.
+//!
+//! The step of a system is laid out once for each position: the successor of one is the state of the next, so windows
+//! over the past and other functional updates cost nothing. What is free is one vector: the first state, and the
+//! environment's choices at each position. If the run returns to an earlier position, the state after the last one
+//! equals an earlier state; wherever both sides only move free numbers (a window of measurements), these become *one* number. So
+//! a cycle of period c through a window has c free measurements, whatever the window's length. What is left of the
+//! equality, where a side is computed, is an equation of the query.
+
+use certus_graph::ops::{Gather, Op};
+use certus_graph::{Graph, GraphError, NodeId};
+use certus_lang::system::{ActionRole, System};
+use certus_solver::formula::{Formula, Linear};
+use certus_solver::{Place, Region};
+
+use crate::condition::{always, and, at_most, condition, equal, number, or, source};
+use crate::temporal::Shape;
+
+/// A run of some positions as a graph.
+pub struct Unrolled {
+    /// The graph; its one input is the vector of all that is free.
+    pub graph: Graph,
+    /// What the free numbers lie in.
+    pub region: Region,
+    /// Where each position's state, choices and outputs are in the graph.
+    pub positions: Vec<Position>,
+    /// That the states are initial, in their ranges, and follow each other.
+    pub is_run: Formula<Place>,
+}
+
+/// One position of a run.
+pub struct Position {
+    /// The state variables.
+    pub states: Vec<NodeId>,
+    /// The environment's choices.
+    pub inputs: Vec<NodeId>,
+    /// The random choices with known probabilities, one-hot.
+    pub chances: Vec<NodeId>,
+    /// The random actions, one-hot.
+    pub choices: Vec<NodeId>,
+    /// Whether each atom holds.
+    pub atoms: Vec<NodeId>,
+    /// The successor.
+    pub next: Vec<NodeId>,
+    init: Option<NodeId>,
+    assume: Option<NodeId>,
+}
+
+/// The outputs of the step that a run needs, as places among those that are kept.
+struct Wanted {
+    step: Graph,
+    next: usize,
+    atoms: usize,
+    init: Option<usize>,
+    assume: Option<usize>,
+}
+
+impl Wanted {
+    fn of(system: &System) -> Wanted {
+        let roles = &system.roles;
+        let mut ports: Vec<usize> = roles.next.iter().map(|next| next.port).collect();
+        let atoms = ports.len();
+        ports.extend(roles.atoms.iter().map(|atom| atom.truth.port));
+        let mut add = |port: Option<usize>| {
+            port.map(|port| {
+                ports.push(port);
+                ports.len() - 1
+            })
+        };
+        let init = add(roles.init.map(|init| init.truth.port));
+        let assume = add(roles.assume.map(|assume| assume.truth.port));
+        Wanted { step: system.step.keep_outputs(&ports), next: 0, atoms, init, assume }
+    }
+}
+
+/// Unrolls a system into a run of some shape from its initial states. Its atoms are those of the system; a position whose
+/// successor matters (all but the last, and that too if the run returns or `with_last`) is followed only where `assume` allows it.
+pub fn unroll(system: &System, shape: Shape, with_last: bool) -> Result<Unrolled, GraphError> {
+    let wanted = Wanted::of(system);
+    let mut graph = Graph::new();
+    let mut bounds: Vec<(f64, f64)> = Vec::new();
+    let mut declare = |graph: &mut Graph, name: String, own: &[(f64, f64)]| {
+        bounds.extend_from_slice(own);
+        graph.input(&name, &[own.len()])
+    };
+    let labels: Vec<usize> = system
+        .actions
+        .iter()
+        .zip(&system.roles.actions)
+        .filter_map(|(action, role)| matches!(role, ActionRole::Softmax { .. }).then_some(action.labels.len()))
+        .collect();
+    let (mut positions, mut states) = (Vec::with_capacity(shape.positions), Vec::new());
+    let mut offset = 0;
+    for variable in &system.states {
+        let own: Vec<(f64, f64)> = (0..variable.len)
+            .map(|element| {
+                let (low, high) = (system.init_box.0[offset + element], system.init_box.1[offset + element]);
+                (low.max(variable.lower[element]), high.min(variable.upper[element]))
+            })
+            .collect();
+        offset += variable.len;
+        states.push(declare(&mut graph, variable.name.clone(), &own));
+    }
+    for position in 0..shape.positions {
+        let mut inputs = Vec::new();
+        for variable in &system.inputs {
+            let own: Vec<(f64, f64)> = variable.lower.iter().copied().zip(variable.upper.iter().copied()).collect();
+            inputs.push(declare(&mut graph, format!("{}@{position}", variable.name), &own));
+        }
+        let mut one_hots = |graph: &mut Graph, name: &str, labels: usize| {
+            declare(graph, format!("{name}@{position}"), &vec![(0.0, 1.0); labels])
+        };
+        let chances: Vec<NodeId> =
+            system.chances.iter().map(|chance| one_hots(&mut graph, &chance.name, chance.labels.len())).collect();
+        let choices: Vec<NodeId> = labels.iter().map(|&labels| one_hots(&mut graph, "action", labels)).collect();
+        let arguments: Vec<NodeId> = states.iter().chain(&inputs).chain(&chances).chain(&choices).copied().collect();
+        let outputs = graph.inline(&wanted.step, &arguments)?;
+        let next: Vec<NodeId> = outputs[wanted.next..wanted.atoms].to_vec();
+        positions.push(Position {
+            states: std::mem::replace(&mut states, next.clone()),
+            inputs,
+            chances,
+            choices,
+            atoms: outputs[wanted.atoms..wanted.atoms + system.atoms.len()].to_vec(),
+            next,
+            init: wanted.init.map(|port| outputs[port]),
+            assume: wanted.assume.map(|port| outputs[port]),
+        });
+    }
+    let mut unrolled = Unrolled { graph, region: Region::new(Vec::new(), Vec::new()), positions, is_run: always() };
+    unrolled.join(&bounds, shape)?;
+    unrolled.is_run = unrolled.constraints(system, shape, with_last);
+    Ok(unrolled)
+}
+
+impl Unrolled {
+    /// Makes one vector of all that is free, and one number of what a loop makes equal.
+    fn join(&mut self, bounds: &[(f64, f64)], shape: Shape) -> Result<(), GraphError> {
+        let mut starts = vec![0; self.graph.len()];
+        let mut count = 0;
+        for port in self.graph.inputs() {
+            starts[port.node.index()] = count;
+            count += self.graph.elements(port.node);
+        }
+        let mut classes = Classes::new(count);
+        for (left, right) in self.loop_pairs(shape) {
+            let (left, right) = (source(&self.graph, left), source(&self.graph, right));
+            let free = |place: Place| matches!(self.graph.node(place.node).op, Op::Input(_));
+            if free(left) && free(right) {
+                classes.merge(starts[left.node.index()] + left.element, starts[right.node.index()] + right.element);
+            }
+        }
+        let (numbers, classes) = classes.numbered();
+        let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; classes], vec![f64::INFINITY; classes]);
+        for (&class, &(low, high)) in numbers.iter().zip(bounds) {
+            lower[class] = lower[class].max(low);
+            upper[class] = upper[class].min(high);
+        }
+        self.region = Region::new(lower, upper);
+        let mut joined = Graph::new();
+        let free = joined.input("free", &[classes]);
+        let mut place = Vec::with_capacity(self.graph.len());
+        let mut arguments = Vec::new();
+        for port in self.graph.inputs() {
+            let start = starts[port.node.index()];
+            let indices: Vec<usize> = numbers[start..start + self.graph.elements(port.node)].to_vec();
+            let index_shape = vec![indices.len()];
+            arguments.push(joined.apply(Gather { axis: 0, indices, index_shape }, &[free])?);
+        }
+        // Every node becomes an output, so that its place in the new graph is known.
+        let mut whole = self.graph.clone();
+        for id in self.graph.ids() {
+            whole.output("", id);
+        }
+        place.extend(joined.inline(&whole, &arguments)?);
+        let renamed = |node: &mut NodeId| *node = place[node.index()];
+        for position in &mut self.positions {
+            let lists = [&mut position.states, &mut position.inputs, &mut position.chances, &mut position.choices];
+            lists.into_iter().flatten().for_each(renamed);
+            [&mut position.atoms, &mut position.next].into_iter().flatten().for_each(renamed);
+            position.init.iter_mut().chain(&mut position.assume).for_each(renamed);
+        }
+        self.graph = joined;
+        Ok(())
+    }
+
+    /// What a loop makes equal: the successor of the last position, and the state that it returns to.
+    fn loop_pairs(&self, shape: Shape) -> Vec<(Place, Place)> {
+        let (Some(start), Some(last)) = (shape.loop_to, self.positions.last()) else { return Vec::new() };
+        let nodes = last.next.iter().zip(&self.positions[start].states);
+        nodes
+            .flat_map(|(&after, &before)| {
+                (0..self.graph.elements(after))
+                    .map(move |element| (Place { node: after, element }, Place { node: before, element }))
+            })
+            .collect()
+    }
+
+    fn constraints(&self, system: &System, shape: Shape, with_last: bool) -> Formula<Place> {
+        let graph = &self.graph;
+        let truth = |node: NodeId| condition(graph, Place { node, element: 0 }, true);
+        let mut parts: Vec<Formula<Place>> = Vec::new();
+        parts.extend(self.positions[0].init.map(truth));
+        for (index, position) in self.positions.iter().enumerate() {
+            for &one_hot in position.chances.iter().chain(&position.choices) {
+                parts.push(self.one_label(one_hot));
+            }
+            let followed = index + 1 < self.positions.len() || shape.loop_to.is_some() || with_last;
+            if followed {
+                parts.extend(position.assume.map(truth));
+                parts.extend(self.in_range(system, &position.next));
+            }
+        }
+        parts.extend(self.loop_pairs(shape).into_iter().map(|(left, right)| {
+            if source(graph, left) == source(graph, right) { always() } else { equal(graph, left, right) }
+        }));
+        and(parts)
+    }
+
+    /// That a one-hot vector has one label.
+    fn one_label(&self, one_hot: NodeId) -> Formula<Place> {
+        let labels = self.graph.elements(one_hot);
+        let value = |element: usize| number(&self.graph, Place { node: one_hot, element });
+        let constant = |value: f64| Linear::constant(certus_graph::Interval::point(value));
+        let way = |label: usize| {
+            let elements = (0..labels).map(|element| match element == label {
+                true => at_most(&constant(1.0), &value(element), false),
+                false => at_most(&value(element), &constant(0.0), false),
+            });
+            and(elements.collect())
+        };
+        or((0..labels).map(way).collect())
+    }
+
+    /// That a computed state lies in its declared ranges; what only moves free numbers of a smaller range does anyway.
+    fn in_range(&self, system: &System, states: &[NodeId]) -> Vec<Formula<Place>> {
+        let mut parts = Vec::new();
+        for (variable, &node) in system.states.iter().zip(states) {
+            for element in 0..variable.len {
+                let place = source(&self.graph, Place { node, element });
+                let value = number(&self.graph, place);
+                let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
+                if matches!(self.graph.node(place.node).op, Op::Input(_)) {
+                    (low, high) = (self.region.lower[place.element], self.region.upper[place.element]);
+                }
+                let constant = |value: f64| Linear::constant(certus_graph::Interval::point(value));
+                if low < variable.lower[element] {
+                    parts.push(at_most(&constant(variable.lower[element]), &value, false));
+                }
+                if high > variable.upper[element] {
+                    parts.push(at_most(&value, &constant(variable.upper[element]), false));
+                }
+            }
+        }
+        parts
+    }
+
+    /// The values of a node's elements at a point of what is free, if these only move it.
+    pub fn values(&self, node: NodeId, free: &[f64]) -> Vec<f64> {
+        let value = |element: usize| {
+            let place = source(&self.graph, Place { node, element });
+            match self.graph.constant_value(place.node) {
+                Some(constant) => constant.data()[place.element],
+                None => free.get(place.element).copied().unwrap_or(f64::NAN),
+            }
+        };
+        (0..self.graph.elements(node)).map(value).collect()
+    }
+}
+
+/// Sets of free numbers that are equal (union-find).
+struct Classes {
+    parent: Vec<usize>,
+}
+
+impl Classes {
+    fn new(count: usize) -> Classes {
+        Classes { parent: (0..count).collect() }
+    }
+
+    fn root(&mut self, mut at: usize) -> usize {
+        while self.parent[at] != at {
+            self.parent[at] = self.parent[self.parent[at]];
+            at = self.parent[at];
+        }
+        at
+    }
+
+    fn merge(&mut self, left: usize, right: usize) {
+        let (left, right) = (self.root(left), self.root(right));
+        self.parent[left.max(right)] = left.min(right);
+    }
+
+    /// The number of each element's class, and how many there are.
+    fn numbered(mut self) -> (Vec<usize>, usize) {
+        let mut numbers = vec![usize::MAX; self.parent.len()];
+        let mut count = 0;
+        for at in 0..self.parent.len() {
+            let root = self.root(at);
+            if numbers[root] == usize::MAX {
+                numbers[root] = count;
+                count += 1;
+            }
+            numbers[at] = numbers[root];
+        }
+        (numbers, count)
+    }
+}

@@ -1,0 +1,286 @@
+//! `certus check`: properties of a closed loop.
+
+use std::io::{IsTerminal, Write, stderr};
+
+use certus_check::{Outcome, Run, Scope, Verdict};
+use certus_lang::LowerOptions;
+use certus_lang::system::{Expect, Property, System, Variable};
+use certus_sim::element_names;
+use certus_solver::UnknownReason;
+use certus_tasks::Loading;
+use certus_tasks::check::{self, Checked, PropertyResult, Where, check};
+use serde_json::{Map, Value, json};
+
+use super::stop_on_interrupt;
+use crate::Finding;
+use crate::arguments::Check;
+use crate::failure::Failure;
+use crate::output::{Output, json_number, short};
+use crate::progress::LiveLine;
+
+/// Checks properties.
+pub fn run(command: &Check) -> Result<Finding, Failure> {
+    let task = check::Check {
+        system: Loading {
+            path: command.file.clone(),
+            options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
+            networks: command.networks.clone(),
+            colour: stderr().is_terminal(),
+        },
+        properties: command.properties.clone(),
+        steps: command.steps,
+        effort: command.effort.with_memory(&command.memory)?,
+    };
+    let stop = stop_on_interrupt()?;
+    if let Some(path) = &command.common.output {
+        drop(Output::open(Some(path))?);
+    }
+    let mut line = LiveLine::new(command.effort.quiet);
+    let checked = check(&task, &stop, |place| line.show(|| standing(place)))?;
+    drop(line);
+    let mut output = Output::open(command.common.output.as_deref())?;
+    let Checked { system: Some(system), results } = &checked else {
+        output.finish()?;
+        return Err(Failure::message("the time was over before the system was loaded"));
+    };
+    match command.common.json {
+        true => writeln!(output, "{:#}", document(system, results))?,
+        false => report(command, system, results, &mut output)?,
+    }
+    output.finish()?;
+    Ok(finding(command, system, results))
+}
+
+/// Where a check stands, for the live line.
+fn standing(place: &Where) -> String {
+    let Some(depth) = place.depth else { return "reading".to_owned() };
+    let shape = match depth.loop_to {
+        None => format!("k = {}", depth.steps),
+        Some(start) => format!("k = {}, back to {start}", depth.steps),
+    };
+    let progress = depth.progress;
+    let bound = progress.bound.map(|bound| format!(", lowest bound {}", short(bound))).unwrap_or_default();
+    format!("{}: {shape}; {} parts closed, {} open{bound}", place.property, progress.closed, progress.open)
+}
+
+fn finding(command: &Check, system: &System, results: &[PropertyResult]) -> Finding {
+    let mut worst = Finding::Good;
+    for result in results {
+        let verdict = result.outcome.as_ref().map(|outcome| &outcome.verdict);
+        let expected = system.properties[result.property].expect;
+        let own = match (verdict, expected) {
+            (Err(_), _) => Finding::ModelError,
+            (Ok(Verdict::Violated(_)), Some(Expect::Violated)) if command.expect => Finding::Good,
+            (Ok(Verdict::Violated(_)), _) => Finding::Violated,
+            (Ok(Verdict::Holds(_)), Some(Expect::Violated)) if command.expect => Finding::Violated,
+            (Ok(Verdict::Holds(_)), _) => Finding::Good,
+            (Ok(Verdict::Unknown(_)), _) => Finding::Undecided,
+        };
+        let rank = |finding: Finding| match finding {
+            Finding::Good => 0,
+            Finding::Undecided => 1,
+            Finding::ModelError => 2,
+            Finding::Violated => 3,
+        };
+        if rank(own) > rank(worst) {
+            worst = own;
+        }
+    }
+    worst
+}
+
+/// Why something is not known, in words.
+fn why(reason: UnknownReason) -> &'static str {
+    match reason {
+        UnknownReason::Deadline => "the time was over",
+        UnknownReason::Stopped => "interrupted",
+        UnknownReason::Memory => "the open parts need more memory than --memory allows",
+        UnknownReason::Boxes => "the number of parts was reached",
+        UnknownReason::Numerics => "some part can neither be closed nor cut any further",
+        UnknownReason::Precision => "rounding decides: a violation in one precision is none in another",
+    }
+}
+
+/// A verdict in words.
+fn words(outcome: &Result<Outcome, String>) -> String {
+    match outcome {
+        Err(message) => format!("cannot be checked: {message}"),
+        Ok(outcome) => match &outcome.verdict {
+            Verdict::Holds(Scope::Unbounded) => "holds".to_owned(),
+            Verdict::Holds(Scope::Bounded(steps)) => format!("holds up to {steps} steps"),
+            Verdict::Violated(run) => match run.loop_to {
+                None => format!("violated in {} steps", run.states.len() - 1),
+                Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
+            },
+            Verdict::Unknown(unknown) => {
+                let settled = match unknown.settled {
+                    Some(steps) => format!("; no violation up to {steps} steps"),
+                    None => String::new(),
+                };
+                format!("unknown: {}, at {}{settled}", why(unknown.reason), unknown.place)
+            }
+        },
+    }
+}
+
+fn report(command: &Check, system: &System, results: &[PropertyResult], output: &mut Output) -> Result<(), Failure> {
+    writeln!(output, "{}: bounded model checking, at most {} steps\n", system.name, command.steps)?;
+    let property = |result: &PropertyResult| &system.properties[result.property];
+    let width = results.iter().map(|result| property(result).name.len()).max().unwrap_or(0);
+    for result in results {
+        let name = &property(result).name;
+        let expected = match (command.expect, property(result).expect) {
+            (true, Some(Expect::Holds)) => "  (expected to hold)",
+            (true, Some(Expect::Violated)) => "  (expected to be violated)",
+            _ => "",
+        };
+        writeln!(output, "  {name:width$}  {}{expected}  {:.2} s", words(&result.outcome), result.seconds)?;
+    }
+    for result in results {
+        if let Ok(outcome) = &result.outcome {
+            explain(system, property(result), outcome, output)?;
+        }
+    }
+    Ok(())
+}
+
+/// The run that violates a property, and what is to be known of a verdict.
+fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut Output) -> Result<(), Failure> {
+    if let Verdict::Violated(run) = &outcome.verdict {
+        writeln!(output, "\n{}: {}", property.name, property.source)?;
+        let rows = columns(system, run);
+        let widths: Vec<usize> = (0..rows[0].len())
+            .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
+            .collect();
+        for (index, row) in rows.iter().enumerate() {
+            let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
+            let mark = match run.loop_to {
+                Some(start) if index == start + 1 => "  <- the run returns here",
+                _ => "",
+            };
+            writeln!(output, "  {}{mark}", cells.join("  "))?;
+        }
+    }
+    for note in &outcome.notes {
+        writeln!(output, "  {}: {note}", property.name)?;
+    }
+    Ok(())
+}
+
+/// Columns beyond this many are left out of a table.
+const MOST_COLUMNS: usize = 24;
+
+fn names_of(variables: &[Variable]) -> Vec<String> {
+    element_names(variables.iter().map(|variable| (&*variable.name, variable.len, variable.is_vector)))
+}
+
+fn policy_names(system: &System) -> Vec<String> {
+    element_names(system.policies.iter().map(|policy| (&*policy.name, policy.len, policy.len > 1)))
+}
+
+/// A run as a table: a header, then a row for each position.
+fn columns(system: &System, run: &Run) -> Vec<Vec<String>> {
+    let mut header = vec!["step".to_owned()];
+    header.extend(names_of(&system.states));
+    header.extend(names_of(&system.inputs));
+    header.extend(system.chances.iter().map(|chance| chance.name.clone()));
+    header.extend(policy_names(system));
+    header.extend(system.actions.iter().map(|action| action.name.clone()));
+    let mut rows = vec![header];
+    for position in 0..run.states.len() {
+        let mut row = vec![position.to_string()];
+        let numbers = |values: &[f64]| values.iter().map(|&value| short(value)).collect::<Vec<String>>();
+        row.extend(numbers(&run.states[position]));
+        row.extend(numbers(&run.inputs[position]));
+        row.extend(
+            system.chances.iter().zip(&run.chances[position]).map(|(chance, &label)| chance.labels[label].clone()),
+        );
+        row.extend(numbers(&run.policies[position]));
+        row.extend(
+            system.actions.iter().zip(&run.actions[position]).map(|(action, &label)| action.labels[label].clone()),
+        );
+        rows.push(row);
+    }
+    if rows[0].len() > MOST_COLUMNS {
+        // What the policy sees and does last matters most: the first columns and the last ones.
+        for row in &mut rows {
+            let rest = row.split_off(MOST_COLUMNS / 2);
+            row.push("…".to_owned());
+            row.extend(rest.into_iter().rev().take(MOST_COLUMNS / 2).rev());
+        }
+    }
+    rows
+}
+
+fn document(system: &System, results: &[PropertyResult]) -> Value {
+    let result = |result: &PropertyResult| {
+        let mut shown = Map::new();
+        let property = &system.properties[result.property];
+        let (verdict, scope, reason, trace, loop_to, notes) = match &result.outcome {
+            Err(message) => {
+                ("unknown", Value::Null, Value::from(message.as_str()), Value::Null, Value::Null, Vec::new())
+            }
+            Ok(outcome) => {
+                let notes = outcome.notes.clone();
+                match &outcome.verdict {
+                    Verdict::Holds(Scope::Unbounded) => {
+                        ("holds", "unbounded".into(), Value::Null, Value::Null, Value::Null, notes)
+                    }
+                    Verdict::Holds(Scope::Bounded(steps)) => {
+                        ("holds", json!({"bounded": steps}), Value::Null, Value::Null, Value::Null, notes)
+                    }
+                    Verdict::Violated(run) => (
+                        "violated",
+                        json!({"bounded": run.states.len() - 1}),
+                        Value::Null,
+                        trace(system, run),
+                        run.loop_to.into(),
+                        notes,
+                    ),
+                    Verdict::Unknown(unknown) => {
+                        let reason = format!("{}, at {}", why(unknown.reason), unknown.place);
+                        let scope = unknown.settled.map_or(Value::Null, |steps| json!({"bounded": steps}));
+                        ("unknown", scope, reason.into(), Value::Null, Value::Null, notes)
+                    }
+                }
+            }
+        };
+        shown.insert("property".to_owned(), property.name.as_str().into());
+        shown.insert("verdict".to_owned(), verdict.into());
+        shown.insert("engine".to_owned(), "bmc".into());
+        shown.insert("scope".to_owned(), scope);
+        shown.insert("seconds".to_owned(), json_number(result.seconds));
+        shown.insert("trace".to_owned(), trace);
+        shown.insert("loop".to_owned(), loop_to);
+        shown.insert("certificate".to_owned(), Value::Null);
+        shown.insert("reason".to_owned(), reason);
+        shown.insert("notes".to_owned(), notes.into());
+        Value::Object(shown)
+    };
+    json!({"system": system.name, "results": results.iter().map(result).collect::<Vec<_>>()})
+}
+
+fn trace(system: &System, run: &Run) -> Value {
+    let numbers = |names: Vec<String>, values: &[f64]| -> Value {
+        names.into_iter().zip(values.iter().map(|&value| json_number(value))).collect::<Map<_, _>>().into()
+    };
+    let position = |position: usize| {
+        let chances = system.chances.iter().zip(&run.chances[position]);
+        let chances: Map<String, Value> =
+            chances.map(|(chance, &label)| (chance.name.clone(), chance.labels[label].as_str().into())).collect();
+        let actions = system.actions.iter().zip(&run.actions[position]);
+        let actions: Map<String, Value> =
+            actions.map(|(action, &label)| (action.name.clone(), action.labels[label].as_str().into())).collect();
+        let atoms = system.atoms.iter().zip(&run.atoms[position]);
+        let atoms: Map<String, Value> = atoms.map(|(atom, &truth)| (atom.text.clone(), truth.into())).collect();
+        json!({
+            "state": numbers(names_of(&system.states), &run.states[position]),
+            "input": numbers(names_of(&system.inputs), &run.inputs[position]),
+            "chance": chances,
+            "policy": numbers(policy_names(system), &run.policies[position]),
+            "action": actions,
+            "atoms": atoms,
+        })
+    };
+    (0..run.states.len()).map(position).collect::<Vec<Value>>().into()
+}

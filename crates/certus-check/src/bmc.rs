@@ -17,6 +17,7 @@ use certus_solver::{Answer, Budget, Place, Progress, Query, UnknownReason, Witne
 use crate::condition::{and, condition};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use crate::replay::{Drive, replay};
+use crate::simplify::{into_region, labels, required, with_labels};
 use crate::temporal::{Normal, Shape, encode};
 use crate::unroll::{Unrolled, unroll};
 
@@ -118,19 +119,26 @@ impl Search<'_> {
 
     fn ask(&self, shape: Shape, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {
         let uses_next = self.system.atoms.iter().any(|atom| atom.uses_next);
-        let unrolled = unroll(self.system, shape, uses_next)?;
+        let mut unrolled = unroll(self.system, shape, uses_next)?;
         let mut known: HashMap<(usize, usize, bool), Formula<Place>> = HashMap::new();
         let mut atom = |id: AtomId, position: usize, wanted: bool| {
             let place = Place { node: unrolled.positions[position].atoms[id.0], element: 0 };
             let own = known.entry((id.0, position, wanted));
             own.or_insert_with(|| condition(&unrolled.graph, place, wanted)).clone()
         };
-        let violated = match self.bad_state() {
-            // Earlier positions were asked about before.
-            Some(bad) if shape.loop_to.is_none() => encode(bad, shape.positions - 1, shape, &mut atom),
-            _ => encode(&self.violation, 0, shape, &mut atom),
+        // For safety, earlier positions were asked about before.
+        let (violation, position) = match self.bad_state() {
+            Some(bad) if shape.loop_to.is_none() => (bad, shape.positions - 1),
+            _ => (&self.violation, 0),
         };
+        let violated = encode(violation, position, shape, &mut atom);
         let formula = and(vec![unrolled.is_run.clone(), violated]);
+        let mut fixed = HashMap::new();
+        for (id, at, wanted) in required(violation, position, shape) {
+            let place = Place { node: unrolled.positions[at].atoms[id.0], element: 0 };
+            labels(&unrolled.graph, place, wanted, &mut fixed);
+        }
+        let formula = with_labels(&mut unrolled, formula, &fixed)?;
         match self.solve(&unrolled, &formula, shape, watch)? {
             Answer::Unsat(_) => Ok(Asked::None),
             Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
@@ -164,7 +172,8 @@ impl Search<'_> {
         shape: Shape,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Answer, CheckError> {
-        let query = Query::over_nodes(&unrolled.graph, unrolled.region.clone(), formula)?;
+        let (region, formula) = into_region(&unrolled.graph, &unrolled.region, formula.clone());
+        let query = Query::over_nodes(&unrolled.graph, region, &formula)?;
         let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
         Ok(solve(&query, self.budget, &mut |progress| watch(Depth { steps, loop_to, progress }))?)
     }

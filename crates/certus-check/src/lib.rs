@@ -6,6 +6,7 @@
 //!
 //! * [`condition`]: truth values of a graph as formulas over its numbers;
 //! * [`unroll`]: the loop as one graph, with what must be equal made one variable;
+//! * [`simplify`]: bounds of free numbers and labels that a question fixes, put where they help;
 //! * [`temporal`]: temporal formulas over the positions of a run, with a loop or without;
 //! * [`lasso`]: the truth of a temporal formula on a run that repeats itself;
 //! * [`replay`]: runs, evaluated;
@@ -20,6 +21,7 @@ pub mod condition;
 pub mod lasso;
 mod outcome;
 pub mod replay;
+pub mod simplify;
 pub mod temporal;
 pub mod unroll;
 

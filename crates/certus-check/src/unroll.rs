@@ -173,6 +173,13 @@ impl Unrolled {
             whole.output("", id);
         }
         place.extend(joined.inline(&whole, &arguments)?);
+        self.renamed(&place);
+        self.graph = joined;
+        Ok(())
+    }
+
+    /// Takes every node for the one that it has become.
+    pub(crate) fn renamed(&mut self, place: &[NodeId]) {
         let renamed = |node: &mut NodeId| *node = place[node.index()];
         for position in &mut self.positions {
             let lists = [&mut position.states, &mut position.inputs, &mut position.chances, &mut position.choices];
@@ -180,8 +187,6 @@ impl Unrolled {
             [&mut position.atoms, &mut position.next].into_iter().flatten().for_each(renamed);
             position.init.iter_mut().chain(&mut position.assume).for_each(renamed);
         }
-        self.graph = joined;
-        Ok(())
     }
 
     /// What a loop makes equal: the successor of the last position, and the state that it returns to.

@@ -107,7 +107,8 @@ impl Normal {
             Normal::Until(_, _, right) => right.can_end(),
             Normal::Release(bounds, left, right) => {
                 let released = !matches!(&**left, Normal::Or(parts) if parts.is_empty()) && left.can_end();
-                right.can_end() && (bounds.upper.is_some() || released)
+                // Released before the lower bound, nothing is asked of the second.
+                (released && bounds.lower > 0) || (right.can_end() && (released || bounds.upper.is_some()))
             }
         }
     }

@@ -109,7 +109,7 @@ fn words(outcome: &Result<Outcome, String>) -> String {
             Verdict::Holds(Scope::Unbounded) => "holds".to_owned(),
             Verdict::Holds(Scope::Bounded(steps)) => format!("holds up to {steps} steps"),
             Verdict::Violated(run) => match run.loop_to {
-                None => format!("violated in {} steps", run.states.len() - 1),
+                None => format!("violated at step {}", run.states.len() - 1),
                 Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
             },
             Verdict::Unknown(unknown) => {

@@ -1,0 +1,62 @@
+//! `certus check` through the binary.
+
+mod support;
+
+use serde_json::Value;
+use support::{Folder, certus};
+
+const TOY: &str = "zoo/toy/toy.certus";
+
+#[test]
+fn verdicts_traces_and_exit_codes() {
+    let holds = certus(&["check", TOY, "below_ten", "-k", "3"]);
+    assert_eq!(holds.code, 0, "{}", holds.stderr);
+    assert!(holds.stdout.contains("below_ten  holds up to 3 steps"), "{}", holds.stdout);
+    let violated = certus(&["check", TOY, "--json"]);
+    assert_eq!(violated.code, 1, "{}", violated.stderr);
+    let document: Value = serde_json::from_str(&violated.stdout).unwrap();
+    let result = |index: usize| &document["results"][index];
+    assert_eq!(document["system"], "toy");
+    assert_eq!((&result(0)["verdict"], &result(0)["scope"]["bounded"]), (&"holds".into(), &10.into()));
+    assert_eq!((&result(1)["verdict"], &result(1)["engine"]), (&"violated".into(), &"bmc".into()));
+    assert!(result(1)["trace"][0]["policy"]["y"].as_f64().unwrap() >= 5.0);
+    assert_eq!(result(1)["trace"][0]["atoms"]["y < 5"], false);
+    // For ever: the run returns to its first state.
+    assert_eq!((&result(2)["verdict"], &result(2)["loop"]), (&"violated".into(), &0.into()));
+}
+
+#[test]
+fn expectations_are_compared() {
+    assert_eq!(certus(&["check", TOY, "-k", "2", "--expect"]).code, 0);
+    let folder = Folder::new("expect");
+    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/toy/toy.certus")).unwrap();
+    let network = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/toy/toy.onnx");
+    let wrong = text
+        .replace("toy.onnx", network)
+        .replace("G (y < 10)", "G (y < 10) expect violated")
+        .replace("violated expect holds", "violated");
+    let file = folder.write("wrong.certus", wrong);
+    assert_eq!(certus(&["check", &file, "below_ten", "-k", "2", "--expect"]).code, 1);
+}
+
+#[test]
+fn a_system_without_runs_is_told() {
+    let folder = Folder::new("vacuous");
+    let text = "system stuck\nstate x in [0, 1]\nnext x = x + 2\ninit x >= 0.5\nproperty p = G (x < 5)\n";
+    let file = folder.write("stuck.certus", text);
+    let ran = certus(&["check", &file, "-k", "2"]);
+    assert!(ran.code == 0 && ran.stdout.contains("vacuous: no run has 2 steps"), "{}{}", ran.stdout, ran.stderr);
+    let none = folder.write("none.certus", text.replace("x >= 0.5", "x - x * x >= 0.3"));
+    let ran = certus(&["check", &none, "-k", "2"]);
+    assert!(ran.stdout.contains("vacuous: no state is initial"), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn what_cannot_be_checked_is_said() {
+    let unknown = certus(&["check", TOY, "below_tne"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("did you mean 'below_ten'?"), "{}", unknown.stderr);
+    let random = certus(&["check", "zoo/ball/ball.certus", "worst", "-k", "1"]);
+    assert!(random.code == 2 && random.stdout.contains("asks for a probability"), "{}{}", random.stdout, random.stderr);
+    let late = certus(&["check", TOY, "--timeout", "0"]);
+    assert!(matches!(late.code, 2 | 3), "{}{}", late.stdout, late.stderr);
+}

@@ -6,6 +6,7 @@
 #![forbid(unsafe_code)]
 
 mod calling;
+mod check;
 mod convert;
 mod environments;
 mod errors;
@@ -30,6 +31,7 @@ fn _certus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<environments::RawEnvironments>()?;
     module.add_function(wrap_pyfunction!(system::network_of, module)?)?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
+    module.add_function(wrap_pyfunction!(check::check, module)?)?;
     module.add_function(wrap_pyfunction!(questions::verify, module)?)?;
     module.add_function(wrap_pyfunction!(questions::optimise, module)?)?;
     module.add_function(wrap_pyfunction!(questions::audit, module)?)?;

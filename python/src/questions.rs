@@ -13,7 +13,7 @@ use crate::calling::Caller;
 use crate::convert::{from_json, from_standing};
 use crate::errors::failure;
 
-fn effort(timeout: Option<f64>, memory: usize, threads: usize, seed: u64) -> PyResult<Effort> {
+pub fn effort(timeout: Option<f64>, memory: usize, threads: usize, seed: u64) -> PyResult<Effort> {
     let deadline = deadline_after(timeout, "timeout").map_err(failure)?;
     Ok(Effort { deadline, threads, seed, memory: memory.saturating_mul(1 << 20) })
 }

@@ -1,7 +1,7 @@
 """Certus: what a trained network will do in the system around it.
 
 A system is described in a ``.certus`` file: its state, the network that steers it, its environment, and what must hold.
-This package loads such files (`load`), runs them (`System.simulate`), decides questions about networks (`verify`,
+This package loads such files (`load`), runs them (`System.simulate`), checks their properties (`check`), decides questions about networks (`verify`,
 `optimise`, `audit`), and offers systems as environments for training (`certus.gym`, `certus.sb3`). Outcomes and messages
 are those of the command ``certus``.
 """
@@ -14,6 +14,7 @@ from ._certus import (
     SystemError,
     __version__,
 )
+from ._check import Checked, check
 from ._questions import Audit, Optimum, Outcome, audit, optimise, verify
 from ._system import (
     Action,
@@ -33,6 +34,7 @@ __all__ = [
     "Audit",
     "CertusError",
     "Chance",
+    "Checked",
     "Network",
     "NetworkError",
     "Optimum",
@@ -48,6 +50,7 @@ __all__ = [
     "Violation",
     "__version__",
     "audit",
+    "check",
     "load",
     "optimise",
     "verify",

@@ -82,6 +82,18 @@ def simulate(
     timeout: Optional[float],
     progress: Optional[Callable[[Dict[str, Any]], object]],
 ) -> Dict[str, Any]: ...
+def check(
+    file: str,
+    properties: List[str],
+    steps: int,
+    settings: List[Tuple[str, float]],
+    networks: List[Tuple[str, str]],
+    timeout: Optional[float],
+    memory: int,
+    threads: int,
+    seed: int,
+    progress: Optional[Callable[[Dict[str, Any]], object]],
+) -> Dict[str, Any]: ...
 def verify(
     file: str,
     specification: Optional[str],

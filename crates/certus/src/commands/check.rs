@@ -4,18 +4,15 @@ use std::io::{IsTerminal, Write, stderr};
 
 use certus_check::{Outcome, Run, Scope, Verdict};
 use certus_lang::LowerOptions;
-use certus_lang::system::{Expect, Property, System, Variable};
-use certus_sim::element_names;
-use certus_solver::UnknownReason;
+use certus_lang::system::{Expect, Property, System};
 use certus_tasks::Loading;
-use certus_tasks::check::{self, Checked, PropertyResult, Where, check};
-use serde_json::{Map, Value, json};
+use certus_tasks::check::{self, Checked, PropertyResult, Where, check, document, names_of, policy_names, why};
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Check;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, short};
+use crate::output::{Output, short};
 use crate::progress::LiveLine;
 
 /// Checks properties.
@@ -89,18 +86,6 @@ fn finding(command: &Check, system: &System, results: &[PropertyResult]) -> Find
     worst
 }
 
-/// Why something is not known, in words.
-fn why(reason: UnknownReason) -> &'static str {
-    match reason {
-        UnknownReason::Deadline => "the time was over",
-        UnknownReason::Stopped => "interrupted",
-        UnknownReason::Memory => "the open parts need more memory than --memory allows",
-        UnknownReason::Boxes => "the number of parts was reached",
-        UnknownReason::Numerics => "some part can neither be closed nor cut any further",
-        UnknownReason::Precision => "rounding decides: a violation in one precision is none in another",
-    }
-}
-
 /// A verdict in words.
 fn words(outcome: &Result<Outcome, String>) -> String {
     match outcome {
@@ -170,14 +155,6 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
 /// Columns beyond this many are left out of a table.
 const MOST_COLUMNS: usize = 24;
 
-fn names_of(variables: &[Variable]) -> Vec<String> {
-    element_names(variables.iter().map(|variable| (&*variable.name, variable.len, variable.is_vector)))
-}
-
-fn policy_names(system: &System) -> Vec<String> {
-    element_names(system.policies.iter().map(|policy| (&*policy.name, policy.len, policy.len > 1)))
-}
-
 /// A run as a table: a header, then a row for each position.
 fn columns(system: &System, run: &Run) -> Vec<Vec<String>> {
     let mut header = vec!["step".to_owned()];
@@ -210,77 +187,4 @@ fn columns(system: &System, run: &Run) -> Vec<Vec<String>> {
         }
     }
     rows
-}
-
-fn document(system: &System, results: &[PropertyResult]) -> Value {
-    let result = |result: &PropertyResult| {
-        let mut shown = Map::new();
-        let property = &system.properties[result.property];
-        let (verdict, scope, reason, trace, loop_to, notes) = match &result.outcome {
-            Err(message) => {
-                ("unknown", Value::Null, Value::from(message.as_str()), Value::Null, Value::Null, Vec::new())
-            }
-            Ok(outcome) => {
-                let notes = outcome.notes.clone();
-                match &outcome.verdict {
-                    Verdict::Holds(Scope::Unbounded) => {
-                        ("holds", "unbounded".into(), Value::Null, Value::Null, Value::Null, notes)
-                    }
-                    Verdict::Holds(Scope::Bounded(steps)) => {
-                        ("holds", json!({"bounded": steps}), Value::Null, Value::Null, Value::Null, notes)
-                    }
-                    Verdict::Violated(run) => (
-                        "violated",
-                        json!({"bounded": run.states.len() - 1}),
-                        Value::Null,
-                        trace(system, run),
-                        run.loop_to.into(),
-                        notes,
-                    ),
-                    Verdict::Unknown(unknown) => {
-                        let reason = format!("{}, at {}", why(unknown.reason), unknown.place);
-                        let scope = unknown.settled.map_or(Value::Null, |steps| json!({"bounded": steps}));
-                        ("unknown", scope, reason.into(), Value::Null, Value::Null, notes)
-                    }
-                }
-            }
-        };
-        shown.insert("property".to_owned(), property.name.as_str().into());
-        shown.insert("verdict".to_owned(), verdict.into());
-        shown.insert("engine".to_owned(), "bmc".into());
-        shown.insert("scope".to_owned(), scope);
-        shown.insert("seconds".to_owned(), json_number(result.seconds));
-        shown.insert("trace".to_owned(), trace);
-        shown.insert("loop".to_owned(), loop_to);
-        shown.insert("certificate".to_owned(), Value::Null);
-        shown.insert("reason".to_owned(), reason);
-        shown.insert("notes".to_owned(), notes.into());
-        Value::Object(shown)
-    };
-    json!({"system": system.name, "results": results.iter().map(result).collect::<Vec<_>>()})
-}
-
-fn trace(system: &System, run: &Run) -> Value {
-    let numbers = |names: Vec<String>, values: &[f64]| -> Value {
-        names.into_iter().zip(values.iter().map(|&value| json_number(value))).collect::<Map<_, _>>().into()
-    };
-    let position = |position: usize| {
-        let chances = system.chances.iter().zip(&run.chances[position]);
-        let chances: Map<String, Value> =
-            chances.map(|(chance, &label)| (chance.name.clone(), chance.labels[label].as_str().into())).collect();
-        let actions = system.actions.iter().zip(&run.actions[position]);
-        let actions: Map<String, Value> =
-            actions.map(|(action, &label)| (action.name.clone(), action.labels[label].as_str().into())).collect();
-        let atoms = system.atoms.iter().zip(&run.atoms[position]);
-        let atoms: Map<String, Value> = atoms.map(|(atom, &truth)| (atom.text.clone(), truth.into())).collect();
-        json!({
-            "state": numbers(names_of(&system.states), &run.states[position]),
-            "input": numbers(names_of(&system.inputs), &run.inputs[position]),
-            "chance": chances,
-            "policy": numbers(policy_names(system), &run.policies[position]),
-            "action": actions,
-            "atoms": atoms,
-        })
-    };
-    (0..run.states.len()).map(position).collect::<Vec<Value>>().into()
 }

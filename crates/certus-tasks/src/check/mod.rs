@@ -9,6 +9,10 @@ use certus_check::{Outcome, Unknown, Verdict};
 use certus_lang::system::System;
 use certus_solver::{Budget, UnknownReason};
 
+mod document;
+
+pub use document::{document, names_of, policy_names, why};
+
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
 use crate::{Effort, Loading, load_system, property_named};

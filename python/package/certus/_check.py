@@ -1,0 +1,69 @@
+"""Model checking: `check`."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Any, Dict, List, Mapping, Optional
+
+from . import _certus
+from ._questions import NetworkLike, PathLike, Progress, _named
+
+
+@dataclass(frozen=True)
+class Checked:
+    """What is said of a property."""
+
+    property: str
+    #: ``holds``, ``violated`` or ``unknown``.
+    verdict: str
+    engine: str
+    #: ``unbounded``, or ``{"bounded": k}``: how many steps the verdict speaks of.
+    scope: Any
+    #: After ``violated``: at each step the state, the environment's choices, the policies' outputs, actions and atoms.
+    trace: Optional[List[Dict[str, Any]]]
+    #: The step to which the trace returns, if it goes on for ever.
+    loop: Optional[int]
+    #: Why nothing was shown.
+    reason: Optional[str]
+    #: What a reader must know about the verdict.
+    notes: List[str]
+    seconds: float
+
+    @property
+    def states(self) -> List[Dict[str, float]]:
+        """The states of the trace."""
+        return [step["state"] for step in self.trace or []]
+
+
+def check(
+    system: PathLike,
+    *properties: str,
+    steps: int = 10,
+    set: Optional[Mapping[str, float]] = None,
+    networks: Optional[Mapping[str, NetworkLike]] = None,
+    timeout: Optional[float] = None,
+    memory: int = 4096,
+    threads: int = 0,
+    seed: int = 0,
+    progress: Optional[Progress] = None,
+) -> List[Checked]:
+    """Checks properties of a closed loop up to a number of steps; all of them if none is named.
+
+    ``system`` is a ``.certus`` file, ``set`` gives values of its parameters, ``networks`` files in place of its networks (by the
+    policy or action that applies them). A violation is a run that the system itself has made again.
+    """
+    document = _certus.check(
+        os.fspath(system),
+        list(properties),
+        steps,
+        list((set or {}).items()),
+        _named(networks),
+        timeout,
+        memory,
+        threads,
+        seed,
+        progress,
+    )
+    fields = ("property", "verdict", "engine", "scope", "trace", "loop", "reason", "notes", "seconds")
+    return [Checked(**{name: result[name] for name in fields}) for result in document["results"]]

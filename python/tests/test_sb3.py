@@ -10,7 +10,7 @@ from stable_baselines3.common.vec_env import DummyVecEnv, VecNormalize
 
 import certus
 import certus.gym
-from certus.sb3 import AcceptanceCallback, CertusVecEnv, Checked, ExportError, SimulationEngine, export
+from certus.sb3 import AcceptanceCallback, BoundedEngine, CertusVecEnv, Checked, ExportError, SimulationEngine, export
 
 torch.set_num_threads(1)
 
@@ -153,3 +153,11 @@ def test_simulation_says_that_it_proves_nothing():
     assert checked.verdict == "unknown" and "no violation in 5 runs" in checked.reason
     with pytest.raises(certus.CertusError, match="applies 9 networks"):
         AcceptanceCallback("zoo/vcas/vcas.certus", stop=False)
+
+
+def test_bounded_model_checking_proves_and_refutes():
+    toy = certus.load("zoo/toy/toy.certus", set={"push": 0.25})
+    engine = BoundedEngine(steps=2)
+    assert engine(toy, "below_ten").verdict == "holds"
+    refuted = engine(toy, "below_five")
+    assert refuted.verdict == "violated" and refuted.states.shape == (1, 2)

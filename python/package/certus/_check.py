@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Union
 
 from . import _certus
 from ._questions import NetworkLike, PathLike, Progress, _named
+from ._system import System
 
 
 @dataclass(frozen=True)
@@ -37,7 +38,7 @@ class Checked:
 
 
 def check(
-    system: PathLike,
+    system: Union[PathLike, System],
     *properties: str,
     steps: int = 10,
     set: Optional[Mapping[str, float]] = None,
@@ -50,9 +51,13 @@ def check(
 ) -> List[Checked]:
     """Checks properties of a closed loop up to a number of steps; all of them if none is named.
 
-    ``system`` is a ``.certus`` file, ``set`` gives values of its parameters, ``networks`` files in place of its networks (by the
+    ``system`` is a ``.certus`` file, or a `System` with its own settings. ``set`` gives values of parameters, ``networks`` files in place of its networks (by the
     policy or action that applies them). A violation is a run that the system itself has made again.
     """
+    if isinstance(system, System):
+        set = {**system._set, **(set or {})}
+        networks = {**system._networks, **(networks or {})}
+        system = system.path
     document = _certus.check(
         os.fspath(system),
         list(properties),

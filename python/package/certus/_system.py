@@ -168,8 +168,8 @@ class System:
         #: The file.
         self.path: str = os.fspath(path)
         self._set = {name: float(value) for name, value in (set or {}).items()}
-        replaced = [(name, _path(file)) for name, file in (networks or {}).items()]
-        self._raw = _certus.RawSystem(self.path, list(self._set.items()), replaced)
+        self._networks = {name: _path(file) for name, file in (networks or {}).items()}
+        self._raw = _certus.RawSystem(self.path, list(self._set.items()), list(self._networks.items()))
         about = self._raw.describe()
         self.name: str = about["name"]
         self.doc: str = about["doc"]

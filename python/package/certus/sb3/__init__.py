@@ -8,8 +8,8 @@ try:
 except ImportError as error:
     raise ImportError(f"certus.sb3 needs stable-baselines3 ({error}): pip install 'certus[sb3]'") from error
 
-from ._accept import AcceptanceCallback, Checked, SimulationEngine
+from ._accept import AcceptanceCallback, BoundedEngine, Checked, SimulationEngine
 from ._env import CertusVecEnv
 from ._export import ExportError, export
 
-__all__ = ["AcceptanceCallback", "CertusVecEnv", "Checked", "ExportError", "SimulationEngine", "export"]
+__all__ = ["AcceptanceCallback", "BoundedEngine", "CertusVecEnv", "Checked", "ExportError", "SimulationEngine", "export"]

@@ -12,6 +12,7 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
 from .. import _certus
+from .._check import check
 from .._questions import PathLike
 from .._system import System, load
 from ._export import export
@@ -29,7 +30,7 @@ class Checked:
     reason: str = ""
 
 
-#: Checks one property of a system; `SimulationEngine` is one, and so will be the model checker.
+#: Checks one property of a system; `SimulationEngine` and `BoundedEngine` are such.
 Engine = Callable[[System, str], Checked]
 
 
@@ -49,6 +50,21 @@ class SimulationEngine:
         if found is None:
             return Checked("unknown", None, f"no violation in {self.runs} runs of {self.steps} steps")
         return Checked("violated", found.states, f"run {found.run}, step {found.step}")
+
+
+class BoundedEngine:
+    """Bounded model checking: ``holds`` says that no run of ``steps`` steps, and no loop within them, violates the property."""
+
+    proves = True
+
+    def __init__(self, steps: int = 5, timeout: Optional[float] = 60.0, threads: int = 0) -> None:
+        self.steps, self.timeout, self.threads = steps, timeout, threads
+
+    def __call__(self, system: System, property: str) -> Checked:
+        (found,) = check(system, property, steps=self.steps, timeout=self.timeout, threads=self.threads)
+        states = [list(state.values()) for state in found.states]
+        how = found.reason or (f"up to {self.steps} steps" if found.verdict == "holds" else f"step {len(states) - 1}")
+        return Checked(found.verdict, np.array(states) if states else None, how)
 
 
 class AcceptanceCallback(BaseCallback):

@@ -13,6 +13,7 @@ mod network;
 mod questions;
 mod simulate;
 mod system;
+mod worlds;
 
 use pyo3::prelude::*;
 
@@ -28,6 +29,8 @@ fn _certus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<system::RawSystem>()?;
     module.add_class::<network::Network>()?;
     module.add_class::<environments::RawEnvironments>()?;
+    module.add_class::<worlds::Traces>()?;
+    module.add_class::<worlds::RawWorlds>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(questions::verify, module)?)?;
     module.add_function(wrap_pyfunction!(questions::optimise, module)?)?;

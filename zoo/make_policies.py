@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes the hand-made policies of the zoo.
+"""Writes the hand-made policies of the zoo; `zoo/train` makes the trained ones.
 
-Every policy is a feed-forward network in ONNX: float32, opset 17, input `x` of shape
+Every policy here is a feed-forward network in ONNX: float32, opset 17, input `x` of shape
 [batch, n], output `y` of shape [batch, m]. All but the toy's are one affine layer, that is
 a linear feedback or linear logits: enough to close the loop, and simple enough that what a
 property says of it can be worked out by hand. Clamping and squashing stand in the `.certus` files.
@@ -47,32 +47,6 @@ def toy():
     ]
 
 
-def aurora():
-    """Rate change = 0.1 minus what the mean of each feature exceeds its best value by, weighted."""
-    per_interval = -0.05 * np.array([1.0, 1.0, 1.0])  # latency gradient, latency ratio, send ratio
-    return feedback(np.tile(per_interval, 10), bias=[0.1 + 0.5 + 0.5])
-
-
-def pensieve():
-    """The buffer-based rule, rounded instead of cut: index nearest to 5 * (buffer - 5 s) / 10 s."""
-    buffer_cell = np.zeros(48)
-    buffer_cell[15] = 5.0
-    return nearest_index(6, buffer_cell, -2.5)
-
-
-def deeprm():
-    """Shortest job first: a slot scores 5 if it holds a job, minus 0.2 per step of its length.
-
-    Waiting scores 2, plus 0.1 per unit of colour in the row that is running now.
-    """
-    image = np.zeros((6, 20, 124))
-    for slot in range(5):
-        image[slot, 0, 10 + 10 * slot] = 5.0
-        image[slot, :, 10 + 10 * slot] -= 0.2
-    image[5, 0, 0:10] = image[5, 0, 60:70] = 0.1
-    return [(image.reshape(6, -1), np.array([0.0, 0.0, 0.0, 0.0, 0.0, 2.0]))]
-
-
 def vcas(previous):
     """Climb away from an intruder below, descend from one above; a little loyal to the last advisory.
 
@@ -85,74 +59,11 @@ def vcas(previous):
     return [(weights, bias)]
 
 
-PLATOON4 = [  # VRL
-    [-11.373075596541875, -0.4729817384423063, 2.4840885942747053, 1.117868283421822,
-     2.417339014375485, -0.606048723640977, -0.5883043805937281],
-    [-4.48023858078811, 12.797870080269346, 7.858696277022656, 0.7570129008841651,
-     -0.44009419913548264, 0.6449725899375788, -1.1981382520560608],
-    [-7.066823117185584, 5.84961393690446, 9.52176286524065, 15.71866303132036,
-     9.889170002725011, -2.465566206956412, -2.701545636286756],
-    [-1.6505009125441268, 7.9436485326850255, 4.6465529175416735, 10.354145234159533,
-     9.528296583618559, 16.83484304106979, 9.752764489633535],
-]
-
-PLATOON8 = [  # VRL
-    [-0.5606081, -0.2551794, -1.13702, 0.5238217, -0.4974299, 0.02079789, 0.508053, 0.5771402, -0.1995489,
-     -0.3362685, -1.228345, 0.08127906, 0.9210981, 0.9274755, 0.9213166],
-    [-0.854003, 1.407382, 1.713422, -1.233419, -0.9486043, -0.08039074, 0.9563392, 1.01448, 1.763797,
-     -0.04918977, 2.108309, -0.2466332, 1.868429, 1.107598, 0.4160812],
-    [-0.9886983, 1.130227, -0.2741035, 1.154, 0.2565126, -0.9398088, -1.049371, -0.7770933, -1.878976,
-     0.2061812, -0.5218249, 0.2564257, -1.250425, 0.6139145, 0.1060684],
-    [-0.72887, -0.1657028, 0.7379614, -0.3908677, -1.660396, 0.7370717, 1.934187, -0.2453598, -1.420231,
-     -0.147497, -0.06321272, -1.37209, 0.183777, 0.7261819, -0.8117162],
-    [0.03830141, 0.1447523, -0.01590048, 1.62922, 1.577621, 0.5667941, 1.019771, 1.464466, 0.220491,
-     -0.5188718, -0.583054, -0.1478327, 0.03225268, 0.4978632, 0.1882067],
-    [0.2733129, -1.410828, -1.520747, -0.2844731, -1.471708, -0.4979533, 0.2531125, -1.631716, -1.211636,
-     0.411836, 1.576005, -2.837566, -2.156518, 0.4814826, 0.7617195],
-    [-0.2538459, -1.670193, -0.8975295, 0.8408558, 0.6618813, 1.314238, 1.425923, 0.5399274, 0.1203114,
-     0.8761361, 1.004032, 1.02631, 1.153748, -1.078069, -0.04674848],
-    [1.429823, -1.844735, -0.6184068, 0.3698988, 0.9002741, 0.4585209, 0.6360862, -1.184453, -1.590574,
-     1.007745, 0.3200733, 0.2127412, 0.3505891, -0.0833737, 3.972072],
-]
-
-OSCILLATOR = [  # VRL
-    [-1.756524, 1.108446, -0.2155709, -0.1040631, -2.644884, 0.9031936, -1.891744, -1.454232, 2.967486,
-     -1.920704, 1.746632, -1.914014, -1.462761, 1.32351, 1.85558, 3.205269, -0.5963161, -3.351654],
-    [-0.649873, -2.821442, 0.8668267, -0.01333407, -1.128821, 2.512191, -2.909542, -4.547301, 2.200578,
-     0.5426049, -0.5516439, 3.919527, -0.8869558, 2.620747, -0.6203552, -1.964417, -1.164979, 2.421381],
-]
-
 # File (relative to the zoo, without its ending) -> layers.
 POLICIES = {
     "toy/toy": toy(),
     # Linear plants.
-    "satellite/satellite": feedback([-0.4918370663, 0.3808374185]),  # VRL
-    "dcmotor/dcmotor": feedback([-0.0050527699, -0.0010472713]),  # VRL
-    "tape/tape": feedback([0.8910988353, 0.1714281459, 0.2728633116]),  # VRL
-    "magnetic_pointer/magnetic_pointer": feedback([-7.3638063644, 4.2889815126, -2.8261989484]),  # VRL
-    "suspension/suspension": feedback([0.0006527245, -0.0016832329, 0.0012147472, 0.003024737]),  # VRL
-    "biology/biology": feedback(  # VRL
-        [-3.3839375504, -1.2201826724, 0.3603486261],
-        [2.5714647164, 6.729872715, -0.1890077137],
-    ),
-    "cooling/cooling": feedback(  # VRL
-        [-0.0773185654, -0.0317096188, -0.0071926298],
-        [-0.0391121774, -0.0920551553, -0.0147841535],
-        [-0.0209200947, -0.0411163361, -0.0610154326],
-    ),
-    "quadcopter/quadcopter": feedback([-0.3681395672, -0.9706548283]),  # VRL, second piece
-    "pendulum/pendulum": feedback([-23.8902829363, -12.2393315734]),  # VRL
     "pendulum_discrete/pendulum_discrete": feedback([-0.9721764159, 0.7947307347]),  # VRL, third piece
-    "cartpole/cartpole": feedback([8.9643985948, 9.1943451915, -50.8943990171, -18.8738617152]),  # VRL, fourth piece
-    "selfdriving/selfdriving": feedback([0.4672459064, -1.3066416972]),  # VRL
-    "lanekeeping/lanekeeping": feedback(  # VRL
-        [-4.73201155, -0.88453052, -0.79136567, 1.06836873],
-        [-2.19954028, 0.27995671, -4.85705357, -2.32080421],
-    ),
-    "platoon4/platoon4": feedback(*PLATOON4),
-    "platoon4_gaps/platoon4_gaps": feedback(*PLATOON4),
-    "platoon8/platoon8": feedback(*PLATOON8),
-    "oscillator/oscillator": feedback(*OSCILLATOR),
     "cartpole_long/cartpole_long": feedback([2.7372028204, 26.2754484629, 48.6597484345, 41.0551315290]),  # VRL
     "pendulum_heavier/pendulum_heavier": feedback([-12.349873782, -6.6414249328]),  # VRL
     "pendulum_longer/pendulum_longer": feedback([-12.6324973197, -7.0315412343]),  # VRL
@@ -162,15 +73,10 @@ POLICIES = {
     ),
     "duffing/duffing": feedback([0.88, -2.34]),  # the paper's second branch
     "cruise/cruise": feedback([0.5843812825]),  # VRL
-    # Random policies: linear logits.
-    "ball/ball": feedback([0, 0], [-1.9, -6.2], bias=[0, -2.3]),
-    "stopping_car/stopping_car": feedback([-1, -0.3], [1, 0.3], bias=[3, -3]),
-    "pendulum_softmax/pendulum_softmax": feedback([0, 0], [60, 18], [-60, -18], bias=[1, 0, 0]),
     # Discrete actions.
     "cartpole_gym/cartpole_gym": feedback([-1, -0.5], [1, 0.5]),
     "water_tank/water_tank": feedback([1, 0, 0], [-1, 0, 0], bias=[-50, 50]),
     "fishing/fishing": nearest_index(10, 10.0, 2.4),
-    "mountain_car/mountain_car": feedback([0, -100], [0, 0], [0, 100], bias=[0, -0.01, 0]),
     "vcas/vcas_1": vcas(0),
     "vcas/vcas_2": vcas(1),
     "vcas/vcas_3": vcas(2),
@@ -181,15 +87,10 @@ POLICIES = {
     "vcas/vcas_8": vcas(7),
     "vcas/vcas_9": vcas(8),
     # Nonlinear plants.
-    "gym_pendulum/gym_pendulum": feedback([0, -10, -3]),
-    "tora/tora": feedback([0, 0, -0.5, -1.0]),
     "tora_reach/tora_reach": feedback([-1.253, -2.549, -1.191, -0.488], bias=[0.99]),
-    "b1/b1": feedback([-0.327, -2.565], bias=[0.836]),
-    "b2/b2": feedback([-2.35, -1.096], bias=[-0.189]),
     "b3/b3": feedback([-0.104, -4.181], bias=[-0.917]),
     "b4/b4": feedback([2.891, -2.882, -1.952], bias=[0.009]),
     "b5/b5": feedback([-1.094, -0.849, -2.173], bias=[0.202]),
-    "mountain_car_continuous/mountain_car_continuous": feedback([-1.7, 150], bias=[-1.65]),
     "acc_arch/acc_arch": feedback([0.1, 0, -0.24, 0.1, 0.5], bias=[-3.0]),
     "single_pendulum/single_pendulum": feedback([-1.0, -0.5]),
     "unicycle/unicycle": feedback(
@@ -198,10 +99,6 @@ POLICIES = {
         bias=[20, 20],
     ),
     "docking/docking": feedback([-0.0018, 0, -1.2, 0], [0, -0.0018, 0, -1.2]),
-    # Networked systems.
-    "aurora/aurora": aurora(),
-    "pensieve/pensieve": pensieve(),
-    "deeprm/deeprm": deeprm(),
 }
 
 

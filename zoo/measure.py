@@ -1,8 +1,11 @@
-"""Fills the section "Measured" of every system's README with what its command prints today.
+"""Fills the parts of the READMEs that are measured: what each system's command prints today, and how its policy was trained.
 
     cargo build --release && python zoo/measure.py [NAME…]
 
-Each README names one `certus simulate` command; it is run with `--json`, and everything after the marker is replaced.
+Each README names one `certus simulate` command; it is run with `--json`, and everything after the marker is replaced. Where
+the folder has a `training.json` (written by `python -m zoo.train`), the section "Policy" is written from it. What a file
+expects of its properties goes into the table of properties. Without names, the table of trained policies in `zoo/README.md` is
+written, too.
 """
 
 import json
@@ -15,6 +18,26 @@ import sys
 ZOO = pathlib.Path(__file__).resolve().parent
 PROGRAM = ZOO.parent / "target" / "release" / "certus"
 MARKER = "<!-- measured -->"
+TRAINED = ("<!-- trained -->", "<!-- end of trained -->")
+ALGORITHMS = {"PPO": "proximal policy optimisation (PPO)", "TD3": "twin delayed DDPG (TD3)", "DQN": "deep Q-learning (DQN)"}
+ACTIVATIONS = {"relu": "ReLU", "tanh": "tanh", "sigmoid": "sigmoid"}
+
+
+#: What the records do not say.
+NOTES = {
+    "pensieve": "`pensieve.onnx` has the architecture of the original actor: dense branches over the last bitrate, the buffer, "
+    "the throughputs, the download times, the next sizes and the chunks left. The original's last branch reads an old size by a "
+    "slip of an index; here it reads the chunks left, as meant. `pensieve_mid.onnx` has one convolution (128 filters of width 4) "
+    "that the histories and the sizes share. Training and evaluation use traces of our own generators (cellular and broadband) "
+    "with seeds that do not meet; they are faster on average than the traces of the paper, so figures do not compare.",
+    "tape": "`expect holds` needs no argument about the network: the state is a quarter of the action, up to terms of 1e-16, and "
+    "the action is clamped to 10, so no coordinate passes 2.5.",
+    "aurora": "Links are drawn as in the original's training; a connection's return depends on its link more than on the policy, "
+    "hence the spread.",
+    "deeprm": "Evaluated with arrivals for 50 time steps, as in the original's documented runs. The hand-made rule that stood here "
+    "before, shortest job first as one affine layer, earns -151 on the same jobs.",
+    "gym_pendulum": "Trained from Gym's initial states (any angle), evaluated from the small cell of the paper.",
+}
 
 
 def measured(readme):
@@ -38,13 +61,130 @@ def measured(readme):
     return "\n".join(lines) + "\n\n" + "\n".join(rows) + "\n"
 
 
+def number(value):
+    """A number for people."""
+    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.4g}"
+
+
+def spread(returns):
+    return f"{number(returns['mean'])} ± {number(returns['std'])}"
+
+
+def shape(told):
+    branches = {"Branches": "6 branches of 128, ", "Convolved": "convolution of 128 filters, "}
+    return branches.get(told["options"].get("extractor"), "") + "x".join(map(str, told["network"]["hidden"])) + " " + ACTIVATIONS[told["network"]["activation"]]
+
+
+def failures(told):
+    """How many runs broke each property."""
+    if "broken" not in told:
+        return "-"
+    return ", ".join(f"`{name}` {count}" for name, count in told["broken"].items()) or "-"
+
+
+def changes(told):
+    """How training differed from the file."""
+    changed = dict(told["training_environment"].get("changed") or {})
+    parts = []
+    if "scale" in changed:
+        parts.append("observations were scaled by constants, which are part of the first layer now")
+    if "floor" in changed:
+        parts.append(f"rewards were cut at {changed['floor']:g} from below")
+    if "failure" in changed:
+        parts.append(f"a step into a terminal state earned {changed['failure']:g} besides")
+    if "ends" in changed:
+        parts.append(f"a reward of {changed['ends']:g} or less ended the episode")
+    if "bound" in changed:
+        parts.append(f"actions were bounded by {changed['bound']:g}, far below the file's bound, and so are the network's")
+    if "hold" in changed:
+        parts.append(f"a decision was held for {changed['hold']} steps, as the system does")
+    if "starts" in changed:
+        lower, upper, share = changed["starts"]
+        parts.append(f"{share:.0%} of the episodes began anywhere between {tuple(lower)} and {tuple(upper)}")
+    for name, value in (told["training_environment"].get("set") or {}).items():
+        parts.append(f"`{name}` was {value:g}")
+    return parts
+
+
+def policy(folder, record):
+    """The section on the policy."""
+    lines = []
+    for name, told in record["policies"].items():
+        where = "the world `certus.worlds` of this name" if "world" in told else "this file's environment"
+        text = (
+            f"`{told['file']}`: {shape(told)}, {told['steps']:,} steps of {ALGORITHMS[told['algorithm']]} in {where}, "
+            f"{told['environments']} copies at once, seed {told['seed']}, {told['seconds']:.0f} s on a shared machine "
+            f"(`{told['command']}`)."
+        )
+        if parts := changes(told):
+            text += " In training " + "; ".join(parts) + "."
+        lines.append(text)
+    lines.append(
+        "Trained by the project, under the project's licence (MIT or Apache-2.0); `training.json` has every setting, version "
+        "and digest."
+    )
+    rows = ["| policy | return | random actions | broken in 1,000 runs |", "| --- | --- | --- | --- |"]
+    for name, told in record["policies"].items():
+        rows.append(f"| `{told['file']}` | {spread(told['return'])} | {spread(told['random'])} | {failures(told)} |")
+        for step in told.get("checkpoints", []):
+            rows.append(f"| `{step['file']}` ({step['steps']:,} steps) | {spread(step['return'])} | | |")
+    first = next(iter(record["policies"].values()))
+    if "world" in first:
+        rows.insert(0, f"Returns are over {first['return']['runs']} episodes of the world, seed {first['return']['seed']}, "
+                       f"acting by the {'greatest score' if folder != 'aurora' else 'mean'}.\n")
+    else:
+        rows.insert(0, f"Returns are over {first['return']['runs']} runs of at most {first['return']['steps']} steps, seed "
+                       f"{first['return']['seed']}.\n")
+    text = "\n\n".join(lines) + "\n\n" + "\n".join(rows) + "\n"
+    if "buffer_based" in first:
+        text += f"\nThe buffer-based rule earns {spread(first['buffer_based'])} on the same traces.\n"
+    return text + (f"\n{NOTES[folder]}\n" if folder in NOTES else "")
+
+
+def with_policy(name, text):
+    path = ZOO / name / "training.json"
+    if not path.is_file():
+        return text
+    begin, end = text.index("## Policy\n") + len("## Policy\n"), text.index("## Run\n")
+    return text[:begin] + "\n" + policy(name, json.loads(path.read_text())) + "\n" + text[end:]
+
+
+def with_expectations(name, text):
+    """The last column of the table of properties says what the file expects."""
+    system = (ZOO / name / f"{name}.certus").read_text()
+    expected = dict(re.findall(r"^property (\w+) =(?:(?!^property).)*?\bexpect (\w+)", system, re.MULTILINE | re.DOTALL))
+
+    def cell(row):
+        return f"{row.group(1)}{expected.get(row.group(2), '-')} |"
+
+    return re.sub(r"^(\| `(\w+)` \| `.*\| )(holds|violated|-) \|$", cell, text, flags=re.MULTILINE)
+
+
+def trained_table():
+    head = ["policy", "network", "trained by", "return", "random", "failures in 1,000 runs", "published"]
+    rows = ["| " + " | ".join(head) + " |", "| --- " * len(head) + "|"]
+    for path in sorted(ZOO.glob("*/training.json")):
+        for name, told in json.loads(path.read_text())["policies"].items():
+            folder = path.parent.name
+            rows.append(
+                f"| [{name}]({folder}/README.md) | {shape(told)} | {told['algorithm']}, {told['steps']:,} steps | "
+                f"{spread(told['return'])} | {number(told['random']['mean'])} | {failures(told)} | {told['published'] or '-'} |"
+            )
+    return "\n".join(rows)
+
+
 def main():
     names = sys.argv[1:] or sorted(path.parent.name for path in ZOO.glob("*/README.md"))
     for name in names:
         path = ZOO / name / "README.md"
-        text = path.read_text()
+        text = with_expectations(name, with_policy(name, path.read_text()))
         path.write_text(text[: text.index(MARKER) + len(MARKER)] + "\n\n" + measured(text))
-        print(name)
+        print(name, flush=True)
+    if not sys.argv[1:]:
+        path = ZOO / "README.md"
+        text = path.read_text()
+        begin, end = text.index(TRAINED[0]) + len(TRAINED[0]), text.index(TRAINED[1])
+        path.write_text(text[:begin] + "\n" + trained_table() + "\n" + text[end:])
 
 
 if __name__ == "__main__":

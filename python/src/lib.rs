@@ -14,6 +14,7 @@ mod network;
 mod questions;
 mod simulate;
 mod system;
+mod worlds;
 
 use pyo3::prelude::*;
 
@@ -30,6 +31,8 @@ fn _certus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<network::Network>()?;
     module.add_class::<environments::RawEnvironments>()?;
     module.add_function(wrap_pyfunction!(system::network_of, module)?)?;
+    module.add_class::<worlds::Traces>()?;
+    module.add_class::<worlds::RawWorlds>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(check::check, module)?)?;
     module.add_function(wrap_pyfunction!(questions::verify, module)?)?;

@@ -1,9 +1,9 @@
 """Certus: what a trained network will do in the system around it.
 
 A system is described in a ``.certus`` file: its state, the network that steers it, its environment, and what must hold.
-This package loads such files (`load`), runs them (`System.simulate`), checks their properties (`check`), decides questions about networks (`verify`,
-`optimise`, `audit`), and offers systems as environments for training (`certus.gym`, `certus.sb3`). Outcomes and messages
-are those of the command ``certus``.
+This package loads such files (`load`), runs them (`System.simulate`), checks their properties (`check`), decides questions
+about networks (`verify`, `optimise`, `audit`), and offers systems as environments for training (`certus.gym`, `certus.sb3`;
+`certus.worlds` has more). Outcomes and messages are those of the command ``certus``.
 """
 
 from ._certus import (

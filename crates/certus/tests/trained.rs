@@ -120,7 +120,8 @@ fn in_world(record: &Record) -> f64 {
         "pensieve" => {
             let (video, traces) = (Arc::new(Video::reference()), traces(&world["traces"]));
             let one = |first| {
-                let settings = PlayerSettings { start: Start::InTurn { first, stride: count }, ..PlayerSettings::test() };
+                let settings =
+                    PlayerSettings { start: Start::InTurn { first, stride: count }, ..PlayerSettings::test() };
                 Box::new(Pensieve::new(settings, video.clone(), traces.clone()).unwrap()) as Box<dyn World>
             };
             (0..count).map(one).collect()
@@ -165,8 +166,10 @@ fn first_episodes(copies: Vec<Box<dyn World>>, network: &Graph, check: &Value) -
     worlds.reset(check["seed"].as_u64().unwrap(), &mut observations).unwrap();
     while going.contains(&true) {
         // The evaluator wants one row per element.
-        let table: Vec<f32> =
-            (0..length).flat_map(|i| (0..count).map(move |copy| copy * length + i)).map(|at| observations[at]).collect();
+        let table: Vec<f32> = (0..length)
+            .flat_map(|i| (0..count).map(move |copy| copy * length + i))
+            .map(|at| observations[at])
+            .collect();
         evaluator.run(&mut workspace, &[&table], count).unwrap();
         let results = evaluator.output(&workspace, &[&table], 0);
         let actions: Vec<f64> = (0..count)

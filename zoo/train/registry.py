@@ -5,8 +5,6 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Dict, Optional, Tuple
 
-import numpy as np
-
 from .networks import Branches, Convolved
 
 #: Worlds: how they are in training, and how in evaluation. Trace seeds of the two do not meet.
@@ -184,11 +182,6 @@ ENTRIES = [
           {"noise": 0.1, "final": 1.0, "gamma": 0.98, "gradient_steps": 2, "learning_rate": 1e-3, "learning_starts": 2000},
           {"squashed": True, "scale": (0.4, 0.4)}, episode=30, watch_steps=30,
           properties=("at_goal_after_7", "at_goal_after_9", "reaches_goal"), published="reach verified in 96 s", seed=2),
-    Entry("mountain_car_continuous", "mountain_car_continuous", "td3", (16, 16), "sigmoid", 200_000, 16,
-          {"noise": 0.5, "final": 1.0, "gamma": 0.995, "gradient_steps": 1, "learning_rate": 2e-3, "learning_starts": 5000},
-          {"squashed": True, "scale": (0.5, 0.04), "reward": 0.2, "starts": ((-1.2, -0.07, 0), (0.4, 0.07, 0), 0.85)},
-          episode=200, watch_steps=115, properties=("climbs_cheaply",),
-          published="verified; reward at least 91.6 [a network of Verisig]"),
     Entry("pensieve_mid", "pensieve", "ppo", (128,), "relu", 300_000, 32, {**PENSIEVE, "extractor": Convolved}, {},
           world={"traces": True}, published="39.86 (NN4Sys mid) on Pensieve's own 142 test traces"),
 ]

@@ -33,7 +33,8 @@ NOTES = {
     "tape": "`expect holds` needs no argument about the network: the state is a quarter of the action, up to terms of 1e-16, and "
     "the action is clamped to 10, so no coordinate passes 2.5.",
     "aurora": "Links are drawn as in the original's training; a connection's return depends on its link more than on the policy, "
-    "hence the spread.",
+    "hence the spread. The hand-made rule that stood here before, one affine layer, earns 651 on the same links, more than any "
+    "of these networks.",
     "deeprm": "Evaluated with arrivals for 50 time steps, as in the original's documented runs. The hand-made rule that stood here "
     "before, shortest job first as one affine layer, earns -151 on the same jobs.",
     "gym_pendulum": "Trained from Gym's initial states (any angle), evaluated from the small cell of the paper.",

@@ -36,7 +36,12 @@ pub struct Traces {
 }
 
 impl Traces {
-    fn generated(name: &str, count: usize, seed: u64, one: impl Fn(&str, u64) -> Result<Trace, PyErr>) -> PyResult<Traces> {
+    fn generated(
+        name: &str,
+        count: usize,
+        seed: u64,
+        one: impl Fn(&str, u64) -> Result<Trace, PyErr>,
+    ) -> PyResult<Traces> {
         let traces: PyResult<Vec<Trace>> =
             (0..count as u64).map(|k| one(&format!("{name} {}", seed.wrapping_add(k)), seed.wrapping_add(k))).collect();
         Ok(Traces { inner: traces?.into() })

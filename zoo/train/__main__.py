@@ -34,8 +34,8 @@ def finished(entry):
     record = record_of(entry.folder)["policies"].get(entry.name)
     if record is None or record["spec"] != entry.spec():
         return False
-    files = [record, *record.get("checkpoints", [])]
-    return all((ZOO / entry.folder / f["file"]).is_file() and digest(ZOO / entry.folder / f["file"]) == f["sha256"] for f in files)
+    files = [(ZOO / entry.folder / told["file"], told["sha256"]) for told in [record, *record.get("checkpoints", [])]]
+    return all(path.is_file() and digest(path) == expected for path, expected in files)
 
 
 def world_settings(entry, evaluation):
@@ -180,7 +180,8 @@ def train(entry):
             with tempfile.TemporaryDirectory() as place:
                 path = Path(place) / f"{entry.name}.onnx"
                 save(model, path)
-                self.best = max(self.best, (validated(entry, path), path.read_bytes(), model.num_timesteps), key=lambda b: b[0])
+                found = (validated(entry, path), path.read_bytes(), model.num_timesteps)
+                self.best = max(self.best, found, key=lambda one: one[0])
 
     hooks, started = Hooks(), time.time()
     model = learn.ALGORITHMS[entry.algorithm](entry, env, hooks)
@@ -204,7 +205,8 @@ def note(entry, path, checkpoints, seconds, kept):
         "kept_from_step": kept,
         "environments": entry.envs,
         "options": options,
-        "training_environment": {"episode": entry.episode, "set": entry.set, "changed": adapt} if entry.world is None else adapt,
+        "training_environment": adapt if entry.world is not None else
+        {"episode": entry.episode, "set": entry.set, "changed": adapt},
         "seconds": round(seconds, 1),
         "command": f"python -m zoo.train {entry.name}",
         "versions": versions(),
@@ -218,10 +220,11 @@ def note(entry, path, checkpoints, seconds, kept):
         returns = evaluate.in_world("pensieve", world_settings(entry, True), evaluate.buffer_based, EPISODES["pensieve"], SEED)
         result["buffer_based"] = evaluate.numbers(returns)
     if checkpoints:
-        result["checkpoints"] = [
-            {"file": str(file.relative_to(path.parent)), "steps": at, "sha256": digest(file), "return": evaluated(entry, file)["return"]}
-            for at, file in checkpoints
-        ]
+        def told_of(at, file):
+            name = str(file.relative_to(path.parent))
+            return {"file": name, "steps": at, "sha256": digest(file), "return": evaluated(entry, file)["return"]}
+
+        result["checkpoints"] = [told_of(at, file) for at, file in checkpoints]
     result["published"] = entry.published
     result["spec"] = entry.spec()
     record = record_of(entry.folder)
@@ -252,7 +255,8 @@ def main():
     for entry in entries:
         if arguments.list:
             state = "done" if finished(entry) else "to do"
-            print(f"{entry.name:24} {entry.folder:24} {entry.algorithm.upper():5} {'x'.join(map(str, entry.hidden)):12} {state}")
+            shape = "x".join(map(str, entry.hidden))
+            print(f"{entry.name:24} {entry.folder:24} {entry.algorithm.upper():5} {shape:12} {state}")
         elif arguments.evaluate:
             old = record_of(entry.folder)["policies"][entry.name]
             folder = ZOO / entry.folder

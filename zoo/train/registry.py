@@ -5,8 +5,6 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import Any, Dict, Optional, Tuple
 
-import numpy as np
-
 from .networks import Branches, Convolved
 
 #: Worlds: how they are in training, and how in evaluation. Trace seeds of the two do not meet.
@@ -63,14 +61,13 @@ class Entry:
         told = asdict(self)
         for name in ("published", "watch_steps", "properties"):
             told.pop(name)
-        text = json.dumps(told, sort_keys=True, default=lambda value: getattr(value, "__name__", None) or list(map(float, value)))
+        text = json.dumps(told, sort_keys=True, default=lambda value: value.__name__)
         return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
 def shield(name, *, noise, steps=16_000, hidden=(240, 200), watch=1000, final=0.1, episode=200, envs=16, floor=-5.0,
-           failure=-30.0, reward=0.3, gamma=0.9, gradient=4, batch=128, critic=(100, 100), published="", properties=("stays_safe",), rate=1e-3, starts=1000, adapt=None,
-           seed=1,
-           **options):
+           failure=-30.0, reward=0.3, gamma=0.9, gradient=4, batch=128, critic=(100, 100), published="",
+           properties=("stays_safe",), rate=1e-3, starts=1000, adapt=None, seed=1, **options):
     """A system of the paper on shields: TD3, ReLU, tanh times the bound at the end."""
     return Entry(
         name=name, folder=name, algorithm="td3", hidden=hidden, activation="relu", steps=steps, envs=envs, episode=episode,
@@ -107,7 +104,7 @@ ENTRIES = [
           published="44.34 (original actor), 39.59 (robust MPC), 30.04 (buffer-based) on Pensieve's own 142 test traces"),
     Entry("aurora_tanh", "aurora", "ppo", (32, 16), "tanh", 800_000, 32, AURORA, {}, world={}, checkpoints=6,
           published="no return published"),
-    Entry("aurora_small", "aurora", "ppo", (16, 8), "relu", 500_000, 32, AURORA, {}, world={},
+    Entry("aurora_small", "aurora", "ppo", (16, 8), "relu", 800_000, 32, AURORA, {}, world={}, seed=3,
           published="no return published"),
     Entry("deeprm", "deeprm", "ppo", (20,), "relu", 900_000, 32,
           {"n_steps": 256, "batch_size": 1024, "n_epochs": 4, "gamma": 0.99, "learning_rate": 1e-3, "normal_reward": True,
@@ -130,7 +127,7 @@ ENTRIES = [
           {"scale": (1, 1, 8), "reward": 0.1}, episode=200, watch_steps=200,
           set={"theta0_low": -3.14159, "theta0_high": 3.14159, "omega0_low": -1.0, "omega0_high": 1.0},
           properties=("stays_up",), published="G |theta| < pi/2 verified from [0, 0.01) x [0, 0.01)"),
-    # The fifteen systems of the paper on shields; the pendulum is above. Discounts follow how fast a plant settles.
+    # Systems of the paper on shields; the pendulum is above. Discounts follow how fast a plant settles.
     shield("satellite", noise=0.02, watch=500, episode=60, starts=0, published="0 failures in 1000 runs"),
     shield("dcmotor", noise=0.1, watch=500, episode=60, adapt={"bound": 0.02}, published="0 failures in 1000 runs"),
     shield("tape", noise=0.1, watch=500, episode=40, steps=12_000, published="0 failures in 1000 runs"),
@@ -144,9 +141,12 @@ ENTRIES = [
            steps=20_000, adapt={"scale": (2, 2, 2)}, published="0 failures in 1000 runs"),
     shield("quadcopter", noise=0.008, watch=500, episode=60, steps=24_000, adapt={"scale": (0.5, 0.5)},
            published="182 failures in 1000 runs"),
-    shield("cartpole", noise=0.1, gamma=0.99, failure=-150.0, reward=0.1, steps=32_000, episode=400,
-           adapt={"scale": (0.1, 0.2, 0.1, 0.2), "bound": 5.0}, published="47 failures in 1000 runs",
-           properties=("stays_safe", "paper_limits")),
+    # TD3 does not learn this one in the time that the others take.
+    Entry("cartpole", "cartpole", "ppo", (240, 200), "relu", 600_000, 64,
+          {"n_steps": 128, "batch_size": 1024, "n_epochs": 8, "gae_lambda": 0.95, "gamma": 0.99, "learning_rate": 5e-4,
+           "critic": (64, 64)},
+          {"floor": -5.0, "failure": -50.0, "reward": 0.2, "scale": (0.1, 0.2, 0.1, 0.2)}, episode=400, watch_steps=1000,
+          properties=("stays_safe", "paper_limits"), published="47 failures in 1000 runs"),
     shield("selfdriving", noise=0.05, gamma=0.97, floor=-20.0, failure=-60.0, reward=0.2,
            published="61 failures in 1000 runs", properties=("stays_on_road", "heading_in_domain")),
     shield("lanekeeping", noise=0.1, gamma=0.98, failure=-100.0, reward=0.1, steps=32_000,
@@ -155,15 +155,14 @@ ENTRIES = [
     shield("platoon4", noise=0.03, gamma=0.97, failure=-60.0, episode=100, watch=500, steps=40_000,
            adapt={"scale": (0.3, 0.2, 0.2, 0.2, 0.3, 0.2, 0.3)},
            published="8 failures in 1000 runs"),
-    shield("platoon8", noise=0.1, hidden=(400, 300, 200), gamma=0.995, watch=1200, floor=-30.0, failure=-300.0, reward=0.05,
-           steps=24_000, episode=600, adapt={"scale": (0.2, *[0.1] * 14), "bound": 2.0}, published="40 failures in 1000 runs"),
-    shield("oscillator", noise=0.1, episode=600, gamma=0.99, floor=-20.0, failure=-100.0, steps=24_000,
+    shield("oscillator", noise=0.1, episode=600, gamma=0.995, floor=-20.0, failure=-100.0, steps=96_000, envs=64,
            published="371 failures in 1000 runs", properties=("stays_below",),
-           adapt={"scale": (0.2, 0.2, *[0.05] * 16), "bound": 1.0}),
+           adapt={"scale": (0.2, 0.2, *[0.05] * 16), "bound": 1.0,
+                  "starts": ((-0.3, -0.3, *[-0.05] * 16), (0.3, 0.3, *[0.12] * 15, 0.045), 0.7)}),
     # Model checking and reachability.
     Entry("platoon4_gaps", "platoon4_gaps", "td3", (400, 300), "relu", 28_000, 16,
-          {"noise": 0.03, "final": 0.1, "gamma": 0.97, "gradient_steps": 4, "batch_size": 128, "learning_starts": 1000},
-          {"floor": -5.0, "failure": -60.0, "reward": 0.3, "scale": (0.3, 0.2, 0.2, 0.2, 0.3, 0.2, 0.3)}, set={"cell": 0.1},
+          {"noise": 0.05, "final": 0.1, "gamma": 0.97, "gradient_steps": 4, "batch_size": 128, "learning_starts": 1000},
+          {"floor": -5.0, "failure": -60.0, "reward": 0.5, "scale": [0.1] * 7, "bound": 2.0}, set={"cell": 0.1},
           episode=100, watch_steps=500,
           properties=("never_touch",), published="verified from [0, 0.01)^7"),
     Entry("tora", "tora", "td3", (20, 20, 20), "relu", 32_000, 16,
@@ -175,17 +174,14 @@ ENTRIES = [
     Entry("b1_100", "b1", "td3", (100, 100), "tanh", 40_000, 16,
           {"noise": 0.1, "final": 0.5, "gamma": 0.97, "gradient_steps": 2}, {"squashed": True}, episode=35, watch_steps=35,
           properties=("at_goal_at_end", "reaches_goal", "avoids_obstacle"), published="reach verified in 401 s"),
-    Entry("b2", "b2", "td3", (20, 20), "sigmoid", 32_000, 16,
-          {"noise": 0.1, "final": 0.5, "gamma": 0.95, "gradient_steps": 2}, {"squashed": True}, episode=20, watch_steps=9,
+    Entry("b2", "b2", "td3", (20, 20), "sigmoid", 48_000, 16,
+          {"noise": 0.1, "final": 1.0, "gamma": 0.98, "gradient_steps": 2, "learning_rate": 2e-3, "learning_starts": 2000},
+          {"squashed": True, "scale": (0.4, 0.4)}, episode=30, watch_steps=30,
           properties=("at_goal_after_7", "at_goal_after_9", "reaches_goal"), published="reach verified in 91 s"),
-    Entry("b2_100", "b2", "td3", (100, 100), "sigmoid", 32_000, 16,
-          {"noise": 0.1, "final": 0.5, "gamma": 0.95, "gradient_steps": 2}, {"squashed": True}, episode=20, watch_steps=9,
-          properties=("at_goal_after_7", "at_goal_after_9", "reaches_goal"), published="reach verified in 96 s"),
-    Entry("mountain_car_continuous", "mountain_car_continuous", "td3", (16, 16), "sigmoid", 200_000, 16,
-          {"noise": 0.3, "final": 1.0, "gamma": 0.99, "gradient_steps": 1},
-          {"squashed": True, "scale": (0.5, 0.04), "reward": 0.1, "starts": ((-1.2, -0.07, 0), (0.4, 0.07, 0), 0.7)},
-          episode=150, watch_steps=115, properties=("climbs_cheaply",),
-          published="verified; reward at least 91.6 [a network of Verisig]"),
+    Entry("b2_100", "b2", "td3", (100, 100), "sigmoid", 64_000, 16,
+          {"noise": 0.1, "final": 1.0, "gamma": 0.98, "gradient_steps": 2, "learning_rate": 1e-3, "learning_starts": 2000},
+          {"squashed": True, "scale": (0.4, 0.4)}, episode=30, watch_steps=30,
+          properties=("at_goal_after_7", "at_goal_after_9", "reaches_goal"), published="reach verified in 96 s", seed=2),
     Entry("pensieve_mid", "pensieve", "ppo", (128,), "relu", 300_000, 32, {**PENSIEVE, "extractor": Convolved}, {},
           world={"traces": True}, published="39.86 (NN4Sys mid) on Pensieve's own 142 test traces"),
 ]

@@ -1,0 +1,90 @@
+//! The whole way from a formula to a small automaton.
+//!
+//! Normal form, simplification, the tableau, and then rounds of trimming, fewer acceptance sets and simulation until
+//! nothing gets smaller.
+
+use crate::acceptance::simplify_acceptance;
+use crate::automaton::{Automaton, Edge};
+use crate::formula::{Formula, Formulas, Names};
+use crate::normal::{TooLarge, normal};
+use crate::print::print;
+use crate::simplify::simplify;
+use crate::simulation::{absorb_transient, simulation};
+use crate::tableau::Tableau;
+use crate::trim::trim;
+
+/// How far a translation may go, and what is done on the way.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Whether the formula is simplified first.
+    pub simplify: bool,
+    /// Whether the automaton is reduced afterwards.
+    pub reduce: bool,
+    /// The most states of the tableau.
+    pub most_states: usize,
+    /// The most transitions of the tableau, and the most terms of one state.
+    pub most_transitions: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { simplify: true, reduce: true, most_states: 1_000_000, most_transitions: 10_000_000 }
+    }
+}
+
+/// The automaton of the words that satisfy a formula.
+pub fn translate(
+    store: &mut Formulas,
+    formula: Formula,
+    names: &Names,
+    options: &Options,
+) -> Result<Automaton, TooLarge> {
+    let name = print_short(store, formula, names);
+    let atoms = store.atoms(formula);
+    let mut core = normal(store, formula, false)?;
+    if options.simplify {
+        core = simplify(store, core);
+    }
+    let mut automaton = tableau(store, core, options)?;
+    automaton.name = name;
+    // Atoms that nobody wrote are nobody's.
+    automaton.atoms = names.padded(atoms);
+    Ok(if options.reduce { reduce(&automaton) } else { automaton })
+}
+
+fn print_short(store: &Formulas, formula: Formula, names: &Names) -> String {
+    if store.size(formula) > 10_000 { String::new() } else { print(store, formula, names) }
+}
+
+/// The automaton of a formula in normal form, as the tableau makes it.
+pub fn tableau(store: &mut Formulas, formula: Formula, options: &Options) -> Result<Automaton, TooLarge> {
+    use crate::automaton::Tgba;
+    let mut tableau = Tableau::new(store, formula)?.limited(options.most_transitions);
+    let mut automaton = Automaton { sets: tableau.sets(), initial: vec![tableau.start()?], ..Default::default() };
+    let mut transitions = 0;
+    while automaton.edges.len() < tableau.known() {
+        let edges: Vec<Edge> = tableau.expand(automaton.edges.len() as u32)?.to_vec();
+        transitions += edges.len();
+        automaton.edges.push(edges);
+        if tableau.known() > options.most_states || transitions > options.most_transitions {
+            return Err(TooLarge::Automaton);
+        }
+    }
+    Ok(automaton)
+}
+
+/// A smaller automaton with the same language.
+pub fn reduce(automaton: &Automaton) -> Automaton {
+    let measure = |a: &Automaton| {
+        let cubes: usize = a.edges.iter().flatten().map(|edge| edge.label.0.len()).sum();
+        (a.states(), a.transitions(), a.sets, cubes)
+    };
+    let mut best = simplify_acceptance(&trim(automaton));
+    loop {
+        let next = simplify_acceptance(&trim(&absorb_transient(&trim(&simulation(&best)))));
+        if measure(&next) >= measure(&best) {
+            return best;
+        }
+        best = next;
+    }
+}

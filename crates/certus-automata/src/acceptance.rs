@@ -7,7 +7,7 @@
 //! * a set that holds everywhere in a component can change places with another: components need only agree on how many
 //!   sets there are, not on which is which. So a component that has `k` real conditions uses the first `k` sets.
 //!
-//! The automaton needs as many sets as its neediest component.
+//! The automaton needs as many sets as its neediest component, and one if it has a cycle that does not accept.
 
 use crate::automaton::{Automaton, Edge, Marks, all_marks};
 use crate::components::Components;
@@ -24,7 +24,9 @@ pub fn simplify_acceptance(automaton: &Automaton) -> Automaton {
     for (component, states) in members.iter().enumerate() {
         conditions.push(if components.accepting[component] { needed(automaton, &components, states) } else { Vec::new() });
     }
-    let sets = conditions.iter().map(Vec::len).max().unwrap_or(0) as u32;
+    // Cycles that do not accept need a set that they are not in.
+    let refused = (0..members.len()).any(|c| !components.accepting[c] && !components.transient[c]);
+    let sets = conditions.iter().map(Vec::len).max().unwrap_or(0).max(usize::from(refused)) as u32;
     let mut result = automaton.clone();
     result.sets = sets;
     for (state, edges) in result.edges.iter_mut().enumerate() {

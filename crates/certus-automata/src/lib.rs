@@ -4,9 +4,13 @@
 pub mod acceptance;
 pub mod automaton;
 pub mod components;
+pub mod degeneralise;
+pub mod dot;
 pub mod emptiness;
+pub mod explicit;
 pub mod formula;
 pub mod graph;
+pub mod hoa;
 pub mod implication;
 pub mod intern;
 pub mod label;

@@ -22,7 +22,11 @@ pub fn simplify_acceptance(automaton: &Automaton) -> Automaton {
     // For each component the sets that are conditions, in the order in which they will be numbered.
     let mut conditions: Vec<Vec<u32>> = Vec::with_capacity(members.len());
     for (component, states) in members.iter().enumerate() {
-        conditions.push(if components.accepting[component] { needed(automaton, &components, states) } else { Vec::new() });
+        conditions.push(if components.accepting[component] {
+            needed(automaton, &components, states)
+        } else {
+            Vec::new()
+        });
     }
     // Cycles that do not accept need a set that they are not in.
     let refused = (0..members.len()).any(|c| !components.accepting[c] && !components.transient[c]);
@@ -48,9 +52,8 @@ pub fn simplify_acceptance(automaton: &Automaton) -> Automaton {
 
 /// The sets that are conditions in a component: not met by every cycle, not implied by another.
 fn needed(automaton: &Automaton, components: &Components, states: &[u32]) -> Vec<u32> {
-    let inner = |state: u32| {
-        automaton.edges[state as usize].iter().filter(move |edge| components.inner(state, edge.target))
-    };
+    let inner =
+        |state: u32| automaton.edges[state as usize].iter().filter(move |edge| components.inner(state, edge.target));
     let real: Vec<u32> = (0..automaton.sets).filter(|set| cycle_without(states, inner, *set)).collect();
     let contains = |small: u32, large: u32| {
         let missing = |edge: &Edge| edge.marks >> small & 1 == 1 && edge.marks >> large & 1 == 0;

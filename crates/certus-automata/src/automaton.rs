@@ -129,7 +129,8 @@ impl Automaton {
             }
             number[state as usize]
         };
-        let mut result = Automaton { name: self.name.clone(), atoms: self.atoms.clone(), sets: self.sets, ..Default::default() };
+        let mut result =
+            Automaton { name: self.name.clone(), atoms: self.atoms.clone(), sets: self.sets, ..Default::default() };
         result.initial = self.initial.iter().map(|state| visit(*state, &mut order)).collect();
         result.initial.sort_unstable();
         result.initial.dedup();

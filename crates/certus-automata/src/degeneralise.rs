@@ -18,7 +18,7 @@ pub fn degeneralise(automaton: &Automaton) -> Automaton {
     if automaton.sets <= 1 {
         return automaton.clone();
     }
-    copies(automaton, |level, marks, sets| advance(level, marks, sets))
+    copies(automaton, advance)
 }
 
 /// A Büchi automaton with acceptance on states: one set, with all transitions of a state in it or none.
@@ -41,13 +41,15 @@ pub fn state_based(automaton: &Automaton) -> Automaton {
 fn copies(automaton: &Automaton, step: impl Fn(u32, u64, u32) -> (u32, bool)) -> Automaton {
     let (components, sets) = (Components::new(automaton), automaton.sets);
     let mut states: Interner<(u32, u32)> = Interner::default();
-    let mut result = Automaton { name: automaton.name.clone(), atoms: automaton.atoms.clone(), sets: 1, ..Default::default() };
+    let mut result =
+        Automaton { name: automaton.name.clone(), atoms: automaton.atoms.clone(), sets: 1, ..Default::default() };
     result.initial = automaton.initial.iter().map(|state| states.insert((*state, 0)).0).collect();
     while result.edges.len() < states.len() {
         let (state, level) = *states.get(result.edges.len() as u32);
         let mut edges = Vec::with_capacity(automaton.edges[state as usize].len());
         for edge in &automaton.edges[state as usize] {
-            let stays = components.inner(state, edge.target) && components.accepting[components.of[state as usize] as usize];
+            let stays =
+                components.inner(state, edge.target) && components.accepting[components.of[state as usize] as usize];
             let (next, met) = if stays { step(level, edge.marks, sets) } else { (0, false) };
             let marks = u64::from(met || level == sets);
             edges.push(Edge { target: states.insert((edge.target, next)).0, marks, label: edge.label.clone() });

@@ -23,7 +23,12 @@ pub fn automaton_dot(automaton: &Automaton) -> String {
         for edge in edges {
             let sets: Vec<String> = (0..64).filter(|s| edge.marks >> s & 1 == 1).map(|s| s.to_string()).collect();
             let sets = if sets.is_empty() { String::new() } else { format!(" {{{}}}", sets.join(",")) };
-            let _ = writeln!(text, "  {state} -> {} [label=\"{}{sets}\"];", edge.target, escaped(&label(&edge.label, name)));
+            let _ = writeln!(
+                text,
+                "  {state} -> {} [label=\"{}{sets}\"];",
+                edge.target,
+                escaped(&label(&edge.label, name))
+            );
         }
     }
     text.push_str("}\n");

@@ -56,7 +56,10 @@ pub fn emptiness<G: Graph>(graph: &mut G, stop: Stop) -> Outcome<G::State> {
             match order[next as usize] {
                 DEAD => {}
                 UNSEEN => {
-                    if time == DEAD || states.is_full() || (time as usize % PATIENCE == 0 && stop(states.len())) {
+                    if time == DEAD
+                        || states.is_full()
+                        || ((time as usize).is_multiple_of(PATIENCE) && stop(states.len()))
+                    {
                         return Outcome::Stopped;
                     }
                     order[next as usize] = time;

@@ -197,7 +197,10 @@ fn words(line: &str, offset: usize) -> Result<Vec<Word>, ParseError> {
                 }
             }
             if !closed {
-                return Err(ParseError { offset: offset + i, message: "this quotation mark is never closed".to_string() });
+                return Err(ParseError {
+                    offset: offset + i,
+                    message: "this quotation mark is never closed".to_string(),
+                });
             }
         } else {
             while let Some((_, c)) = chars.next_if(|(_, c)| !c.is_whitespace() && *c != '#') {

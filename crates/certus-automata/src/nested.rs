@@ -82,7 +82,7 @@ pub fn nested_search<G: Graph>(graph: &mut G, stop: Stop) -> Outcome<G::State> {
                 search.colour[frame.state as usize] |= CYAN;
                 path.push(frame);
             }
-            if search.states.is_full() || (search.expanded % PATIENCE == 0 && stop(search.states.len())) {
+            if search.states.is_full() || (search.expanded.is_multiple_of(PATIENCE) && stop(search.states.len())) {
                 return Outcome::Stopped;
             }
             let Some(top) = path.last_mut() else { break };

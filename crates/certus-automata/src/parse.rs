@@ -259,7 +259,9 @@ impl Parser<'_> {
                             return Err(self.error(&format!("'{word}' needs a formula on its left")));
                         }
                         number if number.starts_with(|c: char| c.is_ascii_digit()) => {
-                            return Err(self.error("a name does not begin with a digit; put it between quotation marks"));
+                            return Err(
+                                self.error("a name does not begin with a digit; put it between quotation marks")
+                            );
                         }
                         name => {
                             let atom = self.names.number(name);

@@ -53,8 +53,9 @@ fn pieces(store: &Formulas, part: Formula, names: &Names) -> (u8, Vec<Piece>) {
         }
         pieces
     };
-    let temporal =
-        |a: Formula, operator: &str, b: Bounds, c| vec![Part(a, 6), Owned(format!(" {operator}{} ", bounds(b))), Part(c, 6)];
+    let temporal = |a: Formula, operator: &str, b: Bounds, c| {
+        vec![Part(a, 6), Owned(format!(" {operator}{} ", bounds(b))), Part(c, 6)]
+    };
     match store.node(part) {
         Node::True => (7, vec![Text("true")]),
         Node::False => (7, vec![Text("false")]),

@@ -200,7 +200,10 @@ impl Rules<'_> {
                 continue;
             }
             let not_part = self.implications.negation(self.store, part);
-            if kept.iter().any(|other| if and { self.implies(*other, not_part) } else { self.implies(not_part, *other) }) {
+            if kept
+                .iter()
+                .any(|other| if and { self.implies(*other, not_part) } else { self.implies(not_part, *other) })
+            {
                 return self.store.constant(!and);
             }
             kept.retain(|other| if and { !self.implies(part, *other) } else { !self.implies(*other, part) });

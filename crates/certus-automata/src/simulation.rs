@@ -1,4 +1,4 @@
-//! Direct simulation: merging states and dropping transitions.
+//! Direct simulation, forward and backward: merging states and dropping transitions.
 //!
 //! State `r` *simulates* `q` if every transition of `q` is answered, letter by letter, by transitions of `r` that are in at
 //! least the same acceptance sets and lead to states that simulate its target (Etessami, Wilke, Schuller, SIAM J. Comput.
@@ -11,6 +11,10 @@
 //!   deterministic;
 //! * a *transient* state (on no cycle) has meaningless marks on its transitions. If, marks aside, `d` answers to it and it
 //!   to `d`, and `d` does not reach it, it is replaced by `d`: no new cycle can come of that, and both read the same words.
+//!
+//! The same works against the direction of transitions (Somenzi and Bloem, CAV 2000): `r` simulates `q` backward if whatever
+//! leads to `q` leads to `r`, with at least the same marks, and `r` is initial if `q` is. Every finite run of the smaller
+//! automaton then has a run of the given one that ends alike, with at least its marks; by König's lemma infinite ones have.
 
 use crate::automaton::{Automaton, Edge, Marks};
 use crate::components::Components;
@@ -29,13 +33,17 @@ impl Relation {
     fn holds(&self, q: u32, r: u32) -> bool {
         self.bits[q as usize * self.n + r as usize]
     }
+
+    /// For each state the first that simulates it and is simulated by it.
+    fn classes(&self) -> Vec<u32> {
+        let same = |q, r| self.holds(q, r) && self.holds(r, q);
+        (0..self.n as u32).map(|q| (0..q).find(|r| same(q, *r)).unwrap_or(q)).collect()
+    }
 }
 
 /// Whether the edges answer to an edge, where targets relate.
 fn answered(edge: &Edge, edges: &[Edge], grant: Marks, relation: &Relation) -> bool {
-    let good = |other: &&Edge| {
-        edge.marks & !(other.marks | grant) == 0 && relation.holds(edge.target, other.target)
-    };
+    let good = |other: &&Edge| edge.marks & !(other.marks | grant) == 0 && relation.holds(edge.target, other.target);
     let mut cubes: Vec<Cube> = Vec::new();
     for other in edges.iter().filter(good) {
         if other.label == edge.label {
@@ -46,9 +54,11 @@ fn answered(edge: &Edge, edges: &[Edge], grant: Marks, relation: &Relation) -> b
     edge.label.0.iter().all(|cube| covered(*cube, &cubes))
 }
 
-fn greatest(automaton: &Automaton) -> Relation {
-    let n = automaton.states();
-    let mut relation = Relation { n, bits: vec![true; n * n] };
+/// The greatest simulation over transitions, within what `possible` allows.
+fn greatest(edges: &[Vec<Edge>], possible: impl Fn(usize, usize) -> bool) -> Relation {
+    let n = edges.len();
+    let bits = (0..n * n).map(|i| possible(i / n, i % n)).collect();
+    let mut relation = Relation { n, bits };
     loop {
         let mut changed = false;
         for q in 0..n {
@@ -56,7 +66,7 @@ fn greatest(automaton: &Automaton) -> Relation {
                 if q == r || !relation.bits[q * n + r] {
                     continue;
                 }
-                if !automaton.edges[q].iter().all(|edge| answered(edge, &automaton.edges[r], 0, &relation)) {
+                if !edges[q].iter().all(|edge| answered(edge, &edges[r], 0, &relation)) {
                     relation.bits[q * n + r] = false;
                     changed = true;
                 }
@@ -74,13 +84,8 @@ pub fn simulation(automaton: &Automaton) -> Automaton {
     if n > MOST_STATES {
         return automaton.clone();
     }
-    let relation = greatest(automaton);
-    let mut to: Vec<u32> = (0..n as u32).collect();
-    for q in 0..n as u32 {
-        if let Some(first) = (0..q).find(|r| relation.holds(q, *r) && relation.holds(*r, q)) {
-            to[q as usize] = to[first as usize];
-        }
-    }
+    let relation = greatest(&automaton.edges, |_, _| true);
+    let to = relation.classes();
     let mut pruned = automaton.clone();
     for edges in &mut pruned.edges {
         prune(edges, &relation, &to);
@@ -91,6 +96,38 @@ pub fn simulation(automaton: &Automaton) -> Automaton {
     pruned.redirected(&to)
 }
 
+/// Backward: a state may stand for another if whatever leads to the one leads to the other. A smaller automaton with the
+/// same language; it should be trimmed before and afterwards.
+pub fn backward_simulation(automaton: &Automaton) -> Automaton {
+    let n = automaton.states();
+    if n > MOST_STATES {
+        return automaton.clone();
+    }
+    let turned = |edges: &[Vec<Edge>]| {
+        let mut result = vec![Vec::new(); n];
+        for (state, edges) in edges.iter().enumerate() {
+            for edge in edges {
+                result[edge.target as usize].push(Edge { target: state as u32, ..edge.clone() });
+            }
+        }
+        result
+    };
+    let mut incoming = turned(&automaton.edges);
+    let initial = |q: usize| automaton.initial.contains(&(q as u32));
+    let relation = greatest(&incoming, |q, r| !initial(q) || initial(r));
+    let to = relation.classes();
+    for edges in &mut incoming {
+        prune(edges, &relation, &to);
+    }
+    // A class keeps what leads to its first state, and goes wherever one of its states goes.
+    let mut result = Automaton { edges: turned(&incoming), ..automaton.clone() };
+    for q in (0..n).filter(|q| to[*q] != *q as u32) {
+        let edges = std::mem::take(&mut result.edges[q]);
+        result.edges[to[q] as usize].extend(edges);
+    }
+    result.redirected(&to)
+}
+
 /// Takes letters off transitions that better ones read too. Targets are compared by the relation, ties by class.
 fn prune(edges: &mut Vec<Edge>, relation: &Relation, to: &[u32]) {
     for i in 0..edges.len() {
@@ -99,7 +136,8 @@ fn prune(edges: &mut Vec<Edge>, relation: &Relation, to: &[u32]) {
         for (j, other) in edges.iter().enumerate() {
             let same = to[edge.target as usize] == to[other.target as usize] && edge.marks == other.marks;
             // Of two that are as good as each other the later one gives way to the earlier.
-            let better = edge.marks & !other.marks == 0 && relation.holds(edge.target, other.target) && (!same || j < i);
+            let better =
+                edge.marks & !other.marks == 0 && relation.holds(edge.target, other.target) && (!same || j < i);
             if j != i && better {
                 label = label.minus(&other.label);
             }
@@ -116,7 +154,7 @@ pub fn absorb_transient(automaton: &Automaton) -> Automaton {
     if n > MOST_STATES || !components.transient.contains(&true) {
         return automaton.clone();
     }
-    let relation = greatest(automaton);
+    let relation = greatest(&automaton.edges, |_, _| true);
     let answers = |from: u32, by: u32| {
         let edges = &automaton.edges[by as usize];
         automaton.edges[from as usize].iter().all(|edge| answered(edge, edges, Marks::MAX, &relation))

@@ -119,10 +119,24 @@ impl<S: System, A: Tgba> Graph for Product<S, A> {
     }
 }
 
-/// The part of a product's run that is the system's.
-pub fn system_run<S: Clone>(lasso: &Lasso<(S, u32)>) -> Lasso<S> {
-    let part = |states: &[(S, u32)]| states.iter().map(|(state, _)| state.clone()).collect();
-    Lasso { prefix: part(&lasso.prefix), cycle: part(&lasso.cycle) }
+/// The part of a product's run that is the system's. The product repeats states where only the automaton moves on, so the
+/// same infinite run is written as briefly as it can be: the cycle once, begun as early as possible.
+pub fn system_run<S: Clone + PartialEq>(lasso: &Lasso<(S, u32)>) -> Lasso<S> {
+    let part = |states: &[(S, u32)]| states.iter().map(|(state, _)| state.clone()).collect::<Vec<_>>();
+    let (mut prefix, mut cycle) = (part(&lasso.prefix), part(&lasso.cycle));
+    let repeats = |period: usize| (period..cycle.len()).all(|i| cycle[i] == cycle[i - period]);
+    let period = (1..cycle.len()).find(|n| cycle.len().is_multiple_of(*n) && repeats(*n)).unwrap_or(cycle.len());
+    cycle.truncate(period);
+    let mut turns = 0;
+    while prefix.last().is_some_and(|last| cycle.get(cycle.len() - 1 - turns % cycle.len()) == Some(last)) {
+        prefix.pop();
+        turns += 1;
+    }
+    if !cycle.is_empty() {
+        let turns = turns % cycle.len();
+        cycle.rotate_right(turns);
+    }
+    Lasso { prefix, cycle }
 }
 
 /// Whether all of the first `atoms` atoms are known along a run, so that it is certainly accepted.

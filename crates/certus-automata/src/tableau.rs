@@ -201,7 +201,9 @@ impl<'a> Tableau<'a> {
         by_size.sort_unstable_by_key(|f| (self.store.size(*f), *f));
         let mut kept: Vec<Formula> = Vec::with_capacity(set.len());
         for formula in by_size {
-            if formula == Formulas::TRUE || kept.iter().any(|other| self.implications.implies(self.store, *other, formula)) {
+            if formula == Formulas::TRUE
+                || kept.iter().any(|other| self.implications.implies(self.store, *other, formula))
+            {
                 continue;
             }
             if formula == Formulas::FALSE

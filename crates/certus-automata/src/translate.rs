@@ -1,15 +1,17 @@
 //! The whole way from a formula to a small automaton.
 //!
 //! Normal form, simplification, the tableau, and then rounds of trimming, fewer acceptance sets and simulation until
-//! nothing gets smaller.
+//! nothing gets smaller. If the formula turns out to be an obligation and its smallest deterministic automaton has no more
+//! states than that, the deterministic one is taken.
 
 use crate::acceptance::simplify_acceptance;
 use crate::automaton::{Automaton, Edge};
 use crate::formula::{Formula, Formulas, Names};
 use crate::normal::{TooLarge, normal};
+use crate::obligation::minimal_obligation;
 use crate::print::print;
 use crate::simplify::simplify;
-use crate::simulation::{absorb_transient, simulation};
+use crate::simulation::{absorb_transient, backward_simulation, simulation};
 use crate::tableau::Tableau;
 use crate::trim::trim;
 
@@ -20,6 +22,8 @@ pub struct Options {
     pub simplify: bool,
     /// Whether the automaton is reduced afterwards.
     pub reduce: bool,
+    /// Whether smallest deterministic automata of obligations are tried.
+    pub obligations: bool,
     /// The most states of the tableau.
     pub most_states: usize,
     /// The most transitions of the tableau, and the most terms of one state.
@@ -28,7 +32,13 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Options { simplify: true, reduce: true, most_states: 1_000_000, most_transitions: 10_000_000 }
+        Options {
+            simplify: true,
+            reduce: true,
+            obligations: true,
+            most_states: 1_000_000,
+            most_transitions: 10_000_000,
+        }
     }
 }
 
@@ -49,7 +59,30 @@ pub fn translate(
     automaton.name = name;
     // Atoms that nobody wrote are nobody's.
     automaton.atoms = names.padded(atoms);
-    Ok(if options.reduce { reduce(&automaton) } else { automaton })
+    if !options.reduce {
+        return Ok(automaton);
+    }
+    let automaton = reduce(&automaton);
+    if options.obligations
+        && let Ok(negation) = tableau_of_negation(store, core, options)
+        && let Some(minimal) = minimal_obligation(&automaton, &negation)
+    {
+        let minimal = simplify_acceptance(&trim(&minimal));
+        if minimal.states() <= automaton.states() {
+            return Ok(minimal);
+        }
+    }
+    Ok(automaton)
+}
+
+/// The reduced automaton of a normal form's negation, if it is small: it is only needed for small ones.
+fn tableau_of_negation(store: &mut Formulas, core: Formula, options: &Options) -> Result<Automaton, TooLarge> {
+    let mut negation = normal(store, core, true)?;
+    if options.simplify {
+        negation = simplify(store, negation);
+    }
+    let small = Options { most_states: 500.min(options.most_states), most_transitions: 20_000, ..options.clone() };
+    Ok(reduce(&tableau(store, negation, &small)?))
 }
 
 fn print_short(store: &Formulas, formula: Formula, names: &Names) -> String {
@@ -79,9 +112,20 @@ pub fn reduce(automaton: &Automaton) -> Automaton {
         let cubes: usize = a.edges.iter().flatten().map(|edge| edge.label.0.len()).sum();
         (a.states(), a.transitions(), a.sets, cubes)
     };
-    let mut best = simplify_acceptance(&trim(automaton));
+    // Backward steps can spoil what forward steps would merge; they are kept where both together end up smaller.
+    let forward = |automaton: Automaton| {
+        let mut best = simplify_acceptance(&trim(&automaton));
+        loop {
+            let next = simplify_acceptance(&trim(&absorb_transient(&trim(&simulation(&best)))));
+            if measure(&next) >= measure(&best) {
+                return best;
+            }
+            best = next;
+        }
+    };
+    let mut best = forward(automaton.clone());
     loop {
-        let next = simplify_acceptance(&trim(&absorb_transient(&trim(&simulation(&best)))));
+        let next = forward(backward_simulation(&best));
         if measure(&next) >= measure(&best) {
             return best;
         }

@@ -15,32 +15,57 @@ use std::collections::{HashMap, VecDeque};
 /// How many expanded states a search for a cycle may make, and all of them together.
 const ONE_SEARCH: usize = 1_000_000;
 const ALL_SEARCHES: usize = 4_000_000;
+/// In sets with more members only the nearest ones are tried as starts.
+const MANY: usize = 10_000;
+
+const NONE: u32 = u32::MAX;
+
+/// The steps inside the set, by place in it: one vector, with an index per member.
+struct Inner {
+    steps: Vec<(u32, Marks)>,
+    ends: Vec<usize>,
+}
+
+impl Inner {
+    fn of(&self, place: u32) -> &[(u32, Marks)] {
+        let place = place as usize;
+        &self.steps[if place == 0 { 0 } else { self.ends[place - 1] }..self.ends[place]]
+    }
+}
 
 /// An accepting lasso through the members, which are strongly connected and have all marks among them.
 pub(crate) fn lasso<G: Graph>(graph: &mut G, states: &Interner<G::State>, members: &[u32]) -> Outcome<G::State> {
     let full = all_marks(graph.sets());
-    let place: HashMap<u32, u32> = members.iter().enumerate().map(|(i, s)| (*s, i as u32)).collect();
-    // The inner steps of the set, by place.
-    let mut inner: Vec<Vec<(u32, Marks)>> = Vec::with_capacity(members.len());
+    let mut place = vec![NONE; states.len()];
+    for (i, member) in members.iter().enumerate() {
+        place[*member as usize] = i as u32;
+    }
+    let mut inner = Inner { steps: Vec::new(), ends: Vec::with_capacity(members.len()) };
     let mut steps = Vec::new();
     for member in members {
         steps.clear();
         graph.successors(states.get(*member), &mut steps);
-        let known = steps.iter().filter_map(|(target, marks)| Some((*place.get(&states.find(target)?)?, *marks)));
-        inner.push(known.collect());
+        for (target, marks) in &steps {
+            if let Some(target) = states.find(target)
+                && place[target as usize] != NONE
+            {
+                inner.steps.push((place[target as usize], *marks));
+            }
+        }
+        inner.ends.push(inner.steps.len());
     }
-    let (distance, before) = distances(graph, states, &place);
-    let mut starts: Vec<u32> = (0..members.len() as u32).filter(|i| distance.contains_key(&members[*i as usize])).collect();
-    starts.sort_by_key(|i| distance[&members[*i as usize]]);
+    let ways = Ways::new(graph, states, &place, members.len());
+    let ahead = |start: u32| ways.distance[members[start as usize] as usize] as usize;
+    let mut starts: Vec<u32> = (0..members.len() as u32).filter(|i| ahead(*i) != NONE as usize).collect();
+    starts.sort_by_key(|i| ahead(*i));
     let (mut best, mut effort): (Option<(usize, u32, Vec<u32>)>, usize) = (None, 0);
     for &start in &starts {
-        let ahead = distance[&members[start as usize]];
-        let most = best.as_ref().map_or(usize::MAX, |(length, ..)| length.saturating_sub(ahead));
+        let most = best.as_ref().map_or(usize::MAX, |(length, ..)| length.saturating_sub(ahead(start)));
         if most <= 1 || effort > ALL_SEARCHES {
             break;
         }
         if let Some(cycle) = shortest_cycle(&inner, start, full, most, &mut effort) {
-            best = Some((ahead + cycle.len(), start, cycle));
+            best = Some((ahead(start) + cycle.len(), start, cycle));
         }
     }
     let found = match best {
@@ -51,60 +76,56 @@ pub(crate) fn lasso<G: Graph>(graph: &mut G, states: &Interner<G::State>, member
     let Some((start, cycle)) = found else { return Outcome::Stopped };
     let mut prefix = Vec::new();
     let mut at = members[start as usize];
-    while let Some(previous) = before.get(&at) {
-        prefix.push(states.get(*previous).clone());
-        at = *previous;
+    while ways.before[at as usize] != NONE {
+        at = ways.before[at as usize];
+        prefix.push(states.get(at).clone());
     }
     prefix.reverse();
     let cycle = cycle.into_iter().map(|i| states.get(members[i as usize]).clone()).collect();
     Outcome::Accepting(Lasso { prefix, cycle })
 }
 
-/// Breadth first over the states that are known, until all members were met: distances and predecessors.
-fn distances<G: Graph>(
-    graph: &mut G,
-    states: &Interner<G::State>,
-    members: &HashMap<u32, u32>,
-) -> (HashMap<u32, usize>, HashMap<u32, u32>) {
-    let (mut distance, mut before, mut queue) = (HashMap::new(), HashMap::new(), VecDeque::new());
-    let mut initial = Vec::new();
-    graph.initial(&mut initial);
-    let mut missing = members.len();
-    for start in initial.iter().filter_map(|state| states.find(state)) {
-        if distance.insert(start, 0).is_none() {
-            missing -= usize::from(members.contains_key(&start));
-            queue.push_back(start);
-        }
-    }
-    let mut steps = Vec::new();
-    while let Some(state) = queue.pop_front() {
-        // The entry is enough for large sets; all distances matter only where every start is tried.
-        if missing == 0 || (members.len() > 10_000 && missing < members.len()) {
-            break;
-        }
-        steps.clear();
-        graph.successors(states.get(state), &mut steps);
-        let ahead = distance[&state] + 1;
-        for target in steps.iter().filter_map(|(target, _)| states.find(target)) {
-            if let std::collections::hash_map::Entry::Vacant(entry) = distance.entry(target) {
-                entry.insert(ahead);
-                before.insert(target, state);
-                missing -= usize::from(members.contains_key(&target));
-                queue.push_back(target);
+/// Shortest ways from the initial states, over the states that are known.
+struct Ways {
+    distance: Vec<u32>,
+    before: Vec<u32>,
+}
+
+impl Ways {
+    /// Breadth first until all members were met; the first of them is enough for large sets.
+    fn new<G: Graph>(graph: &mut G, states: &Interner<G::State>, place: &[u32], members: usize) -> Ways {
+        let mut ways = Ways { distance: vec![NONE; states.len()], before: vec![NONE; states.len()] };
+        let (mut queue, mut missing, mut initial) = (VecDeque::new(), members, Vec::new());
+        graph.initial(&mut initial);
+        for start in initial.iter().filter_map(|state| states.find(state)) {
+            if ways.distance[start as usize] == NONE {
+                ways.distance[start as usize] = 0;
+                missing -= usize::from(place[start as usize] != NONE);
+                queue.push_back(start);
             }
         }
+        let mut steps = Vec::new();
+        while let Some(state) = queue.pop_front() {
+            if missing == 0 || (members > MANY && missing < members) {
+                break;
+            }
+            steps.clear();
+            graph.successors(states.get(state), &mut steps);
+            for target in steps.iter().filter_map(|(target, _)| states.find(target)) {
+                if ways.distance[target as usize] == NONE {
+                    ways.distance[target as usize] = ways.distance[state as usize] + 1;
+                    ways.before[target as usize] = state;
+                    missing -= usize::from(place[target as usize] != NONE);
+                    queue.push_back(target);
+                }
+            }
+        }
+        ways
     }
-    (distance, before)
 }
 
 /// The shortest cycle through `start` with all marks, if it is shorter than `most` and the search stays small.
-fn shortest_cycle(
-    inner: &[Vec<(u32, Marks)>],
-    start: u32,
-    full: Marks,
-    most: usize,
-    effort: &mut usize,
-) -> Option<Vec<u32>> {
+fn shortest_cycle(inner: &Inner, start: u32, full: Marks, most: usize, effort: &mut usize) -> Option<Vec<u32>> {
     let mut seen: HashMap<(u32, Marks), usize> = HashMap::new();
     // Each expanded state with its predecessor and its distance.
     let mut queue: Vec<(u32, Marks, usize, usize)> = vec![(start, 0, usize::MAX, 0)];
@@ -114,7 +135,7 @@ fn shortest_cycle(
         if distance + 1 >= most {
             break;
         }
-        for (target, new) in &inner[state as usize] {
+        for (target, new) in inner.of(state) {
             *effort += 1;
             let marks = marks | new;
             if *target == start && marks == full {
@@ -137,7 +158,7 @@ fn shortest_cycle(
 }
 
 /// A cycle through `start` with all marks: to a step with missing marks, to the next, and back.
-fn pieced_cycle(inner: &[Vec<(u32, Marks)>], start: u32, full: Marks) -> Option<Vec<u32>> {
+fn pieced_cycle(inner: &Inner, start: u32, full: Marks) -> Option<Vec<u32>> {
     let (mut cycle, mut at, mut marks) = (Vec::new(), start, 0);
     while marks != full {
         let (path, target, new) = walk(inner, at, |_, new| new & !marks != 0)?;
@@ -152,15 +173,11 @@ fn pieced_cycle(inner: &[Vec<(u32, Marks)>], start: u32, full: Marks) -> Option<
 }
 
 /// A shortest path whose last step is wanted: the states before each step, the target, the marks on the way.
-fn walk(
-    inner: &[Vec<(u32, Marks)>],
-    from: u32,
-    wanted: impl Fn(u32, Marks) -> bool,
-) -> Option<(Vec<u32>, u32, Marks)> {
-    let mut before: Vec<Option<(u32, Marks)>> = vec![None; inner.len()];
+fn walk(inner: &Inner, from: u32, wanted: impl Fn(u32, Marks) -> bool) -> Option<(Vec<u32>, u32, Marks)> {
+    let mut before: Vec<Option<(u32, Marks)>> = vec![None; inner.ends.len()];
     let mut queue = VecDeque::from([from]);
     while let Some(state) = queue.pop_front() {
-        for (target, new) in &inner[state as usize] {
+        for (target, new) in inner.of(state) {
             if wanted(*target, *new) {
                 let (mut path, mut marks, mut at) = (vec![state], *new, state);
                 while at != from {

@@ -55,7 +55,11 @@ fn sizes_and_languages() {
                     let expected = eval_lasso(&store, formula, word);
                     assert_eq!(common::accepts(&mut automaton, word), expected, "{positive} {text} on {word:?}");
                     assert_eq!(common::accepts(&mut single, word), expected, "one set: {positive} {text} on {word:?}");
-                    assert_eq!(common::accepts(&mut on_states, word), expected, "states: {positive} {text} on {word:?}");
+                    assert_eq!(
+                        common::accepts(&mut on_states, word),
+                        expected,
+                        "states: {positive} {text} on {word:?}"
+                    );
                 }
             }
             totals.iter_mut().zip(&numbers).for_each(|(total, number)| *total += number);

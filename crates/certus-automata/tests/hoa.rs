@@ -2,11 +2,11 @@
 
 mod common;
 
+use certus_automata::degeneralise::state_based;
 use certus_automata::dot::automaton_dot;
 use certus_automata::formula::{Formulas, Names};
 use certus_automata::hoa::{read_hoa, write_hoa};
 use certus_automata::translate::{Options, translate};
-use certus_automata::degeneralise::state_based;
 use proptest::prelude::*;
 
 proptest! {
@@ -37,10 +37,15 @@ proptest! {
 #[test]
 fn labels_in_every_style() {
     let head = "HOA: v1\nStates: 2\nStart: 0\nAP: 2 \"a\" \"b\"\nacc-name: Buchi\nAcceptance: 1 Inf(0)\n";
-    let explicit = format!("{head}tool: \"x\" \"1\"\n--BODY--\nState: 0\n[0&!1] 0\n[1] 1\nState: 1 \"end\" {{0}}\n[t] 1\n--END--");
-    let implicit = format!("{head}--BODY--\nState: 0 1 0 1 1 State: 1 {{0}} 1 1 1 1\n--END--").replace("State: 0 1 0 1 1", "State: 0 /* !a!b */ 1 0 1 1");
-    let aliases = format!("{head}Alias: @b 1\nAlias: @wait !@b & 0\n--BODY--\nState: 0 [@wait] 0 [@b] 1\nState: 1 {{0}} [t] 1\n--END--");
-    let transitions = format!("{head}--BODY--\nState: 0 [!(!0 | 1)] 0 [0&1 | !0&1] 1\nState: 1 [0] 1 {{0}} [!0] 1 {{0}}\n--END--");
+    let explicit =
+        format!("{head}tool: \"x\" \"1\"\n--BODY--\nState: 0\n[0&!1] 0\n[1] 1\nState: 1 \"end\" {{0}}\n[t] 1\n--END--");
+    let implicit = format!("{head}--BODY--\nState: 0 1 0 1 1 State: 1 {{0}} 1 1 1 1\n--END--")
+        .replace("State: 0 1 0 1 1", "State: 0 /* !a!b */ 1 0 1 1");
+    let aliases = format!(
+        "{head}Alias: @b 1\nAlias: @wait !@b & 0\n--BODY--\nState: 0 [@wait] 0 [@b] 1\nState: 1 {{0}} [t] 1\n--END--"
+    );
+    let transitions =
+        format!("{head}--BODY--\nState: 0 [!(!0 | 1)] 0 [0&1 | !0&1] 1\nState: 1 [0] 1 {{0}} [!0] 1 {{0}}\n--END--");
     let first = read_hoa(&explicit).unwrap();
     for text in [aliases, transitions] {
         assert_eq!(read_hoa(&text), Ok(first.clone()));

@@ -7,10 +7,11 @@ use certus_automata::automaton::Automaton;
 use certus_automata::formula::{Formulas, Names};
 use certus_automata::implication::Implications;
 use certus_automata::normal::normal;
+use certus_automata::obligation::minimal_obligation;
 use certus_automata::parse::parse;
 use certus_automata::print::print;
 use certus_automata::simplify::simplify;
-use certus_automata::simulation::{absorb_transient, simulation};
+use certus_automata::simulation::{absorb_transient, backward_simulation, simulation};
 use certus_automata::translate::{Options, reduce, tableau};
 use certus_automata::trim::trim;
 use certus_automata::word::{Word, eval_lasso};
@@ -55,10 +56,19 @@ proptest! {
             check(&fewer, &words, "acceptance simplified")?;
             check(&simulation(&trimmed), &words, "simulation")?;
             check(&simulation(&fewer), &words, "simulation after acceptance")?;
+            check(&backward_simulation(&fewer), &words, "backward simulation")?;
+            check(&backward_simulation(&simulation(&fewer)), &words, "simulation and back")?;
             check(&absorb_transient(&fewer), &words, "transient states")?;
             let reduced = reduce(&automaton);
             check(&reduced, &words, "reduced")?;
             prop_assert!(reduced.states() <= trimmed.states());
+            if let Ok(negation) = tableau(&mut store, negated, &options)
+                && let Some(minimal) = minimal_obligation(&reduced, &reduce(&negation))
+            {
+                prop_assert!(minimal.is_deterministic());
+                check(&minimal, &words, "minimal deterministic")?;
+                check(&trim(&minimal), &words, "minimal deterministic, trimmed")?;
+            }
         }
     }
 

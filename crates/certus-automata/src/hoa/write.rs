@@ -28,7 +28,8 @@ pub fn write_hoa(automaton: &Automaton) -> String {
     };
     let _ = writeln!(text, "\nacc-name: {name}\nAcceptance: {} {condition}", automaton.sets);
     let on_states = automaton.is_state_based();
-    let _ = write!(text, "properties: trans-labels explicit-labels {}", if on_states { "state-acc" } else { "trans-acc" });
+    let _ =
+        write!(text, "properties: trans-labels explicit-labels {}", if on_states { "state-acc" } else { "trans-acc" });
     let _ = writeln!(text, "{}\n--BODY--", if automaton.is_deterministic() { " deterministic" } else { "" });
     for (state, edges) in automaton.edges.iter().enumerate() {
         let of_state = if on_states { edges.first().map_or(0, |edge| edge.marks) } else { 0 };

@@ -112,23 +112,22 @@ pub fn reduce(automaton: &Automaton) -> Automaton {
         let cubes: usize = a.edges.iter().flatten().map(|edge| edge.label.0.len()).sum();
         (a.states(), a.transitions(), a.sets, cubes)
     };
-    // Backward steps can spoil what forward steps would merge; they are kept where both together end up smaller.
-    let forward = |automaton: Automaton| {
-        let mut best = simplify_acceptance(&trim(&automaton));
+    let repeated = |first: Automaton, step: &dyn Fn(&Automaton) -> Automaton| {
+        let mut best = first;
         loop {
-            let next = simplify_acceptance(&trim(&absorb_transient(&trim(&simulation(&best)))));
+            let next = step(&best);
             if measure(&next) >= measure(&best) {
                 return best;
             }
             best = next;
         }
     };
-    let mut best = forward(automaton.clone());
-    loop {
-        let next = forward(backward_simulation(&best));
-        if measure(&next) >= measure(&best) {
-            return best;
-        }
-        best = next;
-    }
+    let forward = |a: &Automaton| simplify_acceptance(&trim(&absorb_transient(&trim(&simulation(a)))));
+    let backward = |a: &Automaton| trim(&backward_simulation(a));
+    // Backward steps can spoil what forward steps would merge, and the other way round: both orders are tried.
+    let start = simplify_acceptance(&trim(automaton));
+    let mixed = repeated(start.clone(), &|a| forward(&backward(a)));
+    let mixed = repeated(mixed, &forward);
+    let ordered = repeated(repeated(start, &forward), &|a| repeated(forward(&backward(a)), &forward));
+    if measure(&mixed) < measure(&ordered) { mixed } else { ordered }
 }

@@ -67,7 +67,7 @@ fn main() {
     println!("\nemptiness with {states} states, sought: a run that satisfies");
     for text in [
         "!G(request -> F grant)",
-        "F(request & X[3] request & X[9] G !grant)",
+        "F G !request",
         "G F rare & F G(request -> X !request) & F G !grant",
         "G F rare & G F request & G F grant",
     ] {

@@ -5,16 +5,13 @@
 //! the rules short (Etessami and Holzmann, CONCUR 2000): an *eventual* formula holds now whenever it holds later (`F a`,
 //! `G F a`, …), a *universal* one holds later whenever it holds now (`G a`, `F G a`, …).
 //!
-//! Answers are remembered per pair. The recursion follows the two formulas down and gives up ('no') at a fixed depth, so
-//! that long unrolled operators cannot exhaust the stack; they are asked about from the inside out and find the answers
-//! of their parts remembered.
+//! Answers are remembered per pair. A rule that needs the answer for a smaller pair finds it remembered or stops until it is
+//! there; pairs that wait lie on a stack of their own, so long unrolled operators need no recursion.
 
 use crate::formula::{Formula, Formulas, Node};
 use crate::intern::Mix;
 use std::collections::HashMap;
 use std::hash::BuildHasherDefault;
-
-const DEPTH: usize = 200;
 
 /// What is known of entailments between formulas of one store.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +23,10 @@ pub struct Implications {
 
 const EVENTUAL: u8 = 1;
 const UNIVERSAL: u8 = 2;
+const BOUNDED: u8 = 4;
+
+/// An answer, or the pair whose answer is missing.
+type Tried = Result<bool, (Formula, Formula)>;
 
 impl Implications {
     fn class(&mut self, store: &Formulas, formula: Formula) -> u8 {
@@ -34,11 +35,13 @@ impl Implications {
             let classes = &self.classes;
             let of = |f: Formula| classes[f.0 as usize];
             let class = match store.node(Formula(number as u32)) {
-                Node::True | Node::False => EVENTUAL | UNIVERSAL,
-                Node::And(all) | Node::Or(all) => all.iter().fold(3, |class, a| class & of(*a)),
+                Node::True | Node::False => EVENTUAL | UNIVERSAL | BOUNDED,
+                Node::Atom(_) => BOUNDED,
+                Node::Not(a) => of(*a) & BOUNDED,
+                Node::And(all) | Node::Or(all) => all.iter().fold(7, |class, a| class & of(*a)),
                 Node::Next(a) => of(*a),
-                Node::Finally(bounds, a) if bounds.is_all() => EVENTUAL | of(*a),
-                Node::Globally(bounds, a) if bounds.is_all() => UNIVERSAL | of(*a),
+                Node::Finally(bounds, a) if bounds.is_all() => EVENTUAL | of(*a) & UNIVERSAL,
+                Node::Globally(bounds, a) if bounds.is_all() => UNIVERSAL | of(*a) & EVENTUAL,
                 Node::Until(bounds, a, b) if bounds.is_all() => of(*b) & EVENTUAL | of(*a) & of(*b) & UNIVERSAL,
                 Node::Release(bounds, a, b) if bounds.is_all() => of(*b) & UNIVERSAL | of(*a) & of(*b) & EVENTUAL,
                 _ => 0,
@@ -93,9 +96,32 @@ impl Implications {
         self.negations[&formula]
     }
 
+    /// Whether the formula speaks of finitely many steps only.
+    pub fn bounded(&mut self, store: &Formulas, formula: Formula) -> bool {
+        self.class(store, formula) & BOUNDED != 0
+    }
+
     /// Whether `a` is seen to entail `b`.
     pub fn implies(&mut self, store: &Formulas, a: Formula, b: Formula) -> bool {
-        self.at(store, a, b, 0)
+        // Rules that miss the answer for a smaller pair stop; the smaller pair goes first, then they are tried again.
+        let mut stack = vec![(a, b)];
+        let mut answer = false;
+        while let Some(&(f, g)) = stack.last() {
+            let tried = match self.at(f, g) {
+                Ok(known) => Ok(known),
+                Err(_) => self.rules(store, f, g).inspect(|found| {
+                    self.known.insert((f, g), *found);
+                }),
+            };
+            match tried {
+                Ok(found) => {
+                    answer = found;
+                    stack.pop();
+                }
+                Err(missing) => stack.push(missing),
+            }
+        }
+        answer
     }
 
     /// Whether `a` and `b` are seen to exclude each other.
@@ -104,75 +130,96 @@ impl Implications {
         self.implies(store, a, not_b)
     }
 
-    fn at(&mut self, store: &Formulas, f: Formula, g: Formula, depth: usize) -> bool {
+    /// What is known of a pair, or the pair.
+    fn at(&self, f: Formula, g: Formula) -> Tried {
         if f == g || f == Formulas::FALSE || g == Formulas::TRUE {
-            return true;
+            return Ok(true);
         }
-        if f == Formulas::TRUE || g == Formulas::FALSE || depth > DEPTH {
-            return false;
+        if f == Formulas::TRUE || g == Formulas::FALSE {
+            return Ok(false);
         }
-        if let Some(known) = self.known.get(&(f, g)) {
-            return *known;
-        }
-        let answer = self.rules(store, f, g, depth + 1);
-        self.known.insert((f, g), answer);
-        answer
+        self.known.get(&(f, g)).copied().ok_or((f, g))
     }
 
-    fn rules(&mut self, store: &Formulas, f: Formula, g: Formula, depth: usize) -> bool {
+    fn all(&self, mut pairs: impl Iterator<Item = (Formula, Formula)>) -> Tried {
+        pairs.try_fold(true, |so_far, (f, g)| Ok(so_far && self.at(f, g)?))
+    }
+
+    fn any(&self, mut pairs: impl Iterator<Item = (Formula, Formula)>) -> Tried {
+        pairs.try_fold(false, |so_far, (f, g)| Ok(so_far || self.at(f, g)?))
+    }
+
+    fn rules(&mut self, store: &Formulas, f: Formula, g: Formula) -> Tried {
+        let (universal, eventual) = (self.universal(store, f), self.eventual(store, g));
         // Parts that must all entail, or all be entailed, decide alone.
         if let Node::And(all) = store.node(g) {
-            return all.iter().all(|part| self.at(store, f, *part, depth));
+            return self.all(all.iter().map(|part| (f, *part)));
         }
         if let Node::Or(all) = store.node(f) {
-            return all.iter().all(|part| self.at(store, *part, g, depth));
+            return self.all(all.iter().map(|part| (*part, g)));
         }
         if let Node::Or(all) = store.node(g)
-            && all.iter().any(|part| self.at(store, f, *part, depth))
+            && self.any(all.iter().map(|part| (f, *part)))?
         {
-            return true;
+            return Ok(true);
         }
         if let Node::And(all) = store.node(f)
-            && all.iter().any(|part| self.at(store, *part, g, depth))
+            && self.any(all.iter().map(|part| (*part, g)))?
         {
-            return true;
+            return Ok(true);
         }
-        if let (Node::Next(a), Node::Next(b)) = (store.node(f), store.node(g))
-            && self.at(store, *a, *b, depth)
-        {
-            return true;
-        }
-        if let Node::Next(a) = store.node(f)
-            && self.eventual(store, g)
-            && self.at(store, *a, g, depth)
-        {
-            return true;
+        if let Node::Next(a) = store.node(f) {
+            if let Node::Next(b) = store.node(g)
+                && self.at(*a, *b)?
+            {
+                return Ok(true);
+            }
+            if eventual && self.at(*a, g)? {
+                return Ok(true);
+            }
         }
         if let Node::Next(b) = store.node(g)
-            && self.universal(store, f)
-            && self.at(store, f, *b, depth)
+            && universal
+            && self.at(f, *b)?
         {
-            return true;
+            return Ok(true);
         }
-        if let Some((c, d)) = store.as_until(g)
-            && (self.at(store, f, d, depth)
-                || store.as_until(f).is_some_and(|(a, b)| self.at(store, a, c, depth) && self.at(store, b, d, depth)))
-        {
-            return true;
+        if let Some((c, d)) = store.as_until(g) {
+            if self.at(f, d)? {
+                return Ok(true);
+            }
+            if let Some((a, b)) = store.as_until(f)
+                && self.at(a, c)?
+                && self.at(b, d)?
+            {
+                return Ok(true);
+            }
         }
-        if let Some((c, d)) = store.as_release(g)
-            && ((self.universal(store, f) && self.at(store, f, d, depth))
-                || (c != Formulas::FALSE && self.at(store, f, c, depth) && self.at(store, f, d, depth))
-                || store.as_release(f).is_some_and(|(a, b)| self.at(store, a, c, depth) && self.at(store, b, d, depth)))
-        {
-            return true;
+        if let Some((c, d)) = store.as_release(g) {
+            if universal && self.at(f, d)? {
+                return Ok(true);
+            }
+            if c != Formulas::FALSE && self.at(f, c)? && self.at(f, d)? {
+                return Ok(true);
+            }
+            if let Some((a, b)) = store.as_release(f)
+                && self.at(a, c)?
+                && self.at(b, d)?
+            {
+                return Ok(true);
+            }
         }
-        if let Some((a, b)) = store.as_until(f)
-            && ((self.eventual(store, g) && self.at(store, b, g, depth))
-                || (a != Formulas::TRUE && self.at(store, a, g, depth) && self.at(store, b, g, depth)))
-        {
-            return true;
+        if let Some((a, b)) = store.as_until(f) {
+            if eventual && self.at(b, g)? {
+                return Ok(true);
+            }
+            if a != Formulas::TRUE && self.at(a, g)? && self.at(b, g)? {
+                return Ok(true);
+            }
         }
-        store.as_release(f).is_some_and(|(_, b)| self.at(store, b, g, depth))
+        match store.as_release(f) {
+            Some((_, b)) => self.at(b, g),
+            None => Ok(false),
+        }
     }
 }

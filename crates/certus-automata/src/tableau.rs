@@ -16,9 +16,13 @@
 //! Three reductions happen as states are made:
 //! * a term that asks more than another (stronger cube, more promises, more formulas) is dropped: whatever continues the
 //!   one continues the other;
-//! * in a set, a formula is dropped if another one *of at most its size* entails it, and a set with two formulas that
-//!   exclude each other is no state. The size matters: the argument above needs failures to move to formulas that never
-//!   grow. (Without it, `G X F b` would drop the `F b` that its own `G X F b` entails, at every step, and promise nothing.)
+//! * a set with two formulas that exclude each other is no state, and in a set a formula that another one entails is
+//!   dropped, with care. An unbounded formula gives way only to one *of at most its size*: the argument above needs failures
+//!   to move to formulas that never grow. (Otherwise `G X F b` would drop the `F b` that `G X F b` itself entails, at every
+//!   step, and promise nothing.) A *bounded* formula (no until or release in it) gives way only to bounded ones, of any
+//!   size. Entailment between those follows their shape, so each term of the one contains a term of the other, with entailed
+//!   formulas for the rest: the dropped formula is still met, step by step, and it has finitely many steps. So bounded
+//!   formulas never fail on a run, and failures stay among the others. This keeps `G(a -> F[0,k] b)` linear in `k`;
 //! * sets with the same terms are one state.
 
 use crate::automaton::{Edge, Marks, Tgba, all_marks};
@@ -195,21 +199,29 @@ impl<'a> Tableau<'a> {
         Ok(terms)
     }
 
-    /// A set without what smaller formulas in it entail; none where two exclude each other.
+    /// A set without what others in it entail; none where two exclude each other.
     fn reduced(&mut self, set: &[Formula]) -> Option<Box<[Formula]>> {
+        let (store, implications) = (&mut *self.store, &mut self.implications);
         let mut by_size = set.to_vec();
-        by_size.sort_unstable_by_key(|f| (self.store.size(*f), *f));
+        by_size.sort_unstable_by_key(|f| (store.size(*f), *f));
         let mut kept: Vec<Formula> = Vec::with_capacity(set.len());
         for formula in by_size {
-            if formula == Formulas::TRUE
-                || kept.iter().any(|other| self.implications.implies(self.store, *other, formula))
-            {
+            let bounded = implications.bounded(store, formula);
+            let mut entailed = formula == Formulas::TRUE;
+            for other in &kept {
+                let may = !bounded || implications.bounded(store, *other);
+                entailed |= may && implications.implies(store, *other, formula);
+            }
+            if entailed {
                 continue;
             }
-            if formula == Formulas::FALSE
-                || kept.iter().any(|other| self.implications.excludes(self.store, *other, formula))
-            {
+            if formula == Formulas::FALSE || kept.iter().any(|other| implications.excludes(store, *other, formula)) {
                 return None;
+            }
+            if bounded {
+                kept.retain(|other| {
+                    !implications.bounded(store, *other) || !implications.implies(store, formula, *other)
+                });
             }
             kept.push(formula);
         }

@@ -26,18 +26,17 @@ pub fn state_based(automaton: &Automaton) -> Automaton {
     if automaton.sets == 0 || (automaton.sets == 1 && automaton.is_state_based()) {
         return automaton.clone();
     }
-    let mut result = copies(automaton, |level, marks, sets| {
+    copies(automaton, |level, marks, sets| {
         let mut level = if level == sets { 0 } else { level };
         while level < sets && marks >> level & 1 == 1 {
             level += 1;
         }
         (level, false)
-    });
-    // In `copies` states at level `sets` were remembered as accepting.
-    result.gather();
-    result
+    })
 }
 
+/// The states with their levels, where `step` says how marks move a level on and whether that accepts. Whatever leaves a
+/// state at level `sets` accepts too.
 fn copies(automaton: &Automaton, step: impl Fn(u32, u64, u32) -> (u32, bool)) -> Automaton {
     let (components, sets) = (Components::new(automaton), automaton.sets);
     let mut states: Interner<(u32, u32)> = Interner::default();

@@ -11,7 +11,7 @@
 //! state 2 request ?grant -> 0    # ?: not known
 //! ```
 //!
-//! States are numbered from 0 without gaps, in order. In memory successors lie in one vector with an index per state, so
+//! States are numbered from 0 without gaps, in order; names contain no line ends. In memory successors lie in one vector with an index per state, so
 //! that a system of a million states takes tens of megabytes.
 
 use crate::parse::ParseError;

@@ -80,8 +80,12 @@ impl Node {
             Node::True | Node::False | Node::Atom(_) => {}
             Node::Not(a) | Node::Next(a) | Node::Finally(_, a) | Node::Globally(_, a) => visit(*a),
             Node::And(all) | Node::Or(all) => all.iter().for_each(|a| visit(*a)),
-            Node::Implies(a, b) | Node::Iff(a, b) | Node::Until(_, a, b) => (visit(*a), visit(*b)).0,
-            Node::WeakUntil(_, a, b) | Node::Release(_, a, b) | Node::StrongRelease(_, a, b) => {
+            Node::Implies(a, b)
+            | Node::Iff(a, b)
+            | Node::Until(_, a, b)
+            | Node::WeakUntil(_, a, b)
+            | Node::Release(_, a, b)
+            | Node::StrongRelease(_, a, b) => {
                 visit(*a);
                 visit(*b);
             }

@@ -46,7 +46,7 @@ impl Table {
         &self.next[state * self.letters.len()..][..self.letters.len()]
     }
 
-    /// As an automaton that accepts where `final_states` says, or where it does not.
+    /// As an automaton whose accepting states are those with this value of `accepting`.
     fn automaton(&self, like: &Automaton, value: bool) -> Automaton {
         let mut result =
             Automaton { name: like.name.clone(), atoms: like.atoms.clone(), sets: 1, ..Default::default() };

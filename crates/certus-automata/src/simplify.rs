@@ -1,0 +1,275 @@
+//! Equivalent formulas that make smaller automata.
+//!
+//! Rules of Somenzi and Bloem (CAV 2000), of Etessami and Holzmann (CONCUR 2000), and those that Spot's manual lists as
+//! basic, eventual/universal and implication-based. All of them work on the normal form and never on its negation
+//! (each rule stands beside its dual). Formulas are rebuilt from the leaves with constructors that apply the rules, until
+//! nothing changes; every rule makes the formula smaller, moves `X` outwards, or takes something out of an operator, so few
+//! rounds suffice, and a fixed number of them is a guard, not a limit that is met.
+
+use crate::formula::{Bounds, Formula, Formulas, Node};
+use crate::implication::Implications;
+use std::collections::HashMap;
+
+const ROUNDS: usize = 12;
+
+/// A simpler formula that is equivalent to a formula in normal form.
+pub fn simplify(store: &mut Formulas, formula: Formula) -> Formula {
+    let mut rules = Rules { store, implications: Implications::default() };
+    let mut now = formula;
+    for _ in 0..ROUNDS {
+        let next = rules.round(now);
+        if next == now {
+            break;
+        }
+        now = next;
+    }
+    now
+}
+
+struct Rules<'a> {
+    store: &'a mut Formulas,
+    implications: Implications,
+}
+
+impl Rules<'_> {
+    fn round(&mut self, formula: Formula) -> Formula {
+        let mut made: HashMap<Formula, Formula> = HashMap::new();
+        for part in self.store.below(formula) {
+            let new = match self.store.node(part).clone() {
+                Node::And(all) => self.set(all.iter().map(|a| made[a]).collect(), true),
+                Node::Or(all) => self.set(all.iter().map(|a| made[a]).collect(), false),
+                Node::Next(a) => self.next(made[&a]),
+                Node::Finally(Bounds::ALL, b) => self.until(Formulas::TRUE, made[&b]),
+                Node::Until(Bounds::ALL, a, b) => self.until(made[&a], made[&b]),
+                Node::Globally(Bounds::ALL, b) => self.release(Formulas::FALSE, made[&b]),
+                Node::Release(Bounds::ALL, a, b) => self.release(made[&a], made[&b]),
+                _ => part,
+            };
+            made.insert(part, new);
+        }
+        made[&formula]
+    }
+
+    fn implies(&mut self, a: Formula, b: Formula) -> bool {
+        self.implications.implies(self.store, a, b)
+    }
+
+    /// Whether a formula's truth does not depend on when one asks.
+    fn timeless(&mut self, a: Formula) -> bool {
+        self.implications.eventual(self.store, a) && self.implications.universal(self.store, a)
+    }
+
+    fn next(&mut self, a: Formula) -> Formula {
+        if self.timeless(a) { a } else { self.store.next(a) }
+    }
+
+    fn until(&mut self, a: Formula, b: Formula) -> Formula {
+        if a == Formulas::FALSE || self.implies(a, b) || self.implications.eventual(self.store, b) {
+            return b;
+        }
+        if let (Node::Next(a), Node::Next(b)) = (self.store.node(a).clone(), self.store.node(b).clone()) {
+            let inner = self.until(a, b);
+            return self.next(inner);
+        }
+        if let (Formulas::TRUE, Node::Next(b)) = (a, self.store.node(b).clone()) {
+            let inner = self.until(a, b);
+            return self.next(inner);
+        }
+        // a U (c U d) with a ⊢ c, and F(c U d).
+        if let Some((c, d)) = self.store.as_until(b) {
+            if a == Formulas::TRUE {
+                return self.until(a, d);
+            }
+            if self.implies(a, c) {
+                return b;
+            }
+        }
+        // (c U b) U b.
+        if let Some((_, d)) = self.store.as_until(a)
+            && d == b
+        {
+            return a;
+        }
+        if a != Formulas::TRUE {
+            let not_b = self.implications.negation(self.store, b);
+            if self.implies(not_b, a) {
+                return self.until(Formulas::TRUE, b);
+            }
+            // What b entails of a conjunction is not needed before b: none. What !b entails is: (x & !b) U b = x U b.
+            if let Node::And(all) = self.store.node(a).clone() {
+                let kept: Vec<_> = all.iter().copied().filter(|part| !self.implies(not_b, *part)).collect();
+                if kept.len() < all.len() {
+                    let a = self.store.and(&kept);
+                    return self.until(a, b);
+                }
+            }
+            return self.store.u(a, b);
+        }
+        // F(x & timeless), F(x & universal eventual): what does not change comes out.
+        if let Node::And(all) = self.store.node(b).clone() {
+            let (out, rest): (Vec<_>, Vec<_>) = all.iter().copied().partition(|part| self.timeless(*part));
+            if !out.is_empty() {
+                let rest = self.store.and(&rest);
+                let inner = self.until(a, rest);
+                return self.set([out, vec![inner]].concat(), true);
+            }
+        }
+        // F(x | eventual) = F x | eventual.
+        if let Node::Or(all) = self.store.node(b).clone() {
+            let (out, rest): (Vec<_>, Vec<_>) =
+                all.iter().copied().partition(|part| self.implications.eventual(self.store, *part));
+            if !out.is_empty() && !rest.is_empty() && out.iter().all(|part| self.timeless(*part)) {
+                let rest = self.store.or(&rest);
+                let inner = self.until(a, rest);
+                return self.set([out, vec![inner]].concat(), false);
+            }
+        }
+        self.store.u(a, b)
+    }
+
+    fn release(&mut self, a: Formula, b: Formula) -> Formula {
+        if a == Formulas::TRUE || self.implies(b, a) || self.implications.universal(self.store, b) {
+            return b;
+        }
+        if let (Node::Next(a), Node::Next(b)) = (self.store.node(a).clone(), self.store.node(b).clone()) {
+            let inner = self.release(a, b);
+            return self.next(inner);
+        }
+        if let (Formulas::FALSE, Node::Next(b)) = (a, self.store.node(b).clone()) {
+            let inner = self.release(a, b);
+            return self.next(inner);
+        }
+        if let Some((c, d)) = self.store.as_release(b) {
+            if a == Formulas::FALSE {
+                return self.release(a, d);
+            }
+            if self.implies(c, a) {
+                return b;
+            }
+        }
+        if let Some((_, d)) = self.store.as_release(a)
+            && d == b
+        {
+            return a;
+        }
+        if a != Formulas::FALSE {
+            let not_b = self.implications.negation(self.store, b);
+            if self.implies(a, not_b) {
+                return self.release(Formulas::FALSE, b);
+            }
+            if let Node::Or(all) = self.store.node(a).clone() {
+                let kept: Vec<_> = all.iter().copied().filter(|part| !self.implies(*part, not_b)).collect();
+                if kept.len() < all.len() {
+                    let a = self.store.or(&kept);
+                    return self.release(a, b);
+                }
+            }
+            return self.store.r(a, b);
+        }
+        if let Node::Or(all) = self.store.node(b).clone() {
+            let (out, rest): (Vec<_>, Vec<_>) = all.iter().copied().partition(|part| self.timeless(*part));
+            if !out.is_empty() {
+                let rest = self.store.or(&rest);
+                let inner = self.release(a, rest);
+                return self.set([out, vec![inner]].concat(), false);
+            }
+        }
+        if let Node::And(all) = self.store.node(b).clone() {
+            let (out, rest): (Vec<_>, Vec<_>) =
+                all.iter().copied().partition(|part| self.implications.universal(self.store, *part));
+            if !out.is_empty() && !rest.is_empty() && out.iter().all(|part| self.timeless(*part)) {
+                let rest = self.store.and(&rest);
+                let inner = self.release(a, rest);
+                return self.set([out, vec![inner]].concat(), true);
+            }
+        }
+        self.store.r(a, b)
+    }
+
+    /// Conjunction or disjunction: parts that others make superfluous go, parts of one kind are gathered.
+    fn set(&mut self, parts: Vec<Formula>, and: bool) -> Formula {
+        let whole = if and { self.store.and(&parts) } else { self.store.or(&parts) };
+        let all = match (self.store.node(whole), and) {
+            (Node::And(all), true) | (Node::Or(all), false) => all.to_vec(),
+            _ => return whole,
+        };
+        let mut kept: Vec<Formula> = Vec::with_capacity(all.len());
+        for part in all {
+            // In a conjunction the stronger part stays, in a disjunction the weaker one.
+            if kept.iter().any(|other| if and { self.implies(*other, part) } else { self.implies(part, *other) }) {
+                continue;
+            }
+            let not_part = self.implications.negation(self.store, part);
+            if kept
+                .iter()
+                .any(|other| if and { self.implies(*other, not_part) } else { self.implies(not_part, *other) })
+            {
+                return self.store.constant(!and);
+            }
+            kept.retain(|other| if and { !self.implies(part, *other) } else { !self.implies(*other, part) });
+            kept.push(part);
+        }
+        let gathered = self.gather(kept, and);
+        if and { self.store.and(&gathered) } else { self.store.or(&gathered) }
+    }
+
+    /// `X a & X b = X(a & b)`, `G a & G b = G(a & b)`, `F G a & F G b = F G(a & b)`, `a U c & b U c = (a & b) U c`,
+    /// `a R b & a R c = a R (b & c)`, and the duals.
+    fn gather(&mut self, parts: Vec<Formula>, and: bool) -> Vec<Formula> {
+        #[derive(PartialEq)]
+        enum Kind {
+            Next,
+            /// `F G` in conjunctions, `G F` in disjunctions.
+            Twice,
+            /// An operator with this side fixed, until or release.
+            Side(bool, Formula),
+        }
+        let mut groups: Vec<(Kind, Vec<Formula>)> = Vec::new();
+        let mut rest = Vec::new();
+        for part in parts {
+            let inner = |store: &Formulas, f| if and { store.as_release(f) } else { store.as_until(f) };
+            let outer = |store: &Formulas, f| if and { store.as_until(f) } else { store.as_release(f) };
+            let unit = self.store.constant(!and);
+            let kind = if let Node::Next(a) = self.store.node(part) {
+                Some((Kind::Next, *a))
+            } else if let Some((a, b)) = inner(self.store, part) {
+                Some((Kind::Side(true, a), b))
+            } else if let Some((a, b)) = outer(self.store, part) {
+                match inner(self.store, b) {
+                    Some((c, d)) if a != unit && c == unit && self.store.constant(and) == a => Some((Kind::Twice, d)),
+                    _ if self.store.constant(and) != a => Some((Kind::Side(false, b), a)),
+                    _ => None,
+                }
+            } else {
+                None
+            };
+            match kind {
+                None => rest.push(part),
+                Some((kind, member)) => match groups.iter_mut().find(|(known, _)| *known == kind) {
+                    Some((_, members)) => members.push(member),
+                    None => groups.push((kind, vec![member])),
+                },
+            }
+        }
+        for (kind, members) in groups {
+            let inner = if members.len() == 1 { members[0] } else { self.set(members, and) };
+            let (store, and_unit) = (&mut *self.store, if and { Formulas::FALSE } else { Formulas::TRUE });
+            rest.push(match kind {
+                Kind::Next => self.next(inner),
+                Kind::Twice if and => {
+                    let globally = store.r(and_unit, inner);
+                    store.u(Formulas::TRUE, globally)
+                }
+                Kind::Twice => {
+                    let finally = store.u(and_unit, inner);
+                    store.r(Formulas::FALSE, finally)
+                }
+                Kind::Side(true, a) if and => store.r(a, inner),
+                Kind::Side(true, a) => store.u(a, inner),
+                Kind::Side(false, b) if and => store.u(inner, b),
+                Kind::Side(false, b) => store.r(inner, b),
+            });
+        }
+        rest
+    }
+}

@@ -90,11 +90,30 @@ def ppo(entry, env, hooks):
     return model
 
 
+def imitate(model, gain, scale, rounds=4000, batch=512):
+    """Begins with the actions of a linear program: the actor is fitted to it on states of all sizes, near zero as well."""
+    bound = torch.as_tensor(model.action_space.high)
+    gain, scale = torch.as_tensor(gain), torch.as_tensor(scale)
+    optimiser = torch.optim.Adam(model.actor.mu.parameters(), lr=1e-3)
+    for step in range(rounds):
+        for group in optimiser.param_groups:
+            group["lr"] = 1e-3 * (1 - 0.95 * step / rounds)
+        size = 10 ** (3 * torch.rand(batch, 1) - 2)
+        seen = size * (2 * torch.rand(batch, len(scale)) - 1)
+        wanted = ((seen * scale) @ gain.T / bound).clamp(-0.95, 0.95)
+        loss = (((model.actor.mu(seen) - wanted) / (0.02 + size.clamp(max=1))) ** 2).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+    model.actor_target.load_state_dict(model.actor.state_dict())
+
+
 def td3(entry, env, hooks):
     options = dict(entry.options)
     noise = options.pop("noise", 0.1)
     final = options.pop("final", 0.1)
     rate = options.pop("learning_rate", 1e-3)
+    expert = options.pop("expert", None)
     actions = env.action_space.shape[0]
     model = TD3(
         "MlpPolicy", env, seed=entry.seed, device="cpu", learning_rate=linear_fall(rate),
@@ -112,6 +131,8 @@ def td3(entry, env, hooks):
             for index, layer in enumerate(actor.mu):
                 if isinstance(layer, nn.ReLU):
                     actor.mu[index] = ACTIVATIONS[entry.activation]()
+    if expert is not None:
+        imitate(model, np.asarray(expert, np.float32), np.asarray(entry.adapt["scale"], np.float32))
     model.learn(entry.steps, callback=Watch(entry, hooks, model))
     return model
 

@@ -23,6 +23,16 @@ def traces(parts):
     return made
 
 
+def platoon_program(cars, spring, damping):
+    """Gains under which the lead keeps its speed and every gap is a damped spring: each car does what the one before it does,
+    and more the wider and the faster its gap opens. Columns: the lead's speed, then each gap and how fast it opens."""
+    rows = []
+    for car in range(cars):
+        before = [(spring, damping) if gap < car else (0.0, 0.0) for gap in range(cars - 1)]
+        rows.append((-damping, *(number for pair in before for number in pair)))
+    return tuple(rows)
+
+
 @dataclass(frozen=True)
 class Entry:
     """A policy."""
@@ -155,6 +165,12 @@ ENTRIES = [
     shield("platoon4", noise=0.03, gamma=0.97, failure=-60.0, episode=100, watch=500, steps=40_000,
            adapt={"scale": (0.3, 0.2, 0.2, 0.2, 0.3, 0.2, 0.3)},
            published="8 failures in 1000 runs"),
+    # Nor this one, fifteen states and eight actions, from nothing: it begins with a linear program.
+    Entry("platoon8", "platoon8", "td3", (400, 300, 200), "relu", 4_000, 16,
+          {"noise": 0.02, "final": 1.0, "gamma": 0.98, "batch_size": 256, "learning_rate": 3e-6,
+           "critic": (128, 128), "expert": platoon_program(8, 1.0, 2.0)},
+          {"floor": -20.0, "failure": -100.0, "reward": 0.2, "scale": (0.5, *[0.3, 0.5] * 7)}, episode=400,
+          watch_steps=1000, properties=("stays_safe",), published="40 failures in 1000 runs"),
     shield("oscillator", noise=0.1, episode=600, gamma=0.995, floor=-20.0, failure=-100.0, steps=96_000, envs=64,
            published="371 failures in 1000 runs", properties=("stays_below",),
            adapt={"scale": (0.2, 0.2, *[0.05] * 16), "bound": 1.0,

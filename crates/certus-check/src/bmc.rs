@@ -118,8 +118,7 @@ impl Search<'_> {
     }
 
     fn ask(&self, shape: Shape, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {
-        let uses_next = self.system.atoms.iter().any(|atom| atom.uses_next);
-        let mut unrolled = unroll(self.system, shape, uses_next)?;
+        let mut unrolled = unroll(self.system, shape, self.looks_ahead())?;
         let mut known: HashMap<(usize, usize, bool), Formula<Place>> = HashMap::new();
         let mut atom = |id: AtomId, position: usize, wanted: bool| {
             let place = Place { node: unrolled.positions[position].atoms[id.0], element: 0 };
@@ -142,12 +141,18 @@ impl Search<'_> {
         match self.solve(&unrolled, &formula, shape, watch)? {
             Answer::Unsat(_) => Ok(Asked::None),
             Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
-            Answer::Sat(witness) => match replay(self.system, self.formula, &drive(&unrolled, &witness, shape))? {
+            Answer::Sat(witness) => match replay(self.system, self.formula, &self.drive(&unrolled, &witness, shape))? {
                 Some(run) => Ok(Asked::Violated(run)),
                 // Rounding of a whole run at once and of one step after the other differ in the last digits.
                 None => Ok(Asked::Open(UnknownReason::Precision)),
             },
         }
+    }
+
+    /// Whether the property itself speaks of the successor, so that the last position must have one. What other properties speak of
+    /// does not count: a run may end where no transition is allowed, and violate this one there.
+    fn looks_ahead(&self) -> bool {
+        self.violation.atoms().iter().any(|id| self.system.atoms[id.0].uses_next)
     }
 
     /// For a safety property: what must never hold.
@@ -189,22 +194,23 @@ impl Search<'_> {
         }
         Ok(None)
     }
-}
 
-/// What drives the run that a witness stands for.
-fn drive(unrolled: &Unrolled, witness: &Witness, shape: Shape) -> Drive {
-    let flat = |nodes: &[certus_graph::NodeId]| -> Vec<f64> {
-        nodes.iter().flat_map(|&node| unrolled.values(node, &witness.inputs)).collect()
-    };
-    let label = |node: &certus_graph::NodeId| -> usize {
-        let values = unrolled.values(*node, &witness.inputs);
-        values.iter().position(|&value| value > 0.5).unwrap_or(0)
-    };
-    Drive {
-        state: flat(&unrolled.positions[0].states),
-        inputs: unrolled.positions.iter().map(|position| flat(&position.inputs)).collect(),
-        chances: unrolled.positions.iter().map(|position| position.chances.iter().map(label).collect()).collect(),
-        choices: unrolled.positions.iter().map(|position| position.choices.iter().map(label).collect()).collect(),
-        loop_to: shape.loop_to,
+    /// What drives the run that a witness stands for.
+    fn drive(&self, unrolled: &Unrolled, witness: &Witness, shape: Shape) -> Drive {
+        let flat = |nodes: &[certus_graph::NodeId]| -> Vec<f64> {
+            nodes.iter().flat_map(|&node| unrolled.values(node, &witness.inputs)).collect()
+        };
+        let label = |node: &certus_graph::NodeId| -> usize {
+            let values = unrolled.values(*node, &witness.inputs);
+            values.iter().position(|&value| value > 0.5).unwrap_or(0)
+        };
+        Drive {
+            state: flat(&unrolled.positions[0].states),
+            inputs: unrolled.positions.iter().map(|position| flat(&position.inputs)).collect(),
+            chances: unrolled.positions.iter().map(|position| position.chances.iter().map(label).collect()).collect(),
+            choices: unrolled.positions.iter().map(|position| position.choices.iter().map(label).collect()).collect(),
+            loop_to: shape.loop_to,
+            with_last: self.looks_ahead(),
+        }
     }
 }

@@ -7,7 +7,7 @@
 
 use certus_graph::GraphError;
 use certus_graph::eval::{Evaluator, Workspace};
-use certus_lang::system::{ActionRole, Formula, System};
+use certus_lang::system::{ActionRole, Chance, Formula, System};
 use certus_sim::semantics::{self, Tail};
 
 use crate::lasso;
@@ -26,6 +26,8 @@ pub struct Drive {
     pub choices: Vec<Vec<usize>>,
     /// The position to which the run returns, if it does.
     pub loop_to: Option<usize>,
+    /// Whether the last position must have a successor: the property speaks of it.
+    pub with_last: bool,
 }
 
 /// Makes a run. Nothing if it is none of the system's, or does not violate the property.
@@ -57,8 +59,12 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
             return Ok(None);
         }
         let next: Vec<f64> = roles.next.iter().flat_map(|next| output(next.port).iter().copied()).collect();
-        let followed = position + 1 < positions || drive.loop_to.is_some();
-        if followed && roles.assume.is_some_and(|assume| !truth(assume.truth.port)) {
+        let followed = position + 1 < positions || drive.loop_to.is_some() || drive.with_last;
+        if followed && (roles.assume.is_some_and(|assume| !truth(assume.truth.port)) || !in_ranges(system, &next)) {
+            return Ok(None);
+        }
+        let happens = |(chance, &label): (&Chance, &usize)| chance.probabilities[label] > 0.0;
+        if !system.chances.iter().zip(&drive.chances[position]).all(happens) {
             return Ok(None);
         }
         run.atoms.push(roles.atoms.iter().map(|atom| truth(atom.truth.port)).collect());

@@ -86,6 +86,18 @@ impl Normal {
         }
     }
 
+    /// The atoms that it mentions.
+    pub fn atoms(&self) -> Vec<AtomId> {
+        match self {
+            Normal::Atom(id, _) => vec![*id],
+            Normal::And(parts) | Normal::Or(parts) => parts.iter().flat_map(Normal::atoms).collect(),
+            Normal::Next(inner) => inner.atoms(),
+            Normal::Until(_, left, right) | Normal::Release(_, left, right) => {
+                left.atoms().into_iter().chain(right.atoms()).collect()
+            }
+        }
+    }
+
     /// Whether only an infinite run can show that it holds: it says something of all positions from some one on.
     pub fn needs_loop(&self) -> bool {
         match self {

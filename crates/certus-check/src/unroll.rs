@@ -207,9 +207,11 @@ impl Unrolled {
         let mut parts: Vec<Formula<Place>> = Vec::new();
         parts.extend(self.positions[0].init.map(truth));
         for (index, position) in self.positions.iter().enumerate() {
-            for &one_hot in position.chances.iter().chain(&position.choices) {
-                parts.push(self.one_label(one_hot));
+            for (&one_hot, chance) in position.chances.iter().zip(&system.chances) {
+                parts.push(self.one_label(one_hot, &|label| chance.probabilities[label] > 0.0));
             }
+            // A softmax gives every label some probability.
+            parts.extend(position.choices.iter().map(|&one_hot| self.one_label(one_hot, &|_| true)));
             let followed = index + 1 < self.positions.len() || shape.loop_to.is_some() || with_last;
             if followed {
                 parts.extend(position.assume.map(truth));
@@ -222,8 +224,8 @@ impl Unrolled {
         and(parts)
     }
 
-    /// That a one-hot vector has one label.
-    fn one_label(&self, one_hot: NodeId) -> Formula<Place> {
+    /// That a one-hot vector has one label, of those that can happen.
+    fn one_label(&self, one_hot: NodeId, happens: &dyn Fn(usize) -> bool) -> Formula<Place> {
         let labels = self.graph.elements(one_hot);
         let value = |element: usize| number(&self.graph, Place { node: one_hot, element });
         let constant = |value: f64| Linear::constant(certus_graph::Interval::point(value));
@@ -234,7 +236,7 @@ impl Unrolled {
             });
             and(elements.collect())
         };
-        or((0..labels).map(way).collect())
+        or((0..labels).filter(|&label| happens(label)).map(way).collect())
     }
 
     /// That a computed state lies in its declared ranges; what only moves free numbers of a smaller range does anyway.

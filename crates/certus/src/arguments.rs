@@ -21,6 +21,7 @@ its own ranges; 3 undecided within the budget.
 
 Examples:
   certus inspect zoo/pendulum/pendulum.certus
+  certus check zoo/toy/toy.certus
   certus simulate zoo/pendulum/pendulum.certus --runs 1000 --steps 500
   certus fmt --check zoo/*/*.certus"
 )]

@@ -39,7 +39,7 @@ class Outcome:
     #: After ``sat``: the same point as arrays, inputs in double and outputs in single precision.
     inputs: Optional[np.ndarray]
     outputs: Optional[np.ndarray]
-    #: Why the question stayed open: ``deadline``, ``stopped``, ``memory``, ``boxes`` or ``numerics``.
+    #: Why the question stayed open: ``deadline``, ``stopped``, ``memory``, ``boxes``, ``numerics`` or ``precision``.
     reason: Optional[str]
     #: The same in a sentence, with how far the search came.
     note: Optional[str]

@@ -1,7 +1,7 @@
 //! Checks properties of a system.
 
-use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use certus_check::bmc::{self, Depth};
@@ -33,12 +33,13 @@ pub struct Check {
 /// What came out.
 pub struct Checked {
     /// The system; none if not even that could be loaded in time.
-    pub system: Option<System>,
+    pub system: Option<Arc<System>>,
     /// What is said of each property that was asked about.
     pub results: Vec<PropertyResult>,
 }
 
 /// What is said of one property.
+#[derive(Clone)]
 pub struct PropertyResult {
     /// Its place in the system.
     pub property: usize,
@@ -57,26 +58,65 @@ pub struct Where {
     pub depth: Option<Depth>,
 }
 
-/// Checks properties. `tick` is called some twenty times a second meanwhile, and `stop` ends it.
-pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -> Result<Checked, Failure> {
-    let place = Arc::new(Mutex::new(Where::default()));
-    let work = {
-        let (task, stop, place) = (task.clone(), Arc::clone(stop), Arc::clone(&place));
-        move || run(&task, &stop, &place)
-    };
-    let now = || place.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    match wait(task.effort.deadline, stop, || tick(&now()), work)? {
-        Waited::Done(checked) => checked,
-        Waited::Late | Waited::Stopped => Ok(Checked { system: None, results: Vec::new() }),
-    }
+/// What was found out so far: kept outside of the work, so that nothing is lost if that is late.
+#[derive(Default)]
+struct SoFar {
+    place: Where,
+    system: Option<Arc<System>>,
+    properties: Vec<usize>,
+    results: Vec<PropertyResult>,
 }
 
-fn run(task: &Check, stop: &AtomicBool, place: &Mutex<Where>) -> Result<Checked, Failure> {
-    let system = load_system(&task.system)?;
+/// Checks properties. `tick` is called some twenty times a second meanwhile, and `stop` ends it.
+pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -> Result<Checked, Failure> {
+    let so_far = Arc::new(Mutex::new(SoFar::default()));
+    let work = {
+        let (task, stop, so_far) = (task.clone(), Arc::clone(stop), Arc::clone(&so_far));
+        move || run(&task, &stop, &so_far)
+    };
+    let place = || locked(&so_far).place.clone();
+    let reason = match wait(task.effort.deadline, stop, || tick(&place()), work)? {
+        Waited::Done(done) => {
+            done?;
+            None
+        }
+        Waited::Late => Some(UnknownReason::Deadline),
+        Waited::Stopped => Some(UnknownReason::Stopped),
+    };
+    let mut known = locked(&so_far);
+    let mut results = std::mem::take(&mut known.results);
+    let first = results.len();
+    for (index, &property) in known.properties.iter().enumerate().skip(first) {
+        let outcome = Ok(unknown(reason.unwrap_or(UnknownReason::Stopped), &known.place, index == first));
+        results.push(PropertyResult { property, outcome, seconds: 0.0 });
+    }
+    Ok(Checked { system: known.system.take(), results })
+}
+
+fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
+    so_far.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// That a property was not decided, for want of time.
+fn unknown(reason: UnknownReason, place: &Where, begun: bool) -> Outcome {
+    let place = match place.depth.filter(|_| begun) {
+        Some(depth) => format!("{} steps", depth.steps),
+        None => "nothing yet".to_owned(),
+    };
+    Outcome { verdict: Verdict::Unknown(Unknown { reason, place, settled: None }), notes: Vec::new() }
+}
+
+fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
+    let system = Arc::new(load_system(&task.system)?);
     let properties: Vec<usize> = match task.properties.as_slice() {
         [] => (0..system.properties.len()).collect(),
         names => names.iter().map(|name| property_named(&system, name)).collect::<Result<_, _>>()?,
     };
+    {
+        let mut known = locked(so_far);
+        known.system = Some(Arc::clone(&system));
+        known.properties.clone_from(&properties);
+    }
     let budget = Budget {
         deadline: task.effort.deadline,
         stop: Some(stop),
@@ -85,28 +125,22 @@ fn run(task: &Check, stop: &AtomicBool, place: &Mutex<Where>) -> Result<Checked,
         memory: task.effort.memory,
         ..Budget::default()
     };
-    let mut results = Vec::new();
     for property in properties {
         let name = &system.properties[property].name;
         let started = Instant::now();
-        let mut watch = |depth: Depth| {
-            *place.lock().unwrap_or_else(PoisonError::into_inner) =
-                Where { property: name.clone(), depth: Some(depth) };
+        locked(so_far).place = Where { property: name.clone(), depth: None };
+        let mut watch = |depth: Depth| locked(so_far).place.depth = Some(depth);
+        let over = if stop.load(Ordering::Relaxed) {
+            Some(UnknownReason::Stopped)
+        } else {
+            task.effort.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
         };
-        let over = task.effort.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let outcome = match over {
-            true => Ok(Outcome {
-                verdict: Verdict::Unknown(Unknown {
-                    reason: UnknownReason::Deadline,
-                    place: "nothing yet".to_owned(),
-                    settled: None,
-                }),
-                notes: Vec::new(),
-            }),
-            false => bmc::check(&system, &system.properties[property], task.steps, &budget, &mut watch),
+            Some(reason) => Ok(unknown(reason, &Where::default(), false)),
+            None => bmc::check(&system, &system.properties[property], task.steps, &budget, &mut watch),
         };
-        let outcome = outcome.map_err(|error: certus_check::CheckError| error.to_string());
-        results.push(PropertyResult { property, outcome, seconds: started.elapsed().as_secs_f64() });
+        let outcome = outcome.map_err(|error| error.to_string());
+        locked(so_far).results.push(PropertyResult { property, outcome, seconds: started.elapsed().as_secs_f64() });
     }
-    Ok(Checked { system: Some(system), results })
+    Ok(())
 }

@@ -17,7 +17,7 @@ use certus_solver::{Answer, Budget, Place, Progress, Query, UnknownReason, Witne
 use crate::condition::{and, condition};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use crate::replay::{Drive, replay};
-use crate::simplify::{into_region, labels, required, with_labels};
+use crate::simplify::{labels, required, settle, with_labels};
 use crate::temporal::{Normal, Shape, encode};
 use crate::unroll::{Unrolled, unroll};
 
@@ -138,6 +138,7 @@ impl Search<'_> {
             labels(&unrolled.graph, place, wanted, &mut fixed);
         }
         let formula = with_labels(&mut unrolled, formula, &fixed)?;
+        let formula = settle(&mut unrolled, formula)?;
         match self.solve(&unrolled, &formula, shape, watch)? {
             Answer::Unsat(_) => Ok(Asked::None),
             Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
@@ -177,8 +178,7 @@ impl Search<'_> {
         shape: Shape,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Answer, CheckError> {
-        let (region, formula) = into_region(&unrolled.graph, &unrolled.region, formula.clone());
-        let query = Query::over_nodes(&unrolled.graph, region, &formula)?;
+        let query = Query::over_nodes(&unrolled.graph, unrolled.region.clone(), formula)?;
         let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
         Ok(solve(&query, self.budget, &mut |progress| watch(Depth { steps, loop_to, progress }))?)
     }
@@ -187,8 +187,10 @@ impl Search<'_> {
     fn vacuous(&self, depth: usize, watch: &mut dyn FnMut(Depth)) -> Result<Option<String>, CheckError> {
         for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
             let shape = Shape { positions: steps + 1, loop_to: None };
-            let unrolled = unroll(self.system, shape, false)?;
-            if let Answer::Unsat(_) = self.solve(&unrolled, &unrolled.is_run, shape, watch)? {
+            let mut unrolled = unroll(self.system, shape, false)?;
+            let is_run = unrolled.is_run.clone();
+            let is_run = settle(&mut unrolled, is_run)?;
+            if let Answer::Unsat(_) = self.solve(&unrolled, &is_run, shape, watch)? {
                 return Ok(Some(format!("vacuous: {what}")));
             }
         }

@@ -199,15 +199,38 @@ fn compared(graph: &Graph, compare: Compare, left: Place, right: Place, wanted: 
 
 /// That a label is (or is not) the first of the largest scores.
 fn chosen(graph: &Graph, scores: NodeId, label: usize, wanted: bool) -> Formula<Place> {
-    let score = |element: usize| number(graph, Place { node: scores, element });
-    let own = score(label);
-    let others = (0..graph.elements(scores)).filter(|&other| other != label);
-    let parts = others.map(|other| match wanted {
-        true => at_most(&score(other), &own, other < label),
-        false => at_most(&own, &score(other), other > label),
+    let largest = |label: usize| {
+        let score = |element: usize| number(graph, Place { node: scores, element });
+        let others = (0..graph.elements(scores)).filter(|&other| other != label);
+        and(others.map(|other| at_most(&score(other), &score(label), other < label)).collect())
+    };
+    match wanted {
+        true => largest(label),
+        false => or((0..graph.elements(scores)).filter(|&other| other != label).map(largest).collect()),
+    }
+}
+
+/// One way for each label that an arg-max may take: the scores that lead to it, and the label itself, so that whoever
+/// follows this way knows what depends on the label.
+pub fn label_cases(graph: &Graph, one_hot: NodeId) -> Formula<Place> {
+    let scores = match &graph.node(one_hot).op {
+        Op::ArgMax(_) => graph.node(one_hot).inputs[0],
+        _ => return always(),
+    };
+    let labels = graph.elements(one_hot);
+    let ways = (0..labels).map(|label| and(vec![chosen(graph, scores, label, true), one_label(graph, one_hot, label)]));
+    or(ways.collect())
+}
+
+/// That a one-hot vector has a label.
+pub fn one_label(graph: &Graph, one_hot: NodeId, label: usize) -> Formula<Place> {
+    let value = |element: usize| number(graph, Place { node: one_hot, element });
+    let constant = |value: f64| Linear::constant(Interval::point(value));
+    let elements = (0..graph.elements(one_hot)).map(|element| match element == label {
+        true => at_most(&constant(1.0), &value(element), false),
+        false => at_most(&value(element), &constant(0.0), false),
     });
-    let parts = parts.collect();
-    if wanted { and(parts) } else { or(parts) }
+    and(elements.collect())
 }
 
 fn by_half(place: Place, wanted: bool) -> Formula<Place> {

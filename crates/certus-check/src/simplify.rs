@@ -7,19 +7,21 @@
 
 use std::collections::HashMap;
 
+use certus_graph::canonical::simplified;
+use certus_graph::eval::enclose_nodes;
 use certus_graph::ops::{Op, ReduceKind};
-use certus_graph::{Graph, GraphError, NodeId, Tensor};
+use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
 use certus_lang::system::AtomId;
-use certus_solver::formula::{Atom, Formula};
+use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Place, Region};
 
-use crate::condition::{and, source};
+use crate::condition::{always, and, never, number, or, source};
 use crate::temporal::{Normal, Shape};
 use crate::unroll::Unrolled;
 
 /// Moves bounds of single free numbers from a formula into a region. The numbers of both are doubles, so nothing is rounded: a
 /// bound that would have to be stays where it is.
-pub fn into_region(graph: &Graph, region: &Region, formula: Formula<Place>) -> (Region, Formula<Place>) {
+fn into_region(graph: &Graph, region: &Region, formula: Formula<Place>) -> (Region, Formula<Place>) {
     let mut region = region.clone();
     let parts = match formula {
         Formula::And(parts) => parts,
@@ -113,23 +115,102 @@ pub fn with_labels(
     formula: Formula<Place>,
     fixed: &HashMap<NodeId, usize>,
 ) -> Result<Formula<Place>, GraphError> {
-    if fixed.is_empty() {
+    let one_hot = |(&id, &label): (&NodeId, &usize)| {
+        let values = (0..unrolled.graph.elements(id)).map(|own| f64::from(u8::from(own == label)));
+        Ok((id, Tensor::new(unrolled.graph.shape(id), values.collect())?))
+    };
+    let constants = fixed.iter().map(one_hot).collect::<Result<HashMap<_, _>, GraphError>>()?;
+    with_constants(unrolled, formula, &constants)
+}
+
+/// An unrolled run in which some nodes are constants, and a formula about it.
+fn with_constants(
+    unrolled: &mut Unrolled,
+    formula: Formula<Place>,
+    constants: &HashMap<NodeId, Tensor>,
+) -> Result<Formula<Place>, GraphError> {
+    if constants.is_empty() {
         return Ok(formula);
     }
     let mut graph = Graph::new();
     let mut mapped: Vec<NodeId> = Vec::with_capacity(unrolled.graph.len());
     for (id, node) in unrolled.graph.ids().zip(unrolled.graph.nodes()) {
         let inputs: Vec<NodeId> = node.inputs.iter().map(|input| mapped[input.index()]).collect();
-        mapped.push(match (&node.op, fixed.get(&id)) {
-            (_, Some(&label)) => {
-                let values = (0..unrolled.graph.elements(id)).map(|own| f64::from(u8::from(own == label)));
-                graph.constant(Tensor::new(node.shape.clone(), values.collect())?)
-            }
+        mapped.push(match (&node.op, constants.get(&id)) {
+            (_, Some(value)) => graph.constant(value.clone()),
             (Op::Input(_), None) => graph.input("free", &node.shape),
             (op, None) => graph.apply(op.clone(), &inputs)?,
         });
     }
-    unrolled.graph = graph;
+    // Every node becomes an output, so that its place in the simpler graph is known.
+    for &id in &mapped {
+        graph.output("", id);
+    }
+    let simpler = simplified(&graph)?;
+    unrolled.graph = Graph::new();
+    let free = unrolled.graph.input("free", &[unrolled.region.lower.len()]);
+    let mapped = unrolled.graph.inline(&simpler, &[free])?;
     unrolled.renamed(&mapped);
     formula.map(&mut |place: &Place| Ok(Place { node: mapped[place.node.index()], element: place.element }))
+}
+
+/// How often what is fixed may fix something else.
+const ROUNDS: usize = 6;
+
+/// Takes for granted what the region and the formula say outright: bounds of free numbers move into the region, nodes that
+/// have one value throughout become constants, and atoms that enclosures decide go. Each of these may decide more.
+pub fn settle(unrolled: &mut Unrolled, mut formula: Formula<Place>) -> Result<Formula<Place>, GraphError> {
+    for _ in 0..ROUNDS {
+        let before = (unrolled.region.clone(), formula.clone(), unrolled.graph.len());
+        (unrolled.region, formula) = into_region(&unrolled.graph, &unrolled.region, formula);
+        let region = &unrolled.region;
+        if region.lower.iter().zip(&region.upper).any(|(low, high)| low > high) {
+            break;
+        }
+        let free: Vec<Interval> =
+            region.lower.iter().zip(&region.upper).map(|(&lo, &hi)| Interval { lo, hi }).collect();
+        let values = enclose_nodes(&unrolled.graph, &[&free])?;
+        formula = decided(&unrolled.graph, &formula, &values);
+        let fixed = unrolled.graph.ids().zip(unrolled.graph.nodes()).filter(|(id, node)| {
+            let known = values[id.index()].iter().all(|value| value.lo == value.hi && value.lo.is_finite());
+            known && !matches!(node.op, Op::Input(_) | Op::Constant(_))
+        });
+        let constants = fixed
+            .map(|(id, node)| {
+                Ok((id, Tensor::new(&*node.shape, values[id.index()].iter().map(|value| value.lo).collect())?))
+            })
+            .collect::<Result<HashMap<_, _>, GraphError>>()?;
+        formula = with_constants(unrolled, formula, &constants)?;
+        if (&unrolled.region, &formula, unrolled.graph.len()) == (&before.0, &before.1, before.2) {
+            break;
+        }
+    }
+    Ok(formula)
+}
+
+/// A formula without the atoms that enclosures of the nodes decide.
+fn decided(graph: &Graph, formula: &Formula<Place>, values: &[Vec<Interval>]) -> Formula<Place> {
+    match formula {
+        Formula::And(parts) => and(parts.iter().map(|part| decided(graph, part, values)).collect()),
+        Formula::Or(parts) => or(parts.iter().map(|part| decided(graph, part, values)).collect()),
+        Formula::Atom(atom) => {
+            let range = atom.linear.enclose(|place| values[place.node.index()][place.element]);
+            let (holds, fails) = match atom.strict {
+                true => (range.hi < 0.0, range.lo >= 0.0),
+                false => (range.hi <= 0.0, range.lo > 0.0),
+            };
+            match (holds, fails) {
+                (true, _) => always(),
+                (_, true) => never(),
+                _ => moved(graph, atom),
+            }
+        }
+    }
+}
+
+/// An atom over the numbers that its places stand for.
+fn moved(graph: &Graph, atom: &Atom<Place>) -> Formula<Place> {
+    let start = Linear::constant(atom.linear.constant);
+    let linear = atom.linear.terms.iter().fold(start, |sum, (place, factor)| sum.plus(*factor, &number(graph, *place)));
+    Formula::Atom(Atom { linear, strict: atom.strict })
 }

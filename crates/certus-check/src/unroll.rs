@@ -7,13 +7,14 @@
 //! a cycle of period c through a window has c free measurements, whatever the window's length. What is left of the
 //! equality, where a side is computed, is an equation of the query.
 
+use certus_graph::canonical::simplified;
 use certus_graph::ops::{Gather, Op};
 use certus_graph::{Graph, GraphError, NodeId};
 use certus_lang::system::{ActionRole, System};
 use certus_solver::formula::{Formula, Linear};
 use certus_solver::{Place, Region};
 
-use crate::condition::{always, and, at_most, condition, equal, number, or, source};
+use crate::condition::{always, and, at_most, condition, equal, label_cases, number, one_label, or, source};
 use crate::temporal::Shape;
 
 /// A run of some positions as a graph.
@@ -38,6 +39,8 @@ pub struct Position {
     pub chances: Vec<NodeId>,
     /// The random actions, one-hot.
     pub choices: Vec<NodeId>,
+    /// The labels that arg-max actions take, one-hot.
+    pub labels: Vec<NodeId>,
     /// Whether each atom holds.
     pub atoms: Vec<NodeId>,
     /// The successor.
@@ -51,16 +54,27 @@ struct Wanted {
     step: Graph,
     next: usize,
     atoms: usize,
+    labels: Vec<usize>,
     init: Option<usize>,
     assume: Option<usize>,
 }
 
 impl Wanted {
-    fn of(system: &System) -> Wanted {
+    fn of(system: &System) -> Result<Wanted, GraphError> {
         let roles = &system.roles;
         let mut ports: Vec<usize> = roles.next.iter().map(|next| next.port).collect();
         let atoms = ports.len();
         ports.extend(roles.atoms.iter().map(|atom| atom.truth.port));
+        let labels = roles.actions.iter().filter_map(|role| match role {
+            ActionRole::Argmax { choice, .. } => Some(choice.port),
+            ActionRole::Softmax { .. } => None,
+        });
+        let labels = labels
+            .map(|port| {
+                ports.push(port);
+                ports.len() - 1
+            })
+            .collect();
         let mut add = |port: Option<usize>| {
             port.map(|port| {
                 ports.push(port);
@@ -69,14 +83,16 @@ impl Wanted {
         };
         let init = add(roles.init.map(|init| init.truth.port));
         let assume = add(roles.assume.map(|assume| assume.truth.port));
-        Wanted { step: system.step.keep_outputs(&ports), next: 0, atoms, init, assume }
+        // What parameters decide is decided before conditions are read off the graph.
+        let step = simplified(&system.step.keep_outputs(&ports))?;
+        Ok(Wanted { step, next: 0, atoms, labels, init, assume })
     }
 }
 
 /// Unrolls a system into a run of some shape from its initial states. Its atoms are those of the system; a position whose
 /// successor matters (all but the last, and that too if the run returns or `with_last`) is followed only where `assume` allows it.
 pub fn unroll(system: &System, shape: Shape, with_last: bool) -> Result<Unrolled, GraphError> {
-    let wanted = Wanted::of(system);
+    let wanted = Wanted::of(system)?;
     let mut graph = Graph::new();
     let mut bounds: Vec<(f64, f64)> = Vec::new();
     let mut declare = |graph: &mut Graph, name: String, own: &[(f64, f64)]| {
@@ -122,6 +138,7 @@ pub fn unroll(system: &System, shape: Shape, with_last: bool) -> Result<Unrolled
             chances,
             choices,
             atoms: outputs[wanted.atoms..wanted.atoms + system.atoms.len()].to_vec(),
+            labels: wanted.labels.iter().map(|&port| outputs[port]).collect(),
             next,
             init: wanted.init.map(|port| outputs[port]),
             assume: wanted.assume.map(|port| outputs[port]),
@@ -184,7 +201,7 @@ impl Unrolled {
         for position in &mut self.positions {
             let lists = [&mut position.states, &mut position.inputs, &mut position.chances, &mut position.choices];
             lists.into_iter().flatten().for_each(renamed);
-            [&mut position.atoms, &mut position.next].into_iter().flatten().for_each(renamed);
+            [&mut position.atoms, &mut position.labels, &mut position.next].into_iter().flatten().for_each(renamed);
             position.init.iter_mut().chain(&mut position.assume).for_each(renamed);
         }
     }
@@ -208,12 +225,17 @@ impl Unrolled {
         parts.extend(self.positions[0].init.map(truth));
         for (index, position) in self.positions.iter().enumerate() {
             for (&one_hot, chance) in position.chances.iter().zip(&system.chances) {
-                parts.push(self.one_label(one_hot, &|label| chance.probabilities[label] > 0.0));
+                let happens = (0..chance.labels.len()).filter(|&label| chance.probabilities[label] > 0.0);
+                parts.push(or(happens.map(|label| one_label(graph, one_hot, label)).collect()));
             }
             // A softmax gives every label some probability.
-            parts.extend(position.choices.iter().map(|&one_hot| self.one_label(one_hot, &|_| true)));
+            parts.extend(position.choices.iter().map(|&one_hot| {
+                let labels = 0..graph.elements(one_hot);
+                or(labels.map(|label| one_label(graph, one_hot, label)).collect())
+            }));
             let followed = index + 1 < self.positions.len() || shape.loop_to.is_some() || with_last;
             if followed {
+                parts.extend(position.labels.iter().map(|&one_hot| label_cases(graph, one_hot)));
                 parts.extend(position.assume.map(truth));
                 parts.extend(self.in_range(system, &position.next));
             }
@@ -222,21 +244,6 @@ impl Unrolled {
             if source(graph, left) == source(graph, right) { always() } else { equal(graph, left, right) }
         }));
         and(parts)
-    }
-
-    /// That a one-hot vector has one label, of those that can happen.
-    fn one_label(&self, one_hot: NodeId, happens: &dyn Fn(usize) -> bool) -> Formula<Place> {
-        let labels = self.graph.elements(one_hot);
-        let value = |element: usize| number(&self.graph, Place { node: one_hot, element });
-        let constant = |value: f64| Linear::constant(certus_graph::Interval::point(value));
-        let way = |label: usize| {
-            let elements = (0..labels).map(|element| match element == label {
-                true => at_most(&constant(1.0), &value(element), false),
-                false => at_most(&value(element), &constant(0.0), false),
-            });
-            and(elements.collect())
-        };
-        or((0..labels).filter(|&label| happens(label)).map(way).collect())
     }
 
     /// That a computed state lies in its declared ranges; what only moves free numbers of a smaller range does anyway.

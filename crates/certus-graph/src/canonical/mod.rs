@@ -26,20 +26,35 @@ use crate::{Graph, GraphError, NodeId};
 
 /// A canonical graph for the same function; inputs and outputs keep their order, names and shapes.
 pub fn canonicalize(graph: &Graph) -> Result<Graph, GraphError> {
-    rebuilt(graph, false)
+    rebuilt(graph, Extent { linear: true, around_outputs: false })
 }
 
 /// The same, but what reads an output reads the output's own node: nothing is fused past it. What is known of an
 /// output (a state that stays in its range) then serves everything behind it.
 pub fn canonicalize_around_outputs(graph: &Graph) -> Result<Graph, GraphError> {
-    rebuilt(graph, true)
+    rebuilt(graph, Extent { linear: true, around_outputs: true })
 }
 
-fn rebuilt(graph: &Graph, around_outputs: bool) -> Result<Graph, GraphError> {
+/// The graph without what is constant or trivial and without equal nodes, but with its operators as they were: for
+/// those who read conditions off them.
+pub fn simplified(graph: &Graph) -> Result<Graph, GraphError> {
+    rebuilt(graph, Extent { linear: false, around_outputs: false })
+}
+
+/// How far a graph is rewritten.
+#[derive(Clone, Copy)]
+struct Extent {
+    /// Whether linear operators become affine maps.
+    linear: bool,
+    /// Whether nothing is fused past an output.
+    around_outputs: bool,
+}
+
+fn rebuilt(graph: &Graph, extent: Extent) -> Result<Graph, GraphError> {
     let graph = graph.without_dead_nodes();
-    let mut builder = Builder::new(&graph);
+    let mut builder = Builder::new(&graph, extent.linear);
     let is_output = |index: usize| graph.outputs().iter().any(|port| port.node.index() == index);
-    let barriers: Vec<bool> = (0..graph.len()).map(|index| around_outputs && is_output(index)).collect();
+    let barriers: Vec<bool> = (0..graph.len()).map(|index| extent.around_outputs && is_output(index)).collect();
     for (index, node) in graph.nodes().iter().enumerate() {
         let id = match &node.op {
             Op::Input(_) => {
@@ -67,6 +82,8 @@ fn rebuilt(graph: &Graph, around_outputs: bool) -> Result<Graph, GraphError> {
 /// The graph under construction, with what is needed to decide on rewrites.
 struct Builder {
     target: Graph,
+    /// Whether linear operators become affine maps.
+    fuses: bool,
     /// For each node of the source, the node of the target that computes it.
     mapped: Vec<NodeId>,
     /// For each node of the source, how many nodes and outputs read it.
@@ -80,7 +97,7 @@ struct Builder {
 }
 
 impl Builder {
-    fn new(source: &Graph) -> Self {
+    fn new(source: &Graph, fuses: bool) -> Self {
         let mut source_readers = vec![0; source.len()];
         for id in source.nodes().iter().flat_map(|node| &node.inputs) {
             source_readers[id.index()] += 1;
@@ -90,6 +107,7 @@ impl Builder {
         }
         Builder {
             target: Graph::new(),
+            fuses,
             mapped: Vec::with_capacity(source.len()),
             source_readers,
             readers: HashMap::new(),
@@ -125,7 +143,9 @@ impl Builder {
         if let Some(id) = self.simplify(op, args)? {
             return Ok(id);
         }
-        if let Some(id) = self.linear(op, args)? {
+        if self.fuses
+            && let Some(id) = self.linear(op, args)?
+        {
             return Ok(id);
         }
         self.add(op.clone(), args)

@@ -29,6 +29,9 @@ pub(crate) enum Strategy {
 /// 0.03 to 0.1 serve the properties with large and with small regions alike.
 const UNSEEN_INFLUENCE: f64 = 0.05;
 
+/// Inputs up to which parts are clipped by bounds that were inherited.
+const FEW_TO_CLIP: usize = 64;
+
 /// A box that a clip leaves smaller than this share of itself is bounded again before it is cut.
 const WORTH_ANOTHER_LOOK: f64 = 0.6;
 
@@ -169,7 +172,8 @@ impl Context<'_> {
                 item.part.refine = false;
             }
             self.refute(item);
-            if item.result.is_none() {
+            // With many inputs a clip is dear, and bounds that were not refined hardly clip at all.
+            if item.result.is_none() && (refine || self.strategy == Strategy::Inputs || self.program.inputs <= FEW_TO_CLIP) {
                 self.clip(item);
             }
         }
@@ -212,20 +216,19 @@ impl Context<'_> {
                     constant: lower.constants[column],
                 };
                 let bound = lower.bounds[column] - self.margin(line.constant);
-                let bound = bound.max(self.enclosed(row, bounds, index));
+                let bound = bound.max(self.enclosed(row, bounds, index).lo);
                 items[index].rows.push(RowBound { row, bound, line });
             }
         }
         Some(())
     }
 
-    /// A row's lower bound from the enclosures of its elements alone: exact where nothing was rounded.
-    fn enclosed(&self, row: usize, bounds: &Bounds, index: usize) -> f64 {
+    /// A row's range from the enclosures of its elements alone: exact where nothing was rounded.
+    fn enclosed(&self, row: usize, bounds: &Bounds, index: usize) -> Interval {
         let row = &self.logic.rows[row];
-        let sum = row.terms.iter().fold(Interval::point(row.constant), |sum, &(node, element, coefficient, radius)| {
+        row.terms.iter().fold(Interval::point(row.constant), |sum, &(node, element, coefficient, radius)| {
             sum + Interval::point(coefficient).widen(radius) * bounds.interval(node, element, index)
-        });
-        sum.lo
+        })
     }
 
     /// Closes a part by single rows, and drops disjuncts that cannot hold.
@@ -269,9 +272,6 @@ impl Context<'_> {
 
     /// Shrinks the box to where the core rows can hold.
     fn clip(&self, item: &mut Item) {
-        if self.strategy == Strategy::Nodes && self.program.inputs > 64 {
-            return;
-        }
         let (mut lower, mut upper) = (item.part.lower.clone(), item.part.upper.clone());
         for _ in 0..2 {
             let mut moved = false;
@@ -331,7 +331,7 @@ impl Context<'_> {
             if item.result.is_some() || self.shrank(bounds, index, &item.part) {
                 continue;
             }
-            for (disjunct, rows) in self.alternatives(item) {
+            for (disjunct, rows) in self.alternatives(item, bounds, index) {
                 let lines: Vec<&Line> = rows
                     .iter()
                     .filter_map(|&row| item.rows.iter().find(|own| own.row == row))
@@ -425,10 +425,13 @@ impl Context<'_> {
     }
 
     /// The rows of each way in which a part may still hold, with the disjunct that it is.
-    fn alternatives(&self, item: &Item) -> Vec<(usize, Vec<usize>)> {
+    fn alternatives(&self, item: &Item, bounds: &Bounds, index: usize) -> Vec<(usize, Vec<usize>)> {
         let known = |row: &usize| item.rows.iter().any(|own| own.row == *row);
-        let with =
-            |atoms: &[usize]| -> Vec<usize> { item.core.rows.iter().chain(atoms).copied().filter(known).collect() };
+        // A row that holds throughout (the label that was chosen, say) refutes nothing, but its bound near zero looks good.
+        let says = |row: &usize| self.objective == Some(*row) || self.enclosed(*row, bounds, index).hi > 0.0;
+        let with = |atoms: &[usize]| -> Vec<usize> {
+            item.core.rows.iter().chain(atoms).copied().filter(|row| known(row) && says(row)).collect()
+        };
         let ways: Vec<(usize, Vec<usize>)> = match self.next_disjunction(item) {
             None => vec![(0, with(&[]))],
             Some(number) => {
@@ -513,8 +516,7 @@ impl Context<'_> {
                         if closed(tuned) {
                             return close(tuned);
                         }
-                        let mut part = item.part.clone();
-                        part.choices.push((number as u32, disjunct as u32));
+                        let mut part = self.with_choice(&item.part, number, disjunct);
                         part.share = share;
                         part.bound = item.part.bound.max(tuned.bound);
                         part.warm.clone_from(&tuned.multipliers);
@@ -561,12 +563,20 @@ impl Context<'_> {
         let Some(&number) = item.core.pending.first() else { return Tree::Stuck };
         let count = self.logic.disjunctions[number].len();
         let trees = (0..count).map(|disjunct| {
-            let mut part = item.part.clone();
-            part.choices.push((number as u32, disjunct as u32));
+            let mut part = self.with_choice(&item.part, number, disjunct);
             part.share /= count as f64;
             Tree::Open(part)
         });
         Tree::Branch(Record::Either(number), trees.collect())
+    }
+
+    /// The part in which a disjunct holds. Where that fixes ranges of elements (the label of a choice, say), what was known of
+    /// all that comes after them is too little.
+    fn with_choice(&self, part: &Part, number: usize, disjunct: usize) -> Part {
+        let mut part = part.clone();
+        part.choices.push((number as u32, disjunct as u32));
+        part.refine |= self.logic.ranges(&self.logic.disjunctions[number][disjunct].atoms).next().is_some();
+        part
     }
 
     fn cut_node(&self, item: &Item, tuned: &[(usize, Tuned)], bounds: &Bounds, index: usize) -> Option<Tree<Part>> {

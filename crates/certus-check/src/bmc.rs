@@ -8,18 +8,17 @@
 //! Runs are those of the model: from an initial state, through states in their declared ranges, by transitions that `assume`
 //! allows. 'No violation up to k' says: none that a prefix of k steps, or a loop within k steps, can show.
 
-use std::collections::HashMap;
+use certus_graph::Interval;
+use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
+use certus_solver::formula::{Atom, Formula, Linear};
+use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
 
-use certus_lang::system::{AtomId, Formula as Ltl, Property, PropertyKind, System};
-use certus_solver::formula::Formula;
-use certus_solver::{Answer, Budget, Place, Progress, Query, UnknownReason, Witness, solve};
-
-use crate::condition::{and, condition};
+use crate::condition::always;
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
-use crate::replay::{Drive, replay};
-use crate::simplify::{labels, required, settle, with_labels};
-use crate::temporal::{Normal, Shape, encode};
-use crate::unroll::{Unrolled, unroll};
+use crate::question::{Question, Wanted};
+use crate::replay::replay;
+use crate::temporal::{Beyond, Normal, Shape, encode};
+use crate::unroll::Start;
 
 /// How far a check is.
 #[derive(Clone, Copy, Debug)]
@@ -31,6 +30,10 @@ pub struct Depth {
     /// How far the query is.
     pub progress: Progress,
 }
+
+/// Parts that are bounded at most to see whether a violation is out of reach already. It need not be seen: the question itself is
+/// asked later.
+const GLANCE: u64 = 512;
 
 /// Checks a property up to a number of steps.
 pub fn check(
@@ -48,7 +51,9 @@ pub fn check(
             return Err(CheckError::Unsupported(message));
         }
     };
-    let search = Search { system, formula, violation: Normal::of(formula, false), budget };
+    let violation = Normal::of(formula, false);
+    let tail = violation.tail();
+    let mut search = Search { system, formula, violation, tail, budget, cycles: Vec::new() };
     let mut settled = None;
     let mut notes = Vec::new();
     for depth in 0..=steps {
@@ -76,8 +81,12 @@ pub fn check(
             return Ok(Outcome { verdict: Verdict::Unknown(unknown), notes });
         }
         settled = Some(depth);
-        // A formula that looks no further is decided.
-        if search.violation.horizon().is_some_and(|horizon| horizon <= depth as u64) {
+        // A formula that looks no further is decided, and so is one that no run of so many steps leaves open.
+        let decided = search.violation.horizon().is_some_and(|horizon| horizon <= depth as u64);
+        if decided || search.out_of_reach(depth, watch)? {
+            if !decided {
+                notes.push(format!("after {depth} steps no run can violate it any more"));
+            }
             notes.extend(search.vacuous(depth, watch)?);
             return Ok(Outcome { verdict: Verdict::Holds(Scope::Unbounded), notes });
         }
@@ -105,7 +114,11 @@ struct Search<'a> {
     formula: &'a Ltl,
     /// The property's negation.
     violation: Normal,
+    /// What holds for ever, in the end, on a run that violates the property.
+    tail: Normal,
     budget: &'a Budget<'a>,
+    /// For each period, less one: whether no cycle has it, from wherever it might be reached.
+    cycles: Vec<bool>,
 }
 
 impl Search<'_> {
@@ -117,32 +130,22 @@ impl Search<'_> {
         prefix.into_iter().chain(starts.map(|start| Shape { positions, loop_to: Some(start) })).collect()
     }
 
-    fn ask(&self, shape: Shape, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {
-        let mut unrolled = unroll(self.system, shape, self.looks_ahead())?;
-        let mut known: HashMap<(usize, usize, bool), Formula<Place>> = HashMap::new();
-        let mut atom = |id: AtomId, position: usize, wanted: bool| {
-            let place = Place { node: unrolled.positions[position].atoms[id.0], element: 0 };
-            let own = known.entry((id.0, position, wanted));
-            own.or_insert_with(|| condition(&unrolled.graph, place, wanted)).clone()
-        };
+    fn ask(&mut self, shape: Shape, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {
+        if let Some(start) = shape.loop_to
+            && self.no_cycle(shape.positions - start, watch)?
+        {
+            return Ok(Asked::None);
+        }
         // For safety, earlier positions were asked about before.
-        let (violation, position) = match self.bad_state() {
+        let wanted = match self.violation.reached() {
             Some(bad) if shape.loop_to.is_none() => (bad, shape.positions - 1),
             _ => (&self.violation, 0),
         };
-        let violated = encode(violation, position, shape, &mut atom);
-        let formula = and(vec![unrolled.is_run.clone(), violated]);
-        let mut fixed = HashMap::new();
-        for (id, at, wanted) in required(violation, position, shape) {
-            let place = Place { node: unrolled.positions[at].atoms[id.0], element: 0 };
-            labels(&unrolled.graph, place, wanted, &mut fixed);
-        }
-        let formula = with_labels(&mut unrolled, formula, &fixed)?;
-        let formula = settle(&mut unrolled, formula)?;
-        match self.solve(&unrolled, &formula, shape, watch)? {
+        let question = self.question(Start::Initial, shape, &[wanted], Beyond::Anything)?;
+        match self.solve(&question, shape, self.budget, watch)? {
             Answer::Unsat(_) => Ok(Asked::None),
             Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
-            Answer::Sat(witness) => match replay(self.system, self.formula, &self.drive(&unrolled, &witness, shape))? {
+            Answer::Sat(witness) => match replay(self.system, self.formula, &question.drive(&witness))? {
                 Some(run) => Ok(Asked::Violated(run)),
                 // Rounding of a whole run at once and of one step after the other differ in the last digits.
                 None => Ok(Asked::Open(UnknownReason::Precision)),
@@ -150,69 +153,66 @@ impl Search<'_> {
         }
     }
 
-    /// Whether the property itself speaks of the successor, so that the last position must have one. What other properties speak of
-    /// does not count: a run may end where no transition is allowed, and violate this one there.
-    fn looks_ahead(&self) -> bool {
-        self.violation.atoms().iter().any(|id| self.system.atoms[id.0].uses_next)
+    /// Whether no run has a cycle of some period that a violation could end in. Asked once for each period: what is true of
+    /// the cycle alone serves every way to reach it.
+    fn no_cycle(&mut self, period: usize, watch: &mut dyn FnMut(Depth)) -> Result<bool, CheckError> {
+        if self.tail.is_true() {
+            return Ok(false);
+        }
+        for known in self.cycles.len()..period {
+            let shape = Shape { positions: known + 1, loop_to: Some(0) };
+            let everywhere: Vec<(&Normal, usize)> = (0..=known).map(|position| (&self.tail, position)).collect();
+            let question = self.question(Start::Anywhere, shape, &everywhere, Beyond::Anything)?;
+            let answer = self.solve(&question, shape, self.budget, watch)?;
+            self.cycles.push(matches!(answer, Answer::Unsat(_)));
+        }
+        Ok(self.cycles[period - 1])
     }
 
-    /// For a safety property: what must never hold.
-    fn bad_state(&self) -> Option<&Normal> {
-        match &self.violation {
-            Normal::Until(bounds, left, right)
-                if bounds.lower == 0
-                    && bounds.upper.is_none()
-                    && matches!(&**left, Normal::And(parts) if parts.is_empty())
-                    && right.horizon() == Some(0) =>
-            {
-                Some(right)
-            }
-            _ => None,
+    /// Whether no run of so many steps can still turn into a violation, as far as a glance tells.
+    fn out_of_reach(&self, depth: usize, watch: &mut dyn FnMut(Depth)) -> Result<bool, CheckError> {
+        let shape = Shape { positions: depth + 1, loop_to: None };
+        // A formula that asks nothing of a prefix is never out of reach.
+        let unknown = Atom { linear: Linear::constant(Interval::ENTIRE), strict: false };
+        let mut some = |_, _, _| Formula::Atom(unknown.clone());
+        if encode(&self.violation, 0, shape, Beyond::TheBest, &mut some) == always() {
+            return Ok(false);
         }
+        let question = self.question(Start::Initial, shape, &[(&self.violation, 0)], Beyond::TheBest)?;
+        let glance = Budget { boxes: GLANCE.min(self.budget.boxes), ..*self.budget };
+        Ok(matches!(self.solve(&question, shape, &glance, watch)?, Answer::Unsat(_)))
+    }
+
+    fn question(
+        &self,
+        start: Start,
+        shape: Shape,
+        formulas: &[(&Normal, usize)],
+        beyond: Beyond,
+    ) -> Result<Question, CheckError> {
+        Question::new(self.system, Wanted { start, shape, formulas, beyond }, &|_| Vec::new())
     }
 
     fn solve(
         &self,
-        unrolled: &Unrolled,
-        formula: &Formula<Place>,
+        question: &Question,
         shape: Shape,
+        budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Answer, CheckError> {
-        let query = Query::over_nodes(&unrolled.graph, unrolled.region.clone(), formula)?;
         let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
-        Ok(solve(&query, self.budget, &mut |progress| watch(Depth { steps, loop_to, progress }))?)
+        Ok(solve(&question.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, progress }))?)
     }
 
     /// Says so if no run has so many steps: then the property holds because nothing happens.
     fn vacuous(&self, depth: usize, watch: &mut dyn FnMut(Depth)) -> Result<Option<String>, CheckError> {
         for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
             let shape = Shape { positions: steps + 1, loop_to: None };
-            let mut unrolled = unroll(self.system, shape, false)?;
-            let is_run = unrolled.is_run.clone();
-            let is_run = settle(&mut unrolled, is_run)?;
-            if let Answer::Unsat(_) = self.solve(&unrolled, &is_run, shape, watch)? {
+            let question = self.question(Start::Initial, shape, &[], Beyond::Anything)?;
+            if let Answer::Unsat(_) = self.solve(&question, shape, self.budget, watch)? {
                 return Ok(Some(format!("vacuous: {what}")));
             }
         }
         Ok(None)
-    }
-
-    /// What drives the run that a witness stands for.
-    fn drive(&self, unrolled: &Unrolled, witness: &Witness, shape: Shape) -> Drive {
-        let flat = |nodes: &[certus_graph::NodeId]| -> Vec<f64> {
-            nodes.iter().flat_map(|&node| unrolled.values(node, &witness.inputs)).collect()
-        };
-        let label = |node: &certus_graph::NodeId| -> usize {
-            let values = unrolled.values(*node, &witness.inputs);
-            values.iter().position(|&value| value > 0.5).unwrap_or(0)
-        };
-        Drive {
-            state: flat(&unrolled.positions[0].states),
-            inputs: unrolled.positions.iter().map(|position| flat(&position.inputs)).collect(),
-            chances: unrolled.positions.iter().map(|position| position.chances.iter().map(label).collect()).collect(),
-            choices: unrolled.positions.iter().map(|position| position.choices.iter().map(label).collect()).collect(),
-            loop_to: shape.loop_to,
-            with_last: self.looks_ahead(),
-        }
     }
 }

@@ -9,6 +9,7 @@
 //! * [`simplify`]: bounds of free numbers and labels that a question fixes, put where they help;
 //! * [`temporal`]: temporal formulas over the positions of a run, with a loop or without;
 //! * [`lasso`]: the truth of a temporal formula on a run that repeats itself;
+//! * [`question`]: one question about runs, ready to be asked;
 //! * [`replay`]: runs, evaluated;
 //! * [`bmc`]: the search for a violation.
 //!
@@ -18,8 +19,10 @@
 
 pub mod bmc;
 pub mod condition;
+pub mod induction;
 pub mod lasso;
 mod outcome;
+pub mod question;
 pub mod replay;
 pub mod simplify;
 pub mod temporal;

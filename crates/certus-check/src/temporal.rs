@@ -13,7 +13,7 @@ use certus_lang::system::{AtomId, Bounds, Formula as Ltl};
 use certus_solver::Place;
 use certus_solver::formula::Formula;
 
-use crate::condition::{and, never, or};
+use crate::condition::{always, and, never, or};
 
 /// A temporal formula in negation normal form.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -140,6 +140,82 @@ impl Normal {
     }
 }
 
+impl Normal {
+    /// What holds from some position on, for ever, on every infinite run on which the formula holds: a condition of single
+    /// positions. True if nothing is known.
+    pub fn tail(&self) -> Normal {
+        match self {
+            Normal::Atom(..) => Normal::truth(),
+            Normal::And(parts) => Normal::all(parts.iter().map(Normal::tail)),
+            Normal::Or(parts) => Normal::any(parts.iter().map(Normal::tail)),
+            Normal::Next(inner) => inner.tail(),
+            Normal::Until(_, _, right) => right.tail(),
+            Normal::Release(bounds, left, right) => {
+                let released = !matches!(&**left, Normal::Or(parts) if parts.is_empty());
+                match bounds.upper {
+                    None if !released => Normal::all([right.tail(), right.here()]),
+                    _ => Normal::truth(),
+                }
+            }
+        }
+    }
+
+    /// What holds at every position at which the formula does.
+    fn here(&self) -> Normal {
+        match self {
+            Normal::Atom(..) => self.clone(),
+            Normal::And(parts) => Normal::all(parts.iter().map(Normal::here)),
+            Normal::Or(parts) => Normal::any(parts.iter().map(Normal::here)),
+            Normal::Next(_) => Normal::truth(),
+            Normal::Until(bounds, left, right) if bounds.lower == 0 => Normal::any([left.here(), right.here()]),
+            Normal::Release(bounds, _, right) if bounds.lower == 0 => right.here(),
+            Normal::Until(..) | Normal::Release(..) => Normal::truth(),
+        }
+    }
+
+    /// A conjunction without what is true anyway.
+    fn all(parts: impl IntoIterator<Item = Normal>) -> Normal {
+        Normal::And(parts.into_iter().filter(|part| *part != Normal::truth()).collect())
+    }
+
+    /// A disjunction; true if a part is.
+    fn any(parts: impl IntoIterator<Item = Normal>) -> Normal {
+        let parts: Vec<Normal> = parts.into_iter().collect();
+        if parts.contains(&Normal::truth()) { Normal::truth() } else { Normal::Or(parts) }
+    }
+
+    /// What is reached, if it says no more than that a condition of single positions holds some time: the negation of a
+    /// safety property.
+    pub fn reached(&self) -> Option<&Normal> {
+        match self {
+            Normal::Until(bounds, left, right)
+                if bounds.lower == 0 && bounds.upper.is_none() && left.is_true() && right.horizon() == Some(0) =>
+            {
+                Some(right)
+            }
+            _ => None,
+        }
+    }
+
+    /// The negation.
+    pub fn negated(&self) -> Normal {
+        let boxed = |inner: &Normal| Box::new(inner.negated());
+        match self {
+            Normal::And(parts) => Normal::Or(parts.iter().map(Normal::negated).collect()),
+            Normal::Or(parts) => Normal::And(parts.iter().map(Normal::negated).collect()),
+            Normal::Atom(id, wanted) => Normal::Atom(*id, !wanted),
+            Normal::Next(inner) => Normal::Next(boxed(inner)),
+            Normal::Until(bounds, left, right) => Normal::Release(*bounds, boxed(left), boxed(right)),
+            Normal::Release(bounds, left, right) => Normal::Until(*bounds, boxed(left), boxed(right)),
+        }
+    }
+
+    /// Whether it is true of everything.
+    pub fn is_true(&self) -> bool {
+        *self == Normal::truth()
+    }
+}
+
 /// The shape of a run: its positions, and where it returns to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Shape {
@@ -161,32 +237,51 @@ impl Shape {
     }
 }
 
+/// What a formula about a run without a loop supposes of the positions after its last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beyond {
+    /// Nothing: the formula holds whatever follows.
+    Anything,
+    /// The best: the formula can still hold.
+    TheBest,
+}
+
 /// The formula that says that a temporal formula holds at a position, given the formula of each atom at each position.
 pub fn encode(
     formula: &Normal,
     position: usize,
     shape: Shape,
+    beyond: Beyond,
     atom: &mut dyn FnMut(AtomId, usize, bool) -> Formula<Place>,
 ) -> Formula<Place> {
+    let hopeful = beyond == Beyond::TheBest && shape.loop_to.is_none();
     match formula {
         Normal::Atom(id, wanted) => atom(*id, position, *wanted),
-        Normal::And(parts) => and(parts.iter().map(|part| encode(part, position, shape, atom)).collect()),
-        Normal::Or(parts) => or(parts.iter().map(|part| encode(part, position, shape, atom)).collect()),
+        Normal::And(parts) => and(parts.iter().map(|part| encode(part, position, shape, beyond, atom)).collect()),
+        Normal::Or(parts) => or(parts.iter().map(|part| encode(part, position, shape, beyond, atom)).collect()),
         Normal::Next(inner) => match shape.after(position, 1) {
-            Some(next) => encode(inner, next, shape, atom),
+            Some(next) => encode(inner, next, shape, beyond, atom),
+            None if hopeful => always(),
             None => never(),
         },
         Normal::Until(bounds, left, right) => {
             let mut ways = Vec::new();
             let mut before = Vec::new();
+            let mut later = false;
             for steps in 0..=last_step(*bounds, position, shape) {
-                let Some(at) = shape.after(position, steps) else { break };
+                let Some(at) = shape.after(position, steps) else {
+                    later = hopeful;
+                    break;
+                };
                 if steps as u64 >= bounds.lower {
                     let mut way = before.clone();
-                    way.push(encode(right, at, shape, atom));
+                    way.push(encode(right, at, shape, beyond, atom));
                     ways.push(and(way));
                 }
-                before.push(encode(left, at, shape, atom));
+                before.push(encode(left, at, shape, beyond, atom));
+            }
+            if later {
+                ways.push(and(before));
             }
             or(ways)
         }
@@ -198,13 +293,13 @@ pub fn encode(
             for steps in 0..=last {
                 let Some(at) = shape.after(position, steps) else { break };
                 if steps as u64 >= bounds.lower {
-                    kept.push(encode(right, at, shape, atom));
+                    kept.push(encode(right, at, shape, beyond, atom));
                 }
                 let mut way = kept.clone();
-                way.push(encode(left, at, shape, atom));
+                way.push(encode(left, at, shape, beyond, atom));
                 ways.push(and(way));
             }
-            if whole {
+            if whole || hopeful {
                 ways.push(and(kept));
             }
             or(ways)

@@ -89,9 +89,18 @@ impl Wanted {
     }
 }
 
-/// Unrolls a system into a run of some shape from its initial states. Its atoms are those of the system; a position whose
+/// Where a run begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// In an initial state.
+    Initial,
+    /// In any state of the declared ranges.
+    Anywhere,
+}
+
+/// Unrolls a system into a run of some shape. Its atoms are those of the system; a position whose
 /// successor matters (all but the last, and that too if the run returns or `with_last`) is followed only where `assume` allows it.
-pub fn unroll(system: &System, shape: Shape, with_last: bool) -> Result<Unrolled, GraphError> {
+pub fn unroll(system: &System, shape: Shape, start: Start, with_last: bool) -> Result<Unrolled, GraphError> {
     let wanted = Wanted::of(system)?;
     let mut graph = Graph::new();
     let mut bounds: Vec<(f64, f64)> = Vec::new();
@@ -110,8 +119,13 @@ pub fn unroll(system: &System, shape: Shape, with_last: bool) -> Result<Unrolled
     for variable in &system.states {
         let own: Vec<(f64, f64)> = (0..variable.len)
             .map(|element| {
-                let (low, high) = (system.init_box.0[offset + element], system.init_box.1[offset + element]);
-                (low.max(variable.lower[element]), high.min(variable.upper[element]))
+                let (low, high) = (variable.lower[element], variable.upper[element]);
+                match start {
+                    Start::Anywhere => (low, high),
+                    Start::Initial => {
+                        (low.max(system.init_box.0[offset + element]), high.min(system.init_box.1[offset + element]))
+                    }
+                }
             })
             .collect();
         offset += variable.len;
@@ -146,7 +160,7 @@ pub fn unroll(system: &System, shape: Shape, with_last: bool) -> Result<Unrolled
     }
     let mut unrolled = Unrolled { graph, region: Region::new(Vec::new(), Vec::new()), positions, is_run: always() };
     unrolled.join(&bounds, shape)?;
-    unrolled.is_run = unrolled.constraints(system, shape, with_last);
+    unrolled.is_run = unrolled.constraints(system, shape, start, with_last);
     Ok(unrolled)
 }
 
@@ -218,11 +232,13 @@ impl Unrolled {
             .collect()
     }
 
-    fn constraints(&self, system: &System, shape: Shape, with_last: bool) -> Formula<Place> {
+    fn constraints(&self, system: &System, shape: Shape, start: Start, with_last: bool) -> Formula<Place> {
         let graph = &self.graph;
         let truth = |node: NodeId| condition(graph, Place { node, element: 0 }, true);
         let mut parts: Vec<Formula<Place>> = Vec::new();
-        parts.extend(self.positions[0].init.map(truth));
+        if start == Start::Initial {
+            parts.extend(self.positions[0].init.map(truth));
+        }
         for (index, position) in self.positions.iter().enumerate() {
             for (&one_hot, chance) in position.chances.iter().zip(&system.chances) {
                 let happens = (0..chance.labels.len()).filter(|&label| chance.probabilities[label] > 0.0);

@@ -2,7 +2,7 @@
 
 use certus_check::condition::{always, never};
 use certus_check::lasso;
-use certus_check::temporal::{Normal, Shape, encode};
+use certus_check::temporal::{Beyond, Normal, Shape, encode};
 use certus_lang::system::{AtomId, Bounds, Formula};
 use certus_sim::semantics::{self, Tail};
 use certus_solver::Place;
@@ -41,10 +41,14 @@ fn formulas() -> impl Strategy<Value = Formula> {
 
 /// What the encoding says where every atom is known.
 fn encoded(formula: &Formula, positive: bool, shape: Shape, word: &[[bool; 2]]) -> bool {
+    value(&Normal::of(formula, positive), 0, shape, Beyond::Anything, word)
+}
+
+fn value(formula: &Normal, position: usize, shape: Shape, beyond: Beyond, word: &[[bool; 2]]) -> bool {
     let mut atom = |id: AtomId, position: usize, wanted: bool| -> Encoded {
         if word[position][id.0] == wanted { always() } else { never() }
     };
-    match encode(&Normal::of(formula, positive), 0, shape, &mut atom) {
+    match encode(formula, position, shape, beyond, &mut atom) {
         Encoded::And(parts) if parts.is_empty() => true,
         Encoded::Or(parts) if parts.is_empty() => false,
         other => panic!("known atoms leave nothing open: {other:?}"),
@@ -119,6 +123,33 @@ proptest! {
         if normal.horizon().is_some_and(|horizon| horizon < word.len() as u64) {
             prop_assert_eq!(encoded(&formula, false, shape, &word), !seen.greatest);
             prop_assert_ne!(encoded(&formula, true, shape, &word), encoded(&formula, false, shape, &word));
+        }
+    }
+
+    #[test]
+    fn what_a_prefix_rules_out_no_continuation_brings_back(
+        formula in formulas(), word in prop::collection::vec(any::<[bool; 2]>(), 1..6), start in 0usize..6, cut in 1usize..6,
+    ) {
+        let start = start % word.len();
+        let normal = Normal::of(&formula, true);
+        if defined(&formula, 0, &word, start) {
+            let cut = cut.min(word.len());
+            let prefix = Shape { positions: cut, loop_to: None };
+            prop_assert!(value(&normal, 0, prefix, Beyond::TheBest, &word[..cut]));
+        }
+    }
+
+    #[test]
+    fn what_stays_for_ever_holds_all_along_the_loop(
+        formula in formulas(), word in prop::collection::vec(any::<[bool; 2]>(), 1..6), start in 0usize..6,
+    ) {
+        let start = start % word.len();
+        let tail = Normal::of(&formula, true).tail();
+        if defined(&formula, 0, &word, start) {
+            let shape = Shape { positions: word.len(), loop_to: Some(start) };
+            for position in start..word.len() {
+                prop_assert!(value(&tail, position, shape, Beyond::Anything, &word));
+            }
         }
     }
 }

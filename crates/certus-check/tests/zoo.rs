@@ -32,10 +32,10 @@ fn the_toy_of_the_paper() {
 #[test]
 fn windows_are_substituted_away() {
     use certus_check::temporal::Shape;
-    use certus_check::unroll::unroll;
+    use certus_check::unroll::{Start, unroll};
     let aurora = load("aurora");
     for (positions, loop_to, free) in [(3, Some(0), 9), (12, Some(0), 36), (2, None, 36), (4, Some(3), 12)] {
-        let unrolled = unroll(&aurora, Shape { positions, loop_to }, false).unwrap();
+        let unrolled = unroll(&aurora, Shape { positions, loop_to }, Start::Initial, false).unwrap();
         assert_eq!(unrolled.region.lower.len(), free, "{positions} positions, back to {loop_to:?}");
     }
 }

@@ -173,7 +173,9 @@ impl Context<'_> {
             }
             self.refute(item);
             // With many inputs a clip is dear, and bounds that were not refined hardly clip at all.
-            if item.result.is_none() && (refine || self.strategy == Strategy::Inputs || self.program.inputs <= FEW_TO_CLIP) {
+            if item.result.is_none()
+                && (refine || self.strategy == Strategy::Inputs || self.program.inputs <= FEW_TO_CLIP)
+            {
                 self.clip(item);
             }
         }

@@ -1,0 +1,165 @@
+//! Ranking functions: why something cannot go on for ever.
+//!
+//! A run that violates a liveness property is, from some position on, always in states of one kind (its *tail*). If a linear
+//! function of the state goes down by at least a fixed amount on every step between two such states, and the states are
+//! bounded, no run stays among them for ever. The function is guessed from steps that were seen (a linear program finds the one with
+//! the largest margin) and shown by one query: is there a step on which it does not go down? A step that the
+//! query finds is one more that the next guess must respect.
+
+use certus_graph::Interval;
+use certus_lang::system::System;
+use certus_solver::formula::{Formula, Linear};
+use certus_solver::{Answer, Place};
+
+use super::invariant::elements;
+use super::learn::descent;
+use super::sample::Sampler;
+use super::{Asker, Invariant};
+use crate::condition::at_most;
+use crate::outcome::CheckError;
+use crate::question::{Question, Wanted};
+use crate::temporal::{Beyond, Normal, Shape};
+use crate::unroll::{Start, Unrolled};
+
+/// A linear function of the state that goes down.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Ranking {
+    /// The coefficient of each element of the state.
+    pub coefficients: Vec<f64>,
+    /// By how much it goes down at least on each step.
+    pub decrease: f64,
+    /// How many steps among the states in question a step begins: those that follow it count as known.
+    pub context: usize,
+}
+
+/// Steps that may follow the one on which the function goes down.
+const MOST_CONTEXT: usize = 3;
+
+/// Points that are tried for steps to begin with, and around each counterexample.
+const FIRST_TRIES: usize = 20_000;
+const MORE_TRIES: usize = 1_000;
+
+/// Guesses at most.
+const MOST_GUESSES: usize = 300;
+
+/// Steps that are taken from around one counterexample.
+const WORST: usize = 12;
+
+/// The share of the margin on what was seen that must be left on all steps.
+const KEPT: f64 = 0.25;
+
+/// Searches for a ranking function of the states in which `tail` holds, within an invariant.
+pub fn rank(
+    system: &System,
+    tail: &Normal,
+    invariant: &Invariant,
+    asker: &mut Asker<'_, '_>,
+) -> Result<Option<Ranking>, CheckError> {
+    for context in 1..=MOST_CONTEXT {
+        let found = rank_with(system, tail, invariant, context, asker)?;
+        if found.is_some() || asker.over() {
+            return Ok(found);
+        }
+    }
+    Ok(None)
+}
+
+fn rank_with(
+    system: &System,
+    tail: &Normal,
+    invariant: &Invariant,
+    context: usize,
+    asker: &mut Asker<'_, '_>,
+) -> Result<Option<Ranking>, CheckError> {
+    let shape = Shape { positions: context + 1, loop_to: None };
+    let formulas: Vec<(&Normal, usize)> = (0..=context).map(|position| (tail, position)).collect();
+    let wanted = Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything };
+    let steps = Question::new(system, wanted, &|unrolled| invariant.holds(&elements(unrolled, 0)))?;
+    let mut sampler = Sampler::new(&steps, asker.seed());
+    let difference =
+        |states: &[Vec<f64>]| -> Vec<f64> { states[1].iter().zip(&states[0]).map(|(b, a)| b - a).collect() };
+    let mut differences: Vec<Vec<f64>> = Vec::new();
+    for sample in sampler.anywhere(&steps, FIRST_TRIES)? {
+        differences.push(difference(&sample.states));
+    }
+    let mut first = None;
+    if differences.is_empty() {
+        match asker.ask(&steps)? {
+            Answer::Sat(witness) => first = Some(witness.inputs),
+            Answer::Unknown(..) => return Ok(None),
+            // No step leads from such a state to such a state: any function goes down.
+            Answer::Unsat(_) => {
+                let coefficients = vec![0.0; system.state_len()];
+                return Ok(Some(Ranking { coefficients, decrease: 0.0, context }));
+            }
+        }
+    }
+    let bounded = bounded(system);
+    for _ in 0..MOST_GUESSES {
+        if let Some(centre) = first.take() {
+            let near = sampler.around(&steps, &centre, MORE_TRIES)?;
+            let own = sampler.at(&steps, &centre)?;
+            differences.extend(near.iter().chain(&own).map(|sample| difference(&sample.states)));
+        }
+        let Some((coefficients, margin)) = descent(&differences, &sizes(&differences, &bounded)) else {
+            return Ok(None);
+        };
+        let ranking = Ranking { coefficients, decrease: KEPT * margin, context };
+        let question = Question::new(system, wanted, &|unrolled| {
+            let mut parts = invariant.holds(&elements(unrolled, 0));
+            parts.push(ranking.fails(unrolled));
+            parts
+        })?;
+        match asker.ask(&question)? {
+            Answer::Unsat(_) => return Ok(Some(ranking)),
+            Answer::Unknown(..) => return Ok(None),
+            Answer::Sat(witness) => {
+                let mut own = Sampler::new(&question, asker.seed());
+                let mut found: Vec<Vec<f64>> = own
+                    .around(&question, &witness.inputs, MORE_TRIES)?
+                    .iter()
+                    .map(|sample| difference(&sample.states))
+                    .collect();
+                // The worst say most; their neighbours say little more.
+                found.sort_by(|a, b| ranking.along(b).total_cmp(&ranking.along(a)));
+                found.truncate(WORST);
+                differences.append(&mut found);
+                differences.extend(own.at(&question, &witness.inputs)?.iter().map(|sample| difference(&sample.states)));
+            }
+        }
+    }
+    Ok(None)
+}
+
+impl Ranking {
+    /// How a difference of states changes the function.
+    fn along(&self, difference: &[f64]) -> f64 {
+        self.coefficients.iter().zip(difference).map(|(coefficient, change)| coefficient * change).sum()
+    }
+
+    /// That the function does not go down from the first position to the second.
+    pub fn fails(&self, unrolled: &Unrolled) -> Formula<Place> {
+        let mut change = Linear::constant(Interval::point(-self.decrease));
+        for (position, sign) in [(0, 1.0), (1, -1.0)] {
+            for (number, &coefficient) in elements(unrolled, position).iter().zip(&self.coefficients) {
+                if coefficient != 0.0 {
+                    change = change.plus(Interval::point(sign * coefficient), number);
+                }
+            }
+        }
+        // value before − value after − decrease ≤ 0.
+        at_most(&change, &Linear::constant(Interval::point(0.0)), false)
+    }
+}
+
+/// Which elements of the state have a bounded range: a ranking function of others might go down for ever.
+fn bounded(system: &System) -> Vec<bool> {
+    let ranges = system.states.iter().flat_map(|variable| variable.lower.iter().zip(&variable.upper));
+    ranges.map(|(low, high)| (high - low).is_finite()).collect()
+}
+
+/// How much each element changes at most; zero where it must not be used.
+fn sizes(differences: &[Vec<f64>], bounded: &[bool]) -> Vec<f64> {
+    let size = |place: usize| differences.iter().fold(0.0f64, |most, own| most.max(own[place].abs()));
+    bounded.iter().enumerate().map(|(place, &bounded)| if bounded { size(place) } else { 0.0 }).collect()
+}

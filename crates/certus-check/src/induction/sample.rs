@@ -1,0 +1,160 @@
+//! Points at which a question's formula holds: found by trying, in plain floats.
+//!
+//! Nothing is concluded from them. They say what an invariant or a ranking function must at least do, so that few candidates
+//! reach the solver.
+
+use certus_graph::eval::{Evaluator, Workspace};
+use certus_graph::{Graph, GraphError, Interval, NodeId};
+use certus_sim::Random;
+use certus_solver::Place;
+use certus_solver::formula::Formula;
+
+use crate::question::Question;
+
+/// Points that are evaluated at once.
+const BATCH: usize = 256;
+
+/// Where a number without a bound is tried.
+const FAR: f64 = 1e3;
+
+/// Tries points of a question's region.
+pub struct Sampler {
+    evaluator: Evaluator<f64>,
+    workspace: Workspace<f64>,
+    /// The number of the output that each node of the unrolled loop is.
+    outputs: Vec<Option<usize>>,
+    formula: Formula<Place>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+    stream: Random,
+}
+
+/// A point with the states of its run.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sample {
+    /// What is free.
+    pub free: Vec<f64>,
+    /// The state at each position, flattened.
+    pub states: Vec<Vec<f64>>,
+    /// The state after the last position, if the question has one.
+    pub successor: Option<Vec<f64>>,
+}
+
+impl Sampler {
+    /// For a question; the same seed gives the same points.
+    pub fn new(question: &Question, seed: u64) -> Sampler {
+        let unrolled = question.unrolled();
+        let mut graph: Graph = unrolled.graph.clone();
+        let mut outputs = vec![None; graph.len()];
+        let mut count = graph.outputs().len();
+        let mut expose = |node: NodeId| {
+            outputs[node.index()].get_or_insert_with(|| {
+                graph.output("", node);
+                count += 1;
+                count - 1
+            });
+        };
+        places(question.formula(), &mut expose);
+        unrolled.positions.iter().flat_map(|position| &position.states).for_each(|&node| expose(node));
+        unrolled.positions.last().iter().flat_map(|position| &position.next).for_each(|&node| expose(node));
+        let finite = |value: f64| value.clamp(-FAR, FAR);
+        Sampler {
+            evaluator: Evaluator::new(&graph),
+            workspace: Workspace::default(),
+            outputs,
+            formula: question.formula().clone(),
+            lower: unrolled.region.lower.iter().copied().map(finite).collect(),
+            upper: unrolled.region.upper.iter().copied().map(finite).collect(),
+            stream: Random::new(seed, 0),
+        }
+    }
+
+    /// Points anywhere in the region, of which about so many are tried.
+    pub fn anywhere(&mut self, question: &Question, tries: usize) -> Result<Vec<Sample>, GraphError> {
+        let mut found = Vec::new();
+        for _ in 0..tries.div_ceil(BATCH) {
+            let points: Vec<Vec<f64>> = (0..BATCH).map(|_| self.draw()).collect();
+            found.extend(self.those_that_hold(question, &points)?);
+        }
+        Ok(found)
+    }
+
+    /// Points near one at which the formula holds: moved a little or a lot, all coordinates or few.
+    pub fn around(&mut self, question: &Question, centre: &[f64], tries: usize) -> Result<Vec<Sample>, GraphError> {
+        let mut found = Vec::new();
+        for _ in 0..tries.div_ceil(BATCH) {
+            let points: Vec<Vec<f64>> = (0..BATCH).map(|_| self.near(centre)).collect();
+            found.extend(self.those_that_hold(question, &points)?);
+        }
+        Ok(found)
+    }
+
+    /// The point itself, if the formula holds there.
+    pub fn at(&mut self, question: &Question, point: &[f64]) -> Result<Option<Sample>, GraphError> {
+        Ok(self.those_that_hold(question, &[point.to_vec()])?.pop())
+    }
+
+    fn draw(&mut self) -> Vec<f64> {
+        // Extremes matter: a third of the coordinates of every other point is at an end.
+        let corners = self.stream.unit() < 0.5;
+        let ends = self.lower.iter().zip(&self.upper);
+        ends.map(|(&low, &high)| match corners && self.stream.unit() < 0.6 {
+            true if self.stream.unit() < 0.5 => low,
+            true => high,
+            false => self.stream.between(low, high),
+        })
+        .collect()
+    }
+
+    fn near(&mut self, centre: &[f64]) -> Vec<f64> {
+        let size = 0.5f64.powf(8.0 * self.stream.unit());
+        let share = self.stream.unit();
+        let ends = self.lower.iter().zip(&self.upper).zip(centre);
+        ends.map(|((&low, &high), &at)| match self.stream.unit() < share {
+            true => (at + size * (high - low) * (2.0 * self.stream.unit() - 1.0)).clamp(low, high),
+            false => at,
+        })
+        .collect()
+    }
+
+    /// Those of some points at which the formula holds, with their states.
+    fn those_that_hold(&mut self, question: &Question, points: &[Vec<f64>]) -> Result<Vec<Sample>, GraphError> {
+        let batch = points.len();
+        let inputs = self.lower.len();
+        let flat: Vec<f64> = (0..inputs).flat_map(|input| points.iter().map(move |point| point[input])).collect();
+        let slices = [flat.as_slice()];
+        self.evaluator.run(&mut self.workspace, &slices, batch)?;
+        let value = |place: &Place, point: usize| -> f64 {
+            self.outputs[place.node.index()].map_or(f64::NAN, |output| {
+                self.evaluator.output(&self.workspace, &slices, output)[place.element * batch + point]
+            })
+        };
+        let graph = &question.unrolled().graph;
+        let mut found = Vec::new();
+        for (point, free) in points.iter().enumerate() {
+            if self.formula.certainty(&|place| Interval::point(value(place, point))) != Some(true) {
+                continue;
+            }
+            let state = |nodes: &Vec<NodeId>| {
+                nodes
+                    .iter()
+                    .flat_map(|&node| (0..graph.elements(node)).map(move |element| Place { node, element }))
+                    .map(|place| value(&place, point))
+                    .collect()
+            };
+            let positions = &question.unrolled().positions;
+            let states = positions.iter().map(|position| state(&position.states)).collect();
+            let last = positions.last().filter(|_| question.has_successor());
+            let successor = last.map(|position| state(&position.next));
+            found.push(Sample { free: free.clone(), states, successor });
+        }
+        Ok(found)
+    }
+}
+
+fn places(formula: &Formula<Place>, visit: &mut dyn FnMut(NodeId)) {
+    match formula {
+        Formula::Atom(atom) => atom.linear.terms.iter().for_each(|(place, _)| visit(place.node)),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| places(part, visit)),
+    }
+}

@@ -1,0 +1,133 @@
+//! One question about runs of a system: is there a run of some shape on which a temporal formula holds?
+//!
+//! A question is a query about the unrolled loop, with everything settled that can be settled before it is asked. Its
+//! witness is what drives a run.
+
+use std::collections::HashMap;
+
+use certus_lang::system::{AtomId, System};
+use certus_solver::formula::Formula;
+use certus_solver::{Place, Query, QueryError, Witness};
+
+use crate::condition::{and, condition};
+use crate::outcome::CheckError;
+use crate::replay::Drive;
+use crate::simplify::{labels, required, settle, with_labels};
+use crate::temporal::{Beyond, Normal, Shape, encode};
+use crate::unroll::{Start, Unrolled, unroll};
+
+/// What a run has to do.
+#[derive(Clone, Copy, Debug)]
+pub struct Wanted<'a> {
+    /// Where it begins.
+    pub start: Start,
+    /// Its positions.
+    pub shape: Shape,
+    /// Formulas, each with the position at which it holds.
+    pub formulas: &'a [(&'a Normal, usize)],
+    /// What is supposed of what follows the last position.
+    pub beyond: Beyond,
+}
+
+/// A question that is ready to be asked.
+pub struct Question {
+    unrolled: Unrolled,
+    formula: Formula<Place>,
+    shape: Shape,
+    with_last: bool,
+}
+
+impl Question {
+    /// Asks for a run. `more` says what else must hold of it.
+    pub fn new(
+        system: &System,
+        wanted: Wanted<'_>,
+        more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
+    ) -> Result<Question, CheckError> {
+        // Where a formula speaks of the successor, the last position must have one. What other properties speak of does not count:
+        // a run may end where no transition is allowed, and do what is wanted there.
+        let speaks = |formula: &Normal| formula.atoms().iter().any(|id| system.atoms[id.0].uses_next);
+        let with_last = wanted.formulas.iter().any(|(formula, _)| speaks(formula));
+        Question::build(system, wanted, with_last, more)
+    }
+
+    /// Asks for a run whose last position has a successor.
+    pub fn with_successor(
+        system: &System,
+        wanted: Wanted<'_>,
+        more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
+    ) -> Result<Question, CheckError> {
+        Question::build(system, wanted, true, more)
+    }
+
+    fn build(
+        system: &System,
+        wanted: Wanted<'_>,
+        with_last: bool,
+        more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
+    ) -> Result<Question, CheckError> {
+        let shape = wanted.shape;
+        let mut unrolled = unroll(system, shape, wanted.start, with_last)?;
+        let mut known: HashMap<(usize, usize, bool), Formula<Place>> = HashMap::new();
+        let mut atom = |id: AtomId, position: usize, wanted: bool| {
+            let place = Place { node: unrolled.positions[position].atoms[id.0], element: 0 };
+            let own = known.entry((id.0, position, wanted));
+            own.or_insert_with(|| condition(&unrolled.graph, place, wanted)).clone()
+        };
+        let mut parts = vec![unrolled.is_run.clone()];
+        for &(formula, position) in wanted.formulas {
+            parts.push(encode(formula, position, shape, wanted.beyond, &mut atom));
+        }
+        parts.extend(more(&unrolled));
+        let mut fixed = HashMap::new();
+        for &(formula, position) in wanted.formulas {
+            for (id, at, truth) in required(formula, position, shape) {
+                let place = Place { node: unrolled.positions[at].atoms[id.0], element: 0 };
+                labels(&unrolled.graph, place, truth, &mut fixed);
+            }
+        }
+        let formula = with_labels(&mut unrolled, and(parts), &fixed)?;
+        let formula = settle(&mut unrolled, formula)?;
+        Ok(Question { unrolled, formula, shape, with_last })
+    }
+
+    /// The query that it is.
+    pub fn query(&self) -> Result<Query, QueryError> {
+        Query::over_nodes(&self.unrolled.graph, self.unrolled.region.clone(), &self.formula)
+    }
+
+    /// What is left to hold of the unrolled loop.
+    pub fn formula(&self) -> &Formula<Place> {
+        &self.formula
+    }
+
+    /// Whether the last position has a successor.
+    pub fn has_successor(&self) -> bool {
+        self.with_last
+    }
+
+    /// The unrolled loop.
+    pub fn unrolled(&self) -> &Unrolled {
+        &self.unrolled
+    }
+
+    /// What drives the run that a witness stands for.
+    pub fn drive(&self, witness: &Witness) -> Drive {
+        let unrolled = &self.unrolled;
+        let flat = |nodes: &[certus_graph::NodeId]| -> Vec<f64> {
+            nodes.iter().flat_map(|&node| unrolled.values(node, &witness.inputs)).collect()
+        };
+        let label = |node: &certus_graph::NodeId| -> usize {
+            let values = unrolled.values(*node, &witness.inputs);
+            values.iter().position(|&value| value > 0.5).unwrap_or(0)
+        };
+        Drive {
+            state: flat(&unrolled.positions[0].states),
+            inputs: unrolled.positions.iter().map(|position| flat(&position.inputs)).collect(),
+            chances: unrolled.positions.iter().map(|position| position.chances.iter().map(label).collect()).collect(),
+            choices: unrolled.positions.iter().map(|position| position.choices.iter().map(label).collect()).collect(),
+            loop_to: self.shape.loop_to,
+            with_last: self.with_last,
+        }
+    }
+}

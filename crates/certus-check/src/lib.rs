@@ -10,7 +10,10 @@
 //! * [`temporal`]: temporal formulas over the positions of a run, with a loop or without;
 //! * [`lasso`]: the truth of a temporal formula on a run that repeats itself;
 //! * [`replay`]: runs, evaluated;
-//! * [`bmc`]: the search for a violation.
+//! * [`bmc`]: the search for a violation;
+//! * [`enclosed`]: whether a whole box of runs violates a property;
+//! * [`parametric`]: a system for all values of its parameters at once;
+//! * [`region`]: for which values of parameters a property holds.
 //!
 //! Depends on `certus-lang`, `certus-sim` (what finite runs mean) and `certus-solver`. It never prints and reads no files.
 
@@ -18,8 +21,11 @@
 
 pub mod bmc;
 pub mod condition;
+pub mod enclosed;
 pub mod lasso;
 mod outcome;
+pub mod parametric;
+pub mod region;
 pub mod replay;
 pub mod simplify;
 pub mod temporal;

@@ -60,7 +60,9 @@ pub enum Command {
 Examples:
   certus check zoo/toy/toy.certus
   certus check zoo/toy/toy.certus below_five -k 5
-  certus check zoo/aurora/aurora.certus p2 p3 -k 4 --json")]
+  certus check zoo/aurora/aurora.certus p2 p3 -k 4 --json
+  For which thresholds of 'close to the minimum latency' and 'heavy loss' property 3 holds:
+    certus check zoo/aurora/aurora.certus p3 -k 0 --region close=1..2,loss --picture p3.svg")]
 pub struct Check {
     /// The system: a `.certus` file
     pub file: PathBuf,
@@ -87,6 +89,9 @@ pub struct Check {
     pub expect: bool,
 
     #[command(flatten)]
+    pub regions: Regions,
+
+    #[command(flatten)]
     pub common: Common,
 
     #[command(flatten)]
@@ -94,6 +99,27 @@ pub struct Check {
 
     #[command(flatten)]
     pub memory: Memory,
+}
+
+/// Flags that map a property over parameters.
+#[derive(Args, Clone)]
+pub struct Regions {
+    /// Maps the properties over the ranges of these `param`s instead: where they hold, where they are violated
+    ///
+    /// A range may be narrowed: `--region a,b=0..1`. Cells of a grid are settled from coarse to fine: `holds` for every
+    /// value in the cell, `violated` at every value, violated at a value (a finest cell in which a violation was found, and
+    /// nothing is known of its other values), or open. Exit code 0: it holds for all values. 1: it is violated at some. 3: something is open,
+    /// and nothing violated.
+    #[arg(long, value_name = "NAME[=A..B],…", value_delimiter = ',', value_parser = parse_region, conflicts_with = "expect")]
+    pub region: Vec<(String, Option<(f64, f64)>)>,
+
+    /// How many steps the grid has along each parameter
+    #[arg(long, default_value_t = 32, value_name = "N")]
+    pub resolution: usize,
+
+    /// Draws the map of one property over one parameter or two, as SVG
+    #[arg(long, value_name = "FILE", requires = "region")]
+    pub picture: Option<PathBuf>,
 }
 
 /// Runs the closed loop and watches every property
@@ -505,6 +531,16 @@ fn parse_setting(text: &str) -> Result<(String, f64), String> {
     Ok((name.trim().to_owned(), number))
 }
 
+fn parse_region(text: &str) -> Result<(String, Option<(f64, f64)>), String> {
+    let wrong = || "expected NAME or NAME=A..B, for example mass=0.5..2".to_owned();
+    let Some((name, range)) = text.split_once('=') else {
+        return if text.trim().is_empty() { Err(wrong()) } else { Ok((text.trim().to_owned(), None)) };
+    };
+    let (low, high) = range.split_once("..").ok_or_else(wrong)?;
+    let end = |text: &str| text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong);
+    Ok((name.trim().to_owned(), Some((end(low)?, end(high)?))))
+}
+
 fn parse_network(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.into())),
@@ -548,6 +584,15 @@ mod tests {
         assert_eq!(parse_network("f=a=b.onnx"), Ok(("f".to_owned(), PathBuf::from("a=b.onnx"))));
         for wrong in ["f.onnx", "=f.onnx", "f="] {
             assert!(parse_network(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn regions_are_names_with_or_without_a_range() {
+        assert_eq!(parse_region("a"), Ok(("a".to_owned(), None)));
+        assert_eq!(parse_region("a=-1..2.5"), Ok(("a".to_owned(), Some((-1.0, 2.5)))));
+        for wrong in ["", "a=1", "a=1..", "a=1..x", "a=0..inf"] {
+            assert!(parse_region(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -10,8 +10,12 @@ use certus_lang::system::System;
 use certus_solver::{Budget, UnknownReason};
 
 mod document;
+mod region;
+mod region_document;
 
 pub use document::{document, names_of, policy_names, why};
+pub use region::{Mapped, RegionResult, Regions, regions};
+pub use region_document::{region_document, region_picture, shares, standing_word};
 
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};

@@ -17,6 +17,9 @@ use crate::progress::LiveLine;
 
 /// Checks properties.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
+    if !command.regions.region.is_empty() {
+        return super::region::run(command);
+    }
     let task = check::Check {
         system: Loading {
             path: command.file.clone(),

@@ -17,7 +17,7 @@ use certus_solver::{Answer, Budget, Place, Progress, Query, UnknownReason, Witne
 use crate::condition::{and, condition};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use crate::replay::{Drive, replay};
-use crate::simplify::{into_region, labels, required, with_labels};
+use crate::simplify::{at_best_ends, into_region, labels, required, with_fixed, with_labels};
 use crate::temporal::{Normal, Shape, encode};
 use crate::unroll::{Unrolled, unroll};
 
@@ -178,6 +178,9 @@ impl Search<'_> {
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Answer, CheckError> {
         let (region, formula) = into_region(&unrolled.graph, &unrolled.region, formula.clone());
+        let region = at_best_ends(&unrolled.graph, &region, &formula);
+        let formula = with_fixed(&unrolled.graph, &region, formula);
+        let (region, formula) = into_region(&unrolled.graph, &region, formula);
         let query = Query::over_nodes(&unrolled.graph, region, &formula)?;
         let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
         Ok(solve(&query, self.budget, &mut |progress| watch(Depth { steps, loop_to, progress }))?)

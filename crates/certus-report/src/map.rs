@@ -91,10 +91,10 @@ pub fn draw(map: &Map) -> Option<String> {
         match (up, mark.get(1)) {
             (Some(_), Some(&value)) => {
                 let y = above(value);
-                drawing.line([x - 6.0, y, x + 6.0, y]);
-                drawing.line([x, y - 6.0, x, y + 6.0]);
+                drawing.bold_line([x - 6.0, y, x + 6.0, y]);
+                drawing.bold_line([x, y - 6.0, x, y + 6.0]);
             }
-            _ => drawing.line([x, TOP - 6.0, x, TOP + depth + 6.0]),
+            _ => drawing.bold_line([x, TOP - 6.0, x, TOP + depth + 6.0]),
         }
     }
     for (index, (kind, text)) in map.legend.iter().enumerate() {

@@ -68,6 +68,16 @@ impl Drawing {
         self.line_of(&format!(r##"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="#333"/>"##));
     }
 
+    /// A line that is seen on any ground.
+    pub(crate) fn bold_line(&mut self, [x1, y1, x2, y2]: [f64; 4]) {
+        let (x1, y1, x2, y2) = (place(x1), place(y1), place(x2), place(y2));
+        for (ink, width) in [("#fff", 5), ("#000", 2)] {
+            self.line_of(&format!(
+                r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" stroke="{ink}" stroke-width="{width}"/>"#
+            ));
+        }
+    }
+
     fn line_of(&mut self, text: &str) {
         self.body.push_str(text);
         self.body.push('\n');

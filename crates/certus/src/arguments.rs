@@ -88,6 +88,12 @@ pub struct Check {
     #[arg(long)]
     pub expect: bool,
 
+    /// Also writes the runs that violate properties to a file: a table for `.csv`, the document of `--json` for `.json`
+    ///
+    /// The file appears whole or not at all, and only if something is violated.
+    #[arg(long, value_name = "FILE", conflicts_with = "region", value_parser = parse_trace)]
+    pub trace: Option<PathBuf>,
+
     #[command(flatten)]
     pub regions: Regions,
 
@@ -529,6 +535,14 @@ fn parse_setting(text: &str) -> Result<(String, f64), String> {
         return Err(format!("'{value}' is not finite"));
     }
     Ok((name.trim().to_owned(), number))
+}
+
+fn parse_trace(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("csv" | "json") => Ok(path),
+        _ => Err("expected a name that ends in .csv or .json".to_owned()),
+    }
 }
 
 fn parse_region(text: &str) -> Result<(String, Option<(f64, f64)>), String> {

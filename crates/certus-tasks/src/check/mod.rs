@@ -12,9 +12,11 @@ use certus_solver::{Budget, UnknownReason};
 mod document;
 mod region;
 mod region_document;
+mod trace_table;
 
 pub use document::{document, names_of, policy_names, why};
 pub use region::{Mapped, RegionResult, Regions, regions};
+pub use trace_table::trace_csv;
 pub use region_document::{region_document, region_picture, shares, standing_word};
 
 use crate::failure::Failure;

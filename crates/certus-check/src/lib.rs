@@ -12,6 +12,7 @@
 //! * [`replay`]: runs, evaluated;
 //! * [`bmc`]: the search for a violation;
 //! * [`enclosed`]: whether a whole box of runs violates a property;
+//! * [`choices`]: which of the environment's choices a violation needs;
 //! * [`parametric`]: a system for all values of its parameters at once;
 //! * [`region`]: for which values of parameters a property holds.
 //!
@@ -20,6 +21,7 @@
 #![forbid(unsafe_code)]
 
 pub mod bmc;
+pub mod choices;
 pub mod condition;
 pub mod enclosed;
 pub mod lasso;

@@ -13,7 +13,9 @@ pub fn with_parameters_as_states(system: &System, last: &[String]) -> Result<Sys
     let old = &system.step;
     let ports = old.inputs();
     let mut free: Vec<(usize, NodeId)> = system.roles.free_params.clone();
-    free.sort_by_key(|(place, _)| last.iter().position(|name| *name == system.params[*place].name).map_or(0, |at| at + 1));
+    free.sort_by_key(|(place, _)| {
+        last.iter().position(|name| *name == system.params[*place].name).map_or(0, |at| at + 1)
+    });
     // In the step, parameters come after what is chosen anew at each position; now they come after the state.
     let port_of = |node: NodeId| ports.iter().position(|port| port.node == node);
     let free_ports: Vec<usize> = free.iter().filter_map(|(_, node)| port_of(*node)).collect();

@@ -23,7 +23,6 @@ use crate::enclosed::{Enclosed, violates_throughout};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Verdict};
 use crate::parametric::narrow;
 use crate::replay::Drive;
-use crate::temporal::Normal;
 
 /// A parameter and the range in which it is varied.
 #[derive(Clone, Debug, PartialEq)]
@@ -132,12 +131,15 @@ pub struct Surveyed {
     pub asked: usize,
 }
 
+/// Makes a run again with certain values of the parameters.
+pub type Confirm<'a> = dyn FnMut(&[f64], &Drive) -> Result<Option<Run>, CheckError> + 'a;
+
 /// What a map is made with.
 pub struct Tools<'a> {
     /// Decides a property of a system within a budget.
     pub ask: &'a mut dyn FnMut(&System, &Budget<'_>) -> Result<Outcome, CheckError>,
     /// Makes a run again in the system with certain values of the parameters; nothing if it does not violate the property there.
-    pub confirm: &'a mut dyn FnMut(&[f64], &Drive) -> Result<Option<Run>, CheckError>,
+    pub confirm: &'a mut Confirm<'a>,
     /// Is told how far it is, with what is settled.
     pub watch: &'a mut dyn FnMut(Surveyed, &Map),
 }
@@ -165,11 +167,9 @@ pub fn survey<'a>(
         let message = format!("{} asks for a probability; regions are of properties of every run", property.name);
         return Err(CheckError::Unsupported(message));
     };
-    let uses_next = Normal::of(formula, false).atoms().iter().any(|id| system.atoms[id.0].uses_next);
     let mut survey = Survey {
         system: system.clone(),
         formula,
-        uses_next,
         budget,
         tools,
         map: Map::new(axes, resolution),
@@ -196,7 +196,6 @@ enum Corner {
 struct Survey<'a> {
     system: System,
     formula: &'a Formula,
-    uses_next: bool,
     budget: &'a Budget<'a>,
     tools: Tools<'a>,
     map: Map,
@@ -278,8 +277,7 @@ impl Survey<'_> {
         self.asked += 1;
         let outcome = (self.tools.ask)(&self.system, &budget)?;
         for note in outcome.notes {
-            // Which choices one run needs says nothing of a cell.
-            if note.starts_with("vacuous") && !self.map.notes.contains(&note) {
+            if !self.map.notes.contains(&note) {
                 self.map.notes.push(note);
             }
         }
@@ -287,7 +285,7 @@ impl Survey<'_> {
             Verdict::Holds(scope) => Found::Holds(scope),
             Verdict::Unknown(unknown) => Found::Open(unknown.reason),
             Verdict::Violated(run) => {
-                let mut drive = Drive::of(&self.system, &run, self.uses_next);
+                let mut drive = Drive::of(&self.system, self.formula, &run);
                 let values = drive.state.split_off(drive.state.len() - lower.len());
                 match (self.tools.confirm)(&values, &drive)? {
                     Some(run) => {
@@ -305,7 +303,7 @@ impl Survey<'_> {
         narrow(&mut self.system, lower, upper);
         let cell: Vec<Interval> = lower.iter().zip(upper).map(|(&low, &high)| Interval::new(low, high)).collect();
         for (number, witness) in self.map.witnesses.iter().enumerate().rev() {
-            let drive = Drive::of(&self.system, &witness.run, self.uses_next);
+            let drive = Drive::of(&self.system, self.formula, &witness.run);
             let mut enclosed = Enclosed::point(&drive);
             enclosed.state.extend_from_slice(&cell);
             if violates_throughout(&self.system, self.formula, &drive, &enclosed)? {

@@ -12,6 +12,7 @@ use certus_sim::semantics::{self, Tail};
 
 use crate::lasso;
 use crate::outcome::Run;
+use crate::temporal::Normal;
 
 /// What drives a run: everything that is free.
 #[derive(Clone, Debug, PartialEq)]
@@ -31,8 +32,8 @@ pub struct Drive {
 }
 
 impl Drive {
-    /// What drove a run; `with_last` if its last position must have a successor.
-    pub fn of(system: &System, run: &Run, with_last: bool) -> Drive {
+    /// What drove a run that violates a formula.
+    pub fn of(system: &System, formula: &Formula, run: &Run) -> Drive {
         let random = |labels: &Vec<usize>| -> Vec<usize> {
             let own = labels.iter().zip(&system.roles.actions);
             own.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. })).map(|(&label, _)| label).collect()
@@ -43,7 +44,7 @@ impl Drive {
             chances: run.chances.clone(),
             choices: run.actions.iter().map(random).collect(),
             loop_to: run.loop_to,
-            with_last,
+            with_last: Normal::of(formula, false).atoms().iter().any(|id| system.atoms[id.0].uses_next),
         }
     }
 
@@ -95,7 +96,9 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
         }
         let next: Vec<f64> = roles.next.iter().flat_map(|next| output(next.port).iter().copied()).collect();
         let followed = drive.is_followed(position);
-        if followed && (roles.assume.is_some_and(|assume| !truth(assume.truth.port)) || !in_ranges(&system.states, &next)) {
+        if followed
+            && (roles.assume.is_some_and(|assume| !truth(assume.truth.port)) || !in_ranges(&system.states, &next))
+        {
             return Ok(None);
         }
         let happens = |(chance, &label): (&Chance, &usize)| chance.probabilities[label] > 0.0;

@@ -106,7 +106,8 @@ pub fn with_fixed(graph: &Graph, region: &Region, formula: Formula<Place>) -> Fo
             let mut known = Linear::constant(linear.constant);
             for (place, coefficient) in linear.terms {
                 let free = matches!(graph.node(place.node).op, Op::Input(_));
-                let (low, high) = if free { (region.lower[place.element], region.upper[place.element]) } else { (0.0, 1.0) };
+                let (low, high) =
+                    if free { (region.lower[place.element], region.upper[place.element]) } else { (0.0, 1.0) };
                 let constant = known.constant + coefficient * Interval::point(low);
                 match low == high && constant.lo == constant.hi {
                     true => known.constant = constant,

@@ -55,12 +55,14 @@ fn holds_at(text: &str, names: &[&str], values: &[f64], steps: usize) -> bool {
 /// Every step of the grid lies in exactly one cell.
 fn assert_covers(map: &Map) {
     let whole: usize = map.resolution.pow(map.axes.len() as u32);
-    let size = |cell: &Cell| cell.extent.from.iter().zip(&cell.extent.to).map(|(from, to)| to - from).product::<usize>();
+    let size =
+        |cell: &Cell| cell.extent.from.iter().zip(&cell.extent.to).map(|(from, to)| to - from).product::<usize>();
     assert_eq!(map.cells.iter().map(size).sum::<usize>(), whole);
     for (index, cell) in map.cells.iter().enumerate() {
         for other in &map.cells[index + 1..] {
-            let apart = (0..map.axes.len())
-                .any(|axis| cell.extent.to[axis] <= other.extent.from[axis] || other.extent.to[axis] <= cell.extent.from[axis]);
+            let apart = (0..map.axes.len()).any(|axis| {
+                cell.extent.to[axis] <= other.extent.from[axis] || other.extent.to[axis] <= cell.extent.from[axis]
+            });
             assert!(apart, "{cell:?} and {other:?} overlap");
         }
     }
@@ -104,7 +106,13 @@ fn a_loop_returns_whatever_the_parameter() {
     assert_covers(&map);
     for cell in &map.cells {
         let (low, high) = map.ends(&cell.extent)[0];
-        let expected = if high <= 0.125 { "holds" } else if low >= 0.25 { "violated" } else { "border" };
+        let expected = if high <= 0.125 {
+            "holds"
+        } else if low >= 0.25 {
+            "violated"
+        } else {
+            "border"
+        };
         let found = match cell.standing {
             Standing::Holds(_) => "holds",
             Standing::Violated(_) => "violated",

@@ -1,7 +1,7 @@
 //! A box of one or two parameters, partitioned into where a property holds, where it is violated, and what is open.
 
-pub use crate::style::Kind;
 use crate::style::DEFINITIONS;
+pub use crate::style::Kind;
 use crate::svg::{Anchor, Drawing, text_width};
 
 /// An axis.
@@ -121,14 +121,21 @@ fn ticks(axis: &Axis) -> Vec<f64> {
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= rough);
     let step = step.unwrap_or(rough);
     let first = (axis.lower / step - 1e-9).ceil();
-    (0..16).map(|count| (first + f64::from(count)) * step).take_while(|tick| *tick <= axis.upper + step * 1e-9).collect()
+    (0..16)
+        .map(|count| (first + f64::from(count)) * step)
+        .take_while(|tick| *tick <= axis.upper + step * 1e-9)
+        .collect()
 }
 
 /// A tick's number, without the noise of binary fractions.
 fn number(value: f64) -> String {
     let rounded = format!("{value:.6}");
     let short = rounded.trim_end_matches('0').trim_end_matches('.');
-    if short == "-0" || short.is_empty() || (short == "0" && value != 0.0) { format!("{value:.1e}") } else { short.to_owned() }
+    if short == "-0" || short.is_empty() || (short == "0" && value != 0.0) {
+        format!("{value:.1e}")
+    } else {
+        short.to_owned()
+    }
 }
 
 #[cfg(test)]

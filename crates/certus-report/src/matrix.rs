@@ -1,7 +1,7 @@
 //! Rows and columns of verdicts: properties down, checkpoints across, as training went on.
 
-pub use crate::style::Kind;
 use crate::style::DEFINITIONS;
+pub use crate::style::Kind;
 use crate::svg::{Anchor, Drawing, text_width};
 
 /// A table of verdicts to draw.

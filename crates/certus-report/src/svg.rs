@@ -25,7 +25,8 @@ impl Drawing {
     /// A rectangle; `title` is what a reader sees who points at it.
     pub(crate) fn rectangle(&mut self, [x, y, width, height]: [f64; 4], fill: &str, stroke: &str, title: &str) {
         let (x, y, width, height) = (place(x), place(y), place(width), place(height));
-        let start = format!(r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}" stroke="{stroke}""#);
+        let start =
+            format!(r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" fill="{fill}" stroke="{stroke}""#);
         match title {
             "" => self.line_of(&format!("{start}/>")),
             title => self.line_of(&format!("{start}><title>{}</title></rect>", escaped(title))),

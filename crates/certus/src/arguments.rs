@@ -202,19 +202,22 @@ pub struct Simulate {
 /// Checks every property with every checkpoint of a training
 ///
 /// Each network takes the place of the one in the system, and every property is checked with it: one row per checkpoint,
-/// one column per property. Checking is by simulation so far, first with inputs drawn at random, then, where the
-/// environment has a choice, with an adversary against each property. Simulation finds violations and proves nothing: a
-/// cell is `violated`, with the run and the step that show it, or `open`.
+/// one column per property. By simulation, inputs are first drawn at random, then, where the
+/// environment has a choice, chosen by an adversary against each property. Simulation finds violations and proves nothing: a
+/// cell is `violated`, with the run and the step that show it, or `open`. With `--engine bmc`, as `certus check` does it, a cell
+/// holds up to `-k` steps, is violated, or is unknown within `--cell-timeout`.
 ///
-/// Exit code 1: some cell is violated. 2: bad input, or a run left the model. 3: some cell is open. 0 is for engines that
-/// can show that a property holds.
+/// Exit code 0: everything holds, as far as was asked (never by simulation). 1: some cell is violated. 2: bad input, or a run left
+/// the model. 3: some cell is open.
 #[derive(Args, Clone)]
 #[command(after_help = "\
 Examples:
   Two networks, all properties:
     certus gate zoo/pendulum/pendulum.certus zoo/pendulum/pendulum.onnx zoo/satellite/satellite.onnx
   Every checkpoint in a folder, one property, under changed physics:
-    certus gate pendulum.certus checkpoints --property upright --set mass=1.3 --json")]
+    certus gate pendulum.certus checkpoints --property upright --set mass=1.3 --json
+  What was learnt when, proved up to three steps:
+    certus gate aurora.certus checkpoints --engine bmc -k 3 --cell-timeout 20 --picture learnt.svg")]
 pub struct Gate {
     /// The system: a `.certus` file
     pub file: PathBuf,
@@ -248,11 +251,30 @@ pub struct Gate {
     #[arg(long, default_value_t = 16, value_name = "N")]
     pub candidates: usize,
 
+    /// What judges the checkpoints
+    #[arg(long, value_enum, default_value_t = GateEngine::Simulation)]
+    pub engine: GateEngine,
+
+    /// How many steps model checking looks at
+    #[arg(short = 'k', default_value_t = 10, value_name = "N")]
+    pub depth: usize,
+
+    /// How many seconds model checking may take for each checkpoint and property
+    #[arg(long, value_name = "SECONDS")]
+    pub cell_timeout: Option<f64>,
+
+    /// Draws properties × checkpoints, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+
     #[command(flatten)]
     pub common: Common,
 
     #[command(flatten)]
     pub effort: Effort,
+
+    #[command(flatten)]
+    pub memory: Memory,
 }
 
 /// Decides a question about networks
@@ -498,6 +520,15 @@ pub struct Memory {
     /// How many megabytes the open parts of the search may take
     #[arg(long = "memory", default_value_t = 4096, value_name = "MB")]
     pub megabytes: usize,
+}
+
+/// What judges checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GateEngine {
+    /// Runs of the closed loop; finds violations, proves nothing
+    Simulation,
+    /// Bounded model checking
+    Bmc,
 }
 
 /// Where inputs come from.

@@ -100,7 +100,10 @@ fn violating_runs_are_written_as_tables() {
     let cells = |line: usize| lines[line].split(',').collect::<Vec<&str>>();
     let number = |line: usize, column: usize| cells(line)[column].parse::<f64>().unwrap();
     // One run reaches five, the other repeats itself for ever with a negative output.
-    assert_eq!((lines.len(), &cells(1)[..3], &cells(2)[..3]), (3, &["below_five", "0", "0"][..], &["turns_positive", "0", "1"][..]));
+    assert_eq!(
+        (lines.len(), &cells(1)[..3], &cells(2)[..3]),
+        (3, &["below_five", "0", "0"][..], &["turns_positive", "0", "1"][..])
+    );
     assert!(number(1, 7) >= 5.0 && number(2, 7) <= 0.0);
     assert_eq!((cells(1)[9], cells(2)[10]), ("0", "0"));
     let json = folder.file("runs.json");

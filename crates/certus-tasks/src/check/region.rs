@@ -147,8 +147,7 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
             known.property.clone_from(&asked.name);
             known.current = Some(Map::new(&axes, task.resolution));
         }
-        let mut ask =
-            |system: &System, budget: &Budget<'_>| bmc::check(system, asked, task.steps, budget, &mut |_| {});
+        let mut ask = |system: &System, budget: &Budget<'_>| bmc::check(system, asked, task.steps, budget, &mut |_| {});
         let mut confirm = |values: &[f64], drive: &Drive| confirmed(task, property, &names, values, drive);
         let mut watch = |surveyed: Surveyed, map: &Map| {
             let mut known = locked(so_far);

@@ -40,9 +40,10 @@ pub fn region_document(system: &System, steps: usize, results: &[RegionResult]) 
 
 fn mapped(system: &System, name: &str, steps: usize, map: &Map, seconds: f64) -> Value {
     let numbers = |values: Vec<f64>| values.into_iter().map(json_number).collect::<Vec<Value>>();
-    let axes = map.axes.iter().map(|axis| {
-        json!({"name": axis.name, "lower": json_number(axis.lower), "upper": json_number(axis.upper)})
-    });
+    let axes = map
+        .axes
+        .iter()
+        .map(|axis| json!({"name": axis.name, "lower": json_number(axis.lower), "upper": json_number(axis.upper)}));
     let cell = |cell: &Cell| {
         let (lower, upper) = map.ends(&cell.extent).into_iter().unzip();
         let (scope, witness, reason): (Value, Value, Value) = match cell.standing {

@@ -7,7 +7,9 @@ use certus_check::{Outcome, Run, Scope, Verdict};
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::Loading;
-use certus_tasks::check::{self, Checked, PropertyResult, Where, check, document, names_of, policy_names, trace_csv, why};
+use certus_tasks::check::{
+    self, Checked, PropertyResult, Where, check, document, names_of, policy_names, trace_csv, why,
+};
 
 use super::stop_on_interrupt;
 use crate::Finding;

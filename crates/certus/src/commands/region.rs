@@ -105,7 +105,11 @@ fn report(command: &Check, system: &System, results: &[RegionResult], output: &m
         let (name, steps) = (&property.name, command.steps);
         let grid = map.resolution;
         let ranges = ranges.join(", ");
-        writeln!(output, "{}: {name} for {ranges}; {grid} steps each, k = {steps}  {:.2} s", system.name, result.seconds)?;
+        writeln!(
+            output,
+            "{}: {name} for {ranges}; {grid} steps each, k = {steps}  {:.2} s",
+            system.name, result.seconds
+        )?;
         writeln!(output, "  {}\n", property.source)?;
         match map.axes.len() {
             1 => intervals(map, output)?,
@@ -131,7 +135,9 @@ fn words(map: &Map, standing: &Standing) -> String {
             let run = &map.witnesses[*witness].run;
             match run.loop_to {
                 None => format!("violated at every value, at step {}", run.states.len() - 1),
-                Some(start) => format!("violated at every value, for ever: from step {} back to {start}", run.states.len() - 1),
+                Some(start) => {
+                    format!("violated at every value, for ever: from step {} back to {start}", run.states.len() - 1)
+                }
             }
         }
         Standing::ViolatedAt(witness) => format!("violated at {}", values(map, &map.witnesses[*witness])),
@@ -203,9 +209,14 @@ fn picture(map: &Map, output: &mut Output) -> Result<(), Failure> {
     legend.sort_by_key(|standing| standing_word(standing));
     for standing in legend {
         let example = match standing {
-            Standing::Violated(witness) => format!("violated at every value, for example {}", values(map, &map.witnesses[*witness])),
+            Standing::Violated(witness) => {
+                format!("violated at every value, for example {}", values(map, &map.witnesses[*witness]))
+            }
             Standing::ViolatedAt(witness) => {
-                format!("violated at a value, for example {}; of the others nothing is known", values(map, &map.witnesses[*witness]))
+                format!(
+                    "violated at a value, for example {}; of the others nothing is known",
+                    values(map, &map.witnesses[*witness])
+                )
             }
             other => words(map, other),
         };

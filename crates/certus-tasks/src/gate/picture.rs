@@ -19,8 +19,7 @@ pub fn picture(gated: &Gated) -> String {
         }
         Cell::Refuted { loop_to: Some(_), .. } => (Kind::Violated, "for ever".to_owned()),
         Cell::Open => (Kind::Open, "open".to_owned()),
-        Cell::Unknown { settled: None, .. } => (Kind::Open, "unknown".to_owned()),
-        Cell::Unknown { settled: Some(steps), .. } => (Kind::Open, format!("k = {steps}, then ?")),
+        Cell::Unknown { .. } => (Kind::Open, "unknown".to_owned()),
     };
     let rows: Vec<(String, Vec<(Kind, String)>)> = gated
         .properties

@@ -61,7 +61,6 @@ pub fn check(
         for shape in search.shapes(depth) {
             match search.ask(shape, watch)? {
                 Asked::Violated(run) => {
-                    notes.extend(choices_note(system, &run));
                     return Ok(Outcome { verdict: Verdict::Violated(run), notes });
                 }
                 Asked::None => {}
@@ -93,13 +92,6 @@ pub fn check(
     }
     notes.extend(search.vacuous(steps, watch)?);
     Ok(Outcome { verdict: Verdict::Holds(Scope::Bounded(steps)), notes })
-}
-
-/// Which choices of the environment a violation rests on.
-fn choices_note(system: &System, run: &Run) -> Option<String> {
-    let names: Vec<&str> = system.inputs.iter().map(|input| input.name.as_str()).collect();
-    (!names.is_empty() && !run.inputs.is_empty())
-        .then(|| format!("the violation needs the environment's choices of {} that are shown", names.join(", ")))
 }
 
 /// What a query of one shape says.
@@ -190,7 +182,7 @@ impl Search<'_> {
         formulas: &[(&Normal, usize)],
         beyond: Beyond,
     ) -> Result<Question, CheckError> {
-        Question::new(self.system, Wanted { start, shape, formulas, beyond }, &|_| Vec::new())
+        Question::new(self.system, Wanted { start, shape, formulas, beyond }, &|_| Vec::new())?.at_best_ends()
     }
 
     fn solve(

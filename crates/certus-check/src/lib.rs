@@ -11,18 +11,26 @@
 //! * [`lasso`]: the truth of a temporal formula on a run that repeats itself;
 //! * [`question`]: one question about runs, ready to be asked;
 //! * [`replay`]: runs, evaluated;
-//! * [`bmc`]: the search for a violation.
+//! * [`bmc`]: the search for a violation;
+//! * [`enclosed`]: whether a whole box of runs violates a property;
+//! * [`choices`]: which of the environment's choices a violation needs;
+//! * [`parametric`]: a system for all values of its parameters at once;
+//! * [`region`]: for which values of parameters a property holds.
 //!
 //! Depends on `certus-lang`, `certus-sim` (what finite runs mean) and `certus-solver`. It never prints and reads no files.
 
 #![forbid(unsafe_code)]
 
 pub mod bmc;
+pub mod choices;
 pub mod condition;
+pub mod enclosed;
 pub mod induction;
 pub mod lasso;
 mod outcome;
+pub mod parametric;
 pub mod question;
+pub mod region;
 pub mod replay;
 pub mod simplify;
 pub mod temporal;

@@ -12,7 +12,7 @@ use certus_solver::{Place, Query, QueryError, Witness};
 use crate::condition::{and, condition};
 use crate::outcome::CheckError;
 use crate::replay::Drive;
-use crate::simplify::{labels, required, settle, with_labels};
+use crate::simplify::{at_best_ends, labels, required, settle, with_labels};
 use crate::temporal::{Beyond, Normal, Shape, encode};
 use crate::unroll::{Start, Unrolled, unroll};
 
@@ -89,6 +89,14 @@ impl Question {
         let formula = with_labels(&mut unrolled, and(parts), &fixed)?;
         let formula = settle(&mut unrolled, formula)?;
         Ok(Question { unrolled, formula, shape, with_last })
+    }
+
+    /// The same question where numbers that matter in one direction only have their best value. There is an answer if there
+    /// was one, but not every answer is left.
+    pub fn at_best_ends(mut self) -> Result<Question, CheckError> {
+        self.unrolled.region = at_best_ends(&self.unrolled.graph, &self.unrolled.region, &self.formula);
+        self.formula = settle(&mut self.unrolled, self.formula)?;
+        Ok(self)
     }
 
     /// The query that it is.

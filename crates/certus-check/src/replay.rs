@@ -7,11 +7,12 @@
 
 use certus_graph::GraphError;
 use certus_graph::eval::{Evaluator, Workspace};
-use certus_lang::system::{ActionRole, Chance, Formula, System};
+use certus_lang::system::{ActionRole, Chance, Formula, System, Variable};
 use certus_sim::semantics::{self, Tail};
 
 use crate::lasso;
 use crate::outcome::Run;
+use crate::temporal::Normal;
 
 /// What drives a run: everything that is free.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +29,41 @@ pub struct Drive {
     pub loop_to: Option<usize>,
     /// Whether the last position must have a successor: the property speaks of it.
     pub with_last: bool,
+}
+
+impl Drive {
+    /// What drove a run that violates a formula.
+    pub fn of(system: &System, formula: &Formula, run: &Run) -> Drive {
+        let random = |labels: &Vec<usize>| -> Vec<usize> {
+            let own = labels.iter().zip(&system.roles.actions);
+            own.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. })).map(|(&label, _)| label).collect()
+        };
+        Drive {
+            state: run.states.first().cloned().unwrap_or_default(),
+            inputs: run.inputs.clone(),
+            chances: run.chances.clone(),
+            choices: run.actions.iter().map(random).collect(),
+            loop_to: run.loop_to,
+            with_last: Normal::of(formula, false).atoms().iter().any(|id| system.atoms[id.0].uses_next),
+        }
+    }
+
+    /// Whether a position must have a successor.
+    pub(crate) fn is_followed(&self, position: usize) -> bool {
+        position + 1 < self.inputs.len() || self.loop_to.is_some() || self.with_last
+    }
+
+    /// The labels at a position, one-hot, as the step takes them.
+    pub(crate) fn one_hots(&self, system: &System, position: usize) -> Vec<Vec<f64>> {
+        let one_hot = |labels: usize, chosen: usize| -> Vec<f64> {
+            (0..labels).map(|label| f64::from(u8::from(label == chosen))).collect()
+        };
+        let chances = system.chances.iter().map(|chance| chance.labels.len()).zip(&self.chances[position]);
+        let random = system.actions.iter().zip(&system.roles.actions);
+        let random = random.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. }));
+        let choices = random.map(|(action, _)| action.labels.len()).zip(&self.choices[position]);
+        chances.chain(choices).map(|(labels, &chosen)| one_hot(labels, chosen)).collect()
+    }
 }
 
 /// Makes a run. Nothing if it is none of the system's, or does not violate the property.
@@ -47,7 +83,7 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
     let roles = &system.roles;
     let mut state = drive.state.clone();
     for position in 0..positions {
-        if !in_ranges(system, &state) {
+        if !in_ranges(&system.states, &state) || !in_ranges(&system.inputs, &drive.inputs[position]) {
             return Ok(None);
         }
         let arguments = arguments(system, &state, drive, position);
@@ -59,8 +95,10 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
             return Ok(None);
         }
         let next: Vec<f64> = roles.next.iter().flat_map(|next| output(next.port).iter().copied()).collect();
-        let followed = position + 1 < positions || drive.loop_to.is_some() || drive.with_last;
-        if followed && (roles.assume.is_some_and(|assume| !truth(assume.truth.port)) || !in_ranges(system, &next)) {
+        let followed = drive.is_followed(position);
+        if followed
+            && (roles.assume.is_some_and(|assume| !truth(assume.truth.port)) || !in_ranges(&system.states, &next))
+        {
             return Ok(None);
         }
         let happens = |(chance, &label): (&Chance, &usize)| chance.probabilities[label] > 0.0;
@@ -92,36 +130,22 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
     Ok(violated.then_some(run))
 }
 
-fn in_ranges(system: &System, state: &[f64]) -> bool {
-    let ranges = system.states.iter().flat_map(|variable| variable.lower.iter().zip(&variable.upper));
-    state.iter().zip(ranges).all(|(value, (low, high))| low <= value && value <= high)
+fn in_ranges(variables: &[Variable], values: &[f64]) -> bool {
+    let ranges = variables.iter().flat_map(|variable| variable.lower.iter().zip(&variable.upper));
+    values.iter().zip(ranges).all(|(value, (low, high))| low <= value && value <= high)
 }
 
 /// The inputs of the step at a position.
 fn arguments(system: &System, state: &[f64], drive: &Drive, position: usize) -> Vec<Vec<f64>> {
-    let one_hot = |labels: usize, chosen: usize| -> Vec<f64> {
-        (0..labels).map(|label| f64::from(u8::from(label == chosen))).collect()
-    };
-    let mut arguments = Vec::new();
-    let mut rest = state;
-    for variable in &system.states {
-        let (own, after) = rest.split_at(variable.len);
-        arguments.push(own.to_vec());
-        rest = after;
-    }
-    let mut rest = drive.inputs[position].as_slice();
-    for variable in &system.inputs {
-        let (own, after) = rest.split_at(variable.len);
-        arguments.push(own.to_vec());
-        rest = after;
-    }
-    for (chance, &chosen) in system.chances.iter().zip(&drive.chances[position]) {
-        arguments.push(one_hot(chance.labels.len(), chosen));
-    }
-    let random = system.actions.iter().zip(&system.roles.actions);
-    let random = random.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. }));
-    for ((action, _), &chosen) in random.zip(&drive.choices[position]) {
-        arguments.push(one_hot(action.labels.len(), chosen));
-    }
-    arguments
+    let numbers = split(&system.states, state).chain(split(&system.inputs, &drive.inputs[position]));
+    numbers.map(<[f64]>::to_vec).chain(drive.one_hots(system, position)).collect()
+}
+
+/// The elements of each variable, from all of them one after the other.
+pub(crate) fn split<'a, T>(variables: &'a [Variable], flat: &'a [T]) -> impl Iterator<Item = &'a [T]> {
+    variables.iter().scan(flat, |rest, variable| {
+        let (own, after) = rest.split_at_checked(variable.len)?;
+        *rest = after;
+        Some(own)
+    })
 }

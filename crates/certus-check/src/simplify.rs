@@ -3,7 +3,8 @@
 //! Of the formula of a run some parts must hold whatever else does. A bound of a single free number becomes part of the
 //! region: samples and descents then stay inside, and a number that is fixed is no variable any more. A label that an arg-max
 //! must take becomes a constant of the graph: the plant's cases for the other labels vanish, and what must be true of
-//! the scores stays in the formula.
+//! the scores stays in the formula. And a free number that the formula only compares, always in the same direction (a threshold), is
+//! fixed at the end where most is satisfied.
 
 use std::collections::HashMap;
 
@@ -15,7 +16,7 @@ use certus_lang::system::AtomId;
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Place, Region};
 
-use crate::condition::{always, and, never, number, or, source};
+use crate::condition::{always, and, at_most, never, number, or, source};
 use crate::temporal::{Normal, Shape};
 use crate::unroll::Unrolled;
 
@@ -58,6 +59,89 @@ fn bound(graph: &Graph, atom: &Atom<Place>) -> Option<(usize, bool, f64)> {
         coefficient.lo > 0.0,
         -coefficient.lo * constant.lo,
     ))
+}
+
+/// Fixes free numbers at the end of their range where the formula is satisfied if it is anywhere: those that no node it
+/// speaks of depends on, and that stand in all of its atoms with the same sign, or in none.
+pub fn at_best_ends(graph: &Graph, region: &Region, formula: &Formula<Place>) -> Region {
+    let mut region = region.clone();
+    let mut signs: Vec<Signs> = vec![Signs::default(); region.lower.len()];
+    let mut cone = vec![false; graph.len()];
+    look(graph, formula, &mut signs, &mut cone);
+    for (index, node) in graph.nodes().iter().enumerate().rev().filter(|(_, node)| !matches!(node.op, Op::Input(_))) {
+        if !cone[index] {
+            continue;
+        }
+        for &input in &node.inputs {
+            if !matches!(graph.node(input).op, Op::Input(_)) {
+                cone[input.index()] = true;
+                continue;
+            }
+            // Read straight from what is free: by a gather, only some of it.
+            let read: Vec<usize> = match &node.op {
+                Op::Gather(gather) => gather.indices.clone(),
+                _ => (0..signs.len()).collect(),
+            };
+            read.into_iter().for_each(|element| signs[element] = Signs { rising: true, falling: true });
+        }
+    }
+    for (element, signs) in signs.iter().enumerate() {
+        let (low, high) = (region.lower[element], region.upper[element]);
+        match signs {
+            // An empty range stays empty.
+            _ if low > high => {}
+            Signs { rising: true, falling: true } => {}
+            Signs { falling: true, .. } if high.is_finite() => region.lower[element] = high,
+            _ if low.is_finite() => region.upper[element] = low,
+            _ => {}
+        }
+    }
+    Region::new(region.lower, region.upper)
+}
+
+/// The formula with free numbers that are fixed put in as constants, wherever that needs no rounding.
+pub fn with_fixed(graph: &Graph, region: &Region, formula: Formula<Place>) -> Formula<Place> {
+    match formula {
+        Formula::And(parts) => and(parts.into_iter().map(|part| with_fixed(graph, region, part)).collect()),
+        Formula::Or(parts) => or(parts.into_iter().map(|part| with_fixed(graph, region, part)).collect()),
+        Formula::Atom(Atom { linear, strict }) => {
+            let mut known = Linear::constant(linear.constant);
+            for (place, coefficient) in linear.terms {
+                let free = matches!(graph.node(place.node).op, Op::Input(_));
+                let (low, high) =
+                    if free { (region.lower[place.element], region.upper[place.element]) } else { (0.0, 1.0) };
+                let constant = known.constant + coefficient * Interval::point(low);
+                match low == high && constant.lo == constant.hi {
+                    true => known.constant = constant,
+                    false => known.terms.push((place, coefficient)),
+                }
+            }
+            at_most(&known, &Linear::constant(Interval::ZERO), strict)
+        }
+    }
+}
+
+/// In which directions an atom's left side can move with a number.
+#[derive(Clone, Copy, Default)]
+struct Signs {
+    rising: bool,
+    falling: bool,
+}
+
+fn look(graph: &Graph, formula: &Formula<Place>, signs: &mut [Signs], cone: &mut [bool]) {
+    match formula {
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| look(graph, part, signs, cone)),
+        Formula::Atom(atom) => {
+            for (place, coefficient) in &atom.linear.terms {
+                if matches!(graph.node(place.node).op, Op::Input(_)) {
+                    signs[place.element].rising |= coefficient.hi > 0.0;
+                    signs[place.element].falling |= coefficient.lo < 0.0;
+                } else {
+                    cone[place.node.index()] = true;
+                }
+            }
+        }
+    }
 }
 
 /// The atoms that must hold (or must not) at positions for a temporal formula to hold, as far as that is plain.
@@ -169,6 +253,7 @@ pub fn settle(unrolled: &mut Unrolled, mut formula: Formula<Place>) -> Result<Fo
         }
         let free: Vec<Interval> =
             region.lower.iter().zip(&region.upper).map(|(&lo, &hi)| Interval { lo, hi }).collect();
+        formula = with_fixed(&unrolled.graph, region, formula);
         let values = enclose_nodes(&unrolled.graph, &[&free])?;
         formula = decided(&unrolled.graph, &formula, &values);
         let fixed = unrolled.graph.ids().zip(unrolled.graph.nodes()).filter(|(id, node)| {
@@ -213,4 +298,59 @@ fn moved(graph: &Graph, atom: &Atom<Place>) -> Formula<Place> {
     let start = Linear::constant(atom.linear.constant);
     let linear = atom.linear.terms.iter().fold(start, |sum, (place, factor)| sum.plus(*factor, &number(graph, *place)));
     Formula::Atom(Atom { linear, strict: atom.strict })
+}
+
+#[cfg(test)]
+mod tests {
+    use certus_graph::ops::{Gather, Relu};
+
+    use super::*;
+
+    /// Four free numbers, the last of which a node reads.
+    fn graph() -> (Graph, NodeId, NodeId) {
+        let mut graph = Graph::new();
+        let free = graph.input("free", &[4]);
+        let gathered = graph.apply(Gather { axis: 0, indices: vec![3], index_shape: vec![1] }, &[free]).unwrap();
+        let computed = graph.apply(Relu, &[gathered]).unwrap();
+        (graph, free, computed)
+    }
+
+    fn below(left: (NodeId, usize), right: (NodeId, usize)) -> Formula<Place> {
+        let number = |(node, element): (NodeId, usize)| Linear::variable(Place { node, element });
+        at_most(&number(left), &number(right), false)
+    }
+
+    #[test]
+    fn thresholds_are_fixed_at_their_best_ends() {
+        let (graph, free, computed) = graph();
+        let region = Region::new(vec![0.0; 4], vec![1.0; 4]);
+        // Number 0 only below others, number 1 on both sides, number 2 only above, number 3 inside of a computed one.
+        let formula = or(vec![
+            and(vec![below((free, 0), (free, 1)), below((free, 1), (free, 2))]),
+            below((free, 0), (computed, 0)),
+        ]);
+        let fixed = at_best_ends(&graph, &region, &formula);
+        assert_eq!((fixed.lower, fixed.upper), (vec![0.0, 0.0, 1.0, 0.0], vec![0.0, 1.0, 1.0, 1.0]));
+    }
+
+    #[test]
+    fn an_empty_range_is_not_made_a_point() {
+        let (graph, free, _) = graph();
+        let region = Region::new(vec![0.0, 2.0, 0.0, 0.0], vec![1.0; 4]);
+        let fixed = at_best_ends(&graph, &region, &below((free, 0), (free, 2)));
+        assert_eq!((fixed.lower[1], fixed.upper[1]), (2.0, 1.0));
+    }
+
+    #[test]
+    fn fixed_numbers_become_constants_where_nothing_is_rounded() {
+        let (graph, free, _) = graph();
+        let region = Region::new(vec![0.5, 0.0, 0.0, 0.0], vec![0.5, 1.0, 1.0, 1.0]);
+        let (narrowed, rest) = into_region(&graph, &region, with_fixed(&graph, &region, below((free, 0), (free, 1))));
+        assert_eq!((narrowed.lower[1], narrowed.upper[1]), (0.5, 1.0));
+        assert_eq!(rest, and(Vec::new()));
+        let third = Linear::variable(Place { node: free, element: 0 });
+        let third = Linear { terms: vec![(third.terms[0].0, Interval::new(0.1, 0.2))], ..third };
+        let kept = Formula::Atom(Atom { linear: third, strict: false });
+        assert_eq!(with_fixed(&graph, &region, kept.clone()), kept);
+    }
 }

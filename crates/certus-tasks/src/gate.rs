@@ -1,7 +1,8 @@
 //! Properties × checkpoints: an acceptance test for training.
 //!
-//! Each checkpoint takes the place of a network of the system, and an [`Engine`] says what it can of every property. The
-//! one engine there is simulates: it finds violations and proves nothing, so its other verdict is `open`.
+//! Each checkpoint takes the place of a network of the system, and an [`Engine`] says what it can of every property.
+//! [`Simulation`] finds violations and proves nothing, so its other verdict is `open`; [`BoundedChecking`] also shows that
+//! nothing is violated up to a number of steps.
 
 use std::cmp::Ordering as Order;
 use std::path::{Path, PathBuf};
@@ -15,6 +16,12 @@ use certus_sim::{InputSource, Options, RunReport, Simulator, Summary, Verdict};
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
 use crate::{Loading, load_system, network_of, property_named};
+
+mod bounded;
+mod picture;
+
+pub use bounded::BoundedChecking;
+pub use picture::picture;
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -36,6 +43,15 @@ pub struct Gate {
 pub enum Cell {
     /// It holds.
     Holds,
+    /// Nothing that so many steps can show violates it.
+    HoldsUpTo(usize),
+    /// A run violates it that model checking found and the system made again.
+    Refuted {
+        /// How many steps the run has.
+        steps: usize,
+        /// The position to which it returns, if it repeats itself for ever.
+        loop_to: Option<usize>,
+    },
     /// A run violates it.
     Violated {
         /// The number of the run; with the seed, it names the run.
@@ -49,6 +65,25 @@ pub enum Cell {
     },
     /// Neither is known.
     Open,
+    /// Neither is known, for this reason; nothing is violated up to so many steps, if any number was settled.
+    Unknown {
+        /// Why.
+        reason: String,
+        /// The steps.
+        settled: Option<usize>,
+    },
+}
+
+impl Cell {
+    /// Whether a run violates the property.
+    pub fn is_violated(&self) -> bool {
+        matches!(self, Cell::Violated { .. } | Cell::Refuted { .. })
+    }
+
+    /// Whether the property holds, as far as was asked.
+    pub fn holds(&self) -> bool {
+        matches!(self, Cell::Holds | Cell::HoldsUpTo(_))
+    }
 }
 
 /// A checkpoint and what was found out about it.
@@ -80,12 +115,19 @@ pub struct Gated {
 impl Gated {
     /// Whether some property is violated with some checkpoint.
     pub fn is_violated(&self) -> bool {
-        self.rows.iter().flat_map(|row| &row.cells).any(|cell| matches!(cell, Cell::Violated { .. }))
+        self.rows.iter().flat_map(|row| &row.cells).any(Cell::is_violated)
     }
 
     /// Whether every property holds with every checkpoint.
     pub fn holds(&self) -> bool {
-        self.rows.len() == self.of && self.rows.iter().all(|row| row.cells.iter().all(|cell| *cell == Cell::Holds))
+        self.rows.len() == self.of && self.rows.iter().all(|row| row.cells.iter().all(Cell::holds))
+    }
+
+    /// The checkpoint from which on a property holds, with all later ones, as far as was asked.
+    pub fn learnt(&self, property: usize) -> Option<usize> {
+        let not = self.rows.iter().rposition(|row| !row.cells[property].holds());
+        let first = not.map_or(0, |last| last + 1);
+        (self.rows.len() == self.of && first < self.rows.len()).then_some(first)
     }
 
     /// Whether a run left the model.
@@ -287,6 +329,24 @@ fn natural(a: &str, b: &str) -> Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_property_is_learnt_where_it_holds_from_then_on() {
+        let row = |cell: Cell| Row { network: PathBuf::new(), cells: vec![cell], faults: 0 };
+        let gated = |cells: Vec<Cell>| Gated {
+            system: String::new(),
+            network: String::new(),
+            properties: vec![String::new()],
+            of: cells.len(),
+            rows: cells.into_iter().map(row).collect(),
+        };
+        let broken = || Cell::Refuted { steps: 0, loop_to: None };
+        assert_eq!(gated(vec![broken(), Cell::Holds, Cell::HoldsUpTo(3)]).learnt(0), Some(1));
+        assert_eq!(gated(vec![Cell::Holds, broken(), Cell::Holds]).learnt(0), Some(2));
+        assert_eq!(gated(vec![Cell::Holds, Cell::Open]).learnt(0), None);
+        // Checkpoints that were not looked at might have lost it again.
+        assert_eq!(Gated { of: 3, ..gated(vec![broken(), Cell::Holds]) }.learnt(0), None);
+    }
 
     #[test]
     fn checkpoints_are_in_the_order_of_their_numbers() {

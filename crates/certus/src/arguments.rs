@@ -60,7 +60,9 @@ pub enum Command {
 Examples:
   certus check zoo/toy/toy.certus
   certus check zoo/toy/toy.certus below_five -k 5
-  certus check zoo/aurora/aurora.certus p2 p3 -k 4 --json")]
+  certus check zoo/aurora/aurora.certus p2 p3 -k 4 --json
+  For which thresholds of 'close to the minimum latency' and 'heavy loss' property 3 holds:
+    certus check zoo/aurora/aurora.certus p3 -k 0 --region close=1..2,loss --picture p3.svg")]
 pub struct Check {
     /// The system: a `.certus` file
     pub file: PathBuf,
@@ -86,6 +88,15 @@ pub struct Check {
     #[arg(long)]
     pub expect: bool,
 
+    /// Also writes the runs that violate properties to a file: a table for `.csv`, the document of `--json` for `.json`
+    ///
+    /// The file appears whole or not at all, and only if something is violated.
+    #[arg(long, value_name = "FILE", conflicts_with = "region", value_parser = parse_trace)]
+    pub trace: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub regions: Regions,
+
     #[command(flatten)]
     pub common: Common,
 
@@ -94,6 +105,27 @@ pub struct Check {
 
     #[command(flatten)]
     pub memory: Memory,
+}
+
+/// Flags that map a property over parameters.
+#[derive(Args, Clone)]
+pub struct Regions {
+    /// Maps the properties over the ranges of these `param`s instead: where they hold, where they are violated
+    ///
+    /// A range may be narrowed: `--region a,b=0..1`. Cells of a grid are settled from coarse to fine: `holds` for every
+    /// value in the cell, `violated` at every value, violated at a value (a finest cell in which a violation was found, and
+    /// nothing is known of its other values), or open. Exit code 0: it holds for all values. 1: it is violated at some. 3: something is open,
+    /// and nothing violated.
+    #[arg(long, value_name = "NAME[=A..B],…", value_delimiter = ',', value_parser = parse_region, conflicts_with = "expect")]
+    pub region: Vec<(String, Option<(f64, f64)>)>,
+
+    /// How many steps the grid has along each parameter
+    #[arg(long, default_value_t = 32, value_name = "N")]
+    pub resolution: usize,
+
+    /// Draws the map of one property over one parameter or two, as SVG
+    #[arg(long, value_name = "FILE", requires = "region")]
+    pub picture: Option<PathBuf>,
 }
 
 /// Runs the closed loop and watches every property
@@ -170,19 +202,22 @@ pub struct Simulate {
 /// Checks every property with every checkpoint of a training
 ///
 /// Each network takes the place of the one in the system, and every property is checked with it: one row per checkpoint,
-/// one column per property. Checking is by simulation so far, first with inputs drawn at random, then, where the
-/// environment has a choice, with an adversary against each property. Simulation finds violations and proves nothing: a
-/// cell is `violated`, with the run and the step that show it, or `open`.
+/// one column per property. By simulation, inputs are first drawn at random, then, where the
+/// environment has a choice, chosen by an adversary against each property. Simulation finds violations and proves nothing: a
+/// cell is `violated`, with the run and the step that show it, or `open`. With `--engine bmc`, as `certus check` does it, a cell
+/// holds up to `-k` steps, is violated, or is unknown within `--cell-timeout`.
 ///
-/// Exit code 1: some cell is violated. 2: bad input, or a run left the model. 3: some cell is open. 0 is for engines that
-/// can show that a property holds.
+/// Exit code 0: everything holds, as far as was asked (never by simulation). 1: some cell is violated. 2: bad input, or a run left
+/// the model. 3: some cell is open.
 #[derive(Args, Clone)]
 #[command(after_help = "\
 Examples:
   Two networks, all properties:
     certus gate zoo/pendulum/pendulum.certus zoo/pendulum/pendulum.onnx zoo/satellite/satellite.onnx
   Every checkpoint in a folder, one property, under changed physics:
-    certus gate pendulum.certus checkpoints --property upright --set mass=1.3 --json")]
+    certus gate pendulum.certus checkpoints --property upright --set mass=1.3 --json
+  What was learnt when, proved up to three steps:
+    certus gate aurora.certus checkpoints --engine bmc -k 3 --cell-timeout 20 --picture learnt.svg")]
 pub struct Gate {
     /// The system: a `.certus` file
     pub file: PathBuf,
@@ -216,11 +251,30 @@ pub struct Gate {
     #[arg(long, default_value_t = 16, value_name = "N")]
     pub candidates: usize,
 
+    /// What judges the checkpoints
+    #[arg(long, value_enum, default_value_t = GateEngine::Simulation)]
+    pub engine: GateEngine,
+
+    /// How many steps model checking looks at
+    #[arg(short = 'k', default_value_t = 10, value_name = "N")]
+    pub depth: usize,
+
+    /// How many seconds model checking may take for each checkpoint and property
+    #[arg(long, value_name = "SECONDS")]
+    pub cell_timeout: Option<f64>,
+
+    /// Draws properties × checkpoints, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+
     #[command(flatten)]
     pub common: Common,
 
     #[command(flatten)]
     pub effort: Effort,
+
+    #[command(flatten)]
+    pub memory: Memory,
 }
 
 /// Decides a question about networks
@@ -468,6 +522,15 @@ pub struct Memory {
     pub megabytes: usize,
 }
 
+/// What judges checkpoints.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum GateEngine {
+    /// Runs of the closed loop; finds violations, proves nothing
+    Simulation,
+    /// Bounded model checking
+    Bmc,
+}
+
 /// Where inputs come from.
 #[derive(Clone, Debug)]
 pub enum Inputs {
@@ -503,6 +566,24 @@ fn parse_setting(text: &str) -> Result<(String, f64), String> {
         return Err(format!("'{value}' is not finite"));
     }
     Ok((name.trim().to_owned(), number))
+}
+
+fn parse_trace(text: &str) -> Result<PathBuf, String> {
+    let path = PathBuf::from(text);
+    match path.extension().and_then(|extension| extension.to_str()) {
+        Some("csv" | "json") => Ok(path),
+        _ => Err("expected a name that ends in .csv or .json".to_owned()),
+    }
+}
+
+fn parse_region(text: &str) -> Result<(String, Option<(f64, f64)>), String> {
+    let wrong = || "expected NAME or NAME=A..B, for example mass=0.5..2".to_owned();
+    let Some((name, range)) = text.split_once('=') else {
+        return if text.trim().is_empty() { Err(wrong()) } else { Ok((text.trim().to_owned(), None)) };
+    };
+    let (low, high) = range.split_once("..").ok_or_else(wrong)?;
+    let end = |text: &str| text.trim().parse::<f64>().ok().filter(|value| value.is_finite()).ok_or_else(wrong);
+    Ok((name.trim().to_owned(), Some((end(low)?, end(high)?))))
 }
 
 fn parse_network(text: &str) -> Result<(String, PathBuf), String> {
@@ -548,6 +629,15 @@ mod tests {
         assert_eq!(parse_network("f=a=b.onnx"), Ok(("f".to_owned(), PathBuf::from("a=b.onnx"))));
         for wrong in ["f.onnx", "=f.onnx", "f="] {
             assert!(parse_network(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn regions_are_names_with_or_without_a_range() {
+        assert_eq!(parse_region("a"), Ok(("a".to_owned(), None)));
+        assert_eq!(parse_region("a=-1..2.5"), Ok(("a".to_owned(), Some((-1.0, 2.5)))));
+        for wrong in ["", "a=1", "a=1..", "a=1..x", "a=0..inf"] {
+            assert!(parse_region(wrong).is_err(), "{wrong}");
         }
     }
 

@@ -87,3 +87,33 @@ fn what_has_no_probability_does_not_happen() {
         assert_eq!(ran.code, code, "{}{}", ran.stdout, ran.stderr);
     }
 }
+
+#[test]
+fn violating_runs_are_written_as_tables() {
+    let folder = Folder::new("trace");
+    let table = folder.file("runs.csv");
+    let ran = certus(&["check", TOY, "-k", "2", "--trace", &table]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let text = std::fs::read_to_string(&table).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    assert_eq!(lines[0], "property,step,repeats,v1,v2,d1,d2,y,y < 10,y < 5,y > 0");
+    let cells = |line: usize| lines[line].split(',').collect::<Vec<&str>>();
+    let number = |line: usize, column: usize| cells(line)[column].parse::<f64>().unwrap();
+    // One run reaches five, the other repeats itself for ever with a negative output.
+    assert_eq!(
+        (lines.len(), &cells(1)[..3], &cells(2)[..3]),
+        (3, &["below_five", "0", "0"][..], &["turns_positive", "0", "1"][..])
+    );
+    assert!(number(1, 7) >= 5.0 && number(2, 7) <= 0.0);
+    assert_eq!((cells(1)[9], cells(2)[10]), ("0", "0"));
+    let json = folder.file("runs.json");
+    certus(&["check", TOY, "below_five", "-k", "2", "--trace", &json]);
+    let document: Value = serde_json::from_str(&std::fs::read_to_string(&json).unwrap()).unwrap();
+    assert_eq!(document["results"][0]["verdict"], "violated");
+    // Nothing is violated: nothing is written, and that is said.
+    let none = folder.file("none.csv");
+    let ran = certus(&["check", TOY, "below_ten", "-k", "1", "--trace", &none]);
+    assert!(ran.code == 0 && ran.stderr.contains("nothing is violated"), "{}", ran.stderr);
+    assert_eq!(folder.names(), ["runs.csv", "runs.json"]);
+    assert_eq!(certus(&["check", TOY, "--trace", "runs.txt"]).code, 2);
+}

@@ -64,3 +64,34 @@ fn open_is_undecided_and_mistakes_are_told_before_anything_runs() {
         assert!(ran.stderr.contains(message), "{arguments:?}: {}", ran.stderr);
     }
 }
+
+#[test]
+fn model_checking_proves_and_refutes_and_says_when_something_was_learnt() {
+    let folder = Folder::new("gate-bmc");
+    let system = root().join("zoo/toy/toy.onnx").display().to_string();
+    let picture = folder.file("learnt.svg");
+    // The same network before and after: what holds, holds with both.
+    let arguments = ["gate", "zoo/toy/toy.certus", &system, &system, "--engine", "bmc", "-k", "2"];
+    let ran = certus(&[&arguments[..], &["--picture", &picture]].concat());
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    for text in [
+        "bounded model checking, at most 2 steps",
+        "holds up to 2 steps  violated at step 0  violated for ever (0 back to 0)",
+        "below_ten: holds with every checkpoint",
+        "below_five: does not hold with the last checkpoint",
+    ] {
+        assert!(ran.stdout.contains(text), "{text} in {}", ran.stdout);
+    }
+    let drawn = std::fs::read_to_string(&picture).unwrap();
+    assert!(drawn.contains("k = 2") && drawn.contains("for ever") && drawn.ends_with("</svg>\n"));
+    let good = certus(&[&arguments[..], &["--property", "below_ten", "--json"]].concat());
+    assert_eq!(good.code, 0, "{}{}", good.stdout, good.stderr);
+    let document: serde_json::Value = serde_json::from_str(&good.stdout).unwrap();
+    assert_eq!(document["checkpoints"][1]["accepted"], true);
+    assert_eq!(document["checkpoints"][0]["results"][0]["scope"]["bounded"], 2);
+    // No time for a cell leaves it unknown, and that is no acceptance.
+    let late = certus(&[&arguments[..], &["--property", "below_ten", "--cell-timeout", "0"]].concat());
+    assert!(late.code == 3 && late.stdout.contains("unknown: the time was over"), "{}{}", late.stdout, late.stderr);
+    let wrong = certus(&[&arguments[..], &["--cell-timeout", "-1"]].concat());
+    assert_eq!(wrong.code, 2, "{}{}", wrong.stdout, wrong.stderr);
+}

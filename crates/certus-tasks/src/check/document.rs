@@ -80,7 +80,8 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
     json!({"system": system.name, "results": results.iter().map(result).collect::<Vec<_>>()})
 }
 
-fn trace(system: &System, run: &Run) -> Value {
+/// A run as a list of its positions.
+pub(super) fn trace(system: &System, run: &Run) -> Value {
     let numbers = |names: Vec<String>, values: &[f64]| -> Value {
         names.into_iter().zip(values.iter().map(|&value| json_number(value))).collect::<Map<_, _>>().into()
     };

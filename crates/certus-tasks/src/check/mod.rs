@@ -2,16 +2,22 @@
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use certus_check::bmc::{self, Depth};
-use certus_check::{Outcome, Unknown, Verdict};
-use certus_lang::system::System;
+use certus_check::{CheckError, Outcome, Unknown, Verdict, choices};
+use certus_lang::system::{PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
 mod document;
+mod region;
+mod region_document;
+mod trace_table;
 
 pub use document::{document, names_of, policy_names, why};
+pub use region::{Mapped, RegionResult, Regions, regions};
+pub use region_document::{region_document, region_picture, shares, standing_word};
+pub use trace_table::trace_csv;
 
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
@@ -57,6 +63,9 @@ pub struct Where {
     /// How far that is.
     pub depth: Option<Depth>,
 }
+
+/// So long may it take to find out which choices a violation needs.
+const LONGEST_LOOK: Duration = Duration::from_secs(5);
 
 /// What was found out so far: kept outside of the work, so that nothing is lost if that is late.
 #[derive(Default)]
@@ -106,6 +115,23 @@ fn unknown(reason: UnknownReason, place: &Where, begun: bool) -> Outcome {
     Outcome { verdict: Verdict::Unknown(Unknown { reason, place, settled: None }), notes: Vec::new() }
 }
 
+/// Adds to a violation which of the environment's choices it needs.
+fn with_needs(
+    system: &System,
+    property: usize,
+    mut outcome: Outcome,
+    deadline: Option<Instant>,
+) -> Result<Outcome, CheckError> {
+    if let (Verdict::Violated(run), PropertyKind::Ltl(formula)) = (&outcome.verdict, &system.properties[property].kind)
+        && !system.inputs.is_empty()
+    {
+        let latest = Instant::now() + LONGEST_LOOK;
+        let deadline = deadline.map_or(latest, |deadline| deadline.min(latest));
+        outcome.notes.extend(choices::needs(system, formula, run, Some(deadline))?.notes(system));
+    }
+    Ok(outcome)
+}
+
 fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
     let system = Arc::new(load_system(&task.system)?);
     let properties: Vec<usize> = match task.properties.as_slice() {
@@ -139,6 +165,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
             Some(reason) => Ok(unknown(reason, &Where::default(), false)),
             None => bmc::check(&system, &system.properties[property], task.steps, &budget, &mut watch),
         };
+        let outcome = outcome.and_then(|outcome| with_needs(&system, property, outcome, task.effort.deadline));
         let outcome = outcome.map_err(|error| error.to_string());
         locked(so_far).results.push(PropertyResult { property, outcome, seconds: started.elapsed().as_secs_f64() });
     }

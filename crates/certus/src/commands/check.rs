@@ -1,22 +1,28 @@
 //! `certus check`: properties of a closed loop.
 
 use std::io::{IsTerminal, Write, stderr};
+use std::path::Path;
 
 use certus_check::{Outcome, Run, Scope, Verdict};
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::Loading;
-use certus_tasks::check::{self, Checked, PropertyResult, Where, check, document, names_of, policy_names, why};
+use certus_tasks::check::{
+    self, Checked, PropertyResult, Where, check, document, names_of, policy_names, trace_csv, why,
+};
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Check;
 use crate::failure::Failure;
-use crate::output::{Output, short};
+use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
 
 /// Checks properties.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
+    if !command.regions.region.is_empty() {
+        return super::region::run(command);
+    }
     let task = check::Check {
         system: Loading {
             path: command.file.clone(),
@@ -29,7 +35,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    if let Some(path) = &command.common.output {
+    for path in command.common.output.iter().chain(&command.trace) {
         drop(Output::open(Some(path))?);
     }
     let mut line = LiveLine::new(command.effort.quiet);
@@ -46,7 +52,26 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         false => report(command, system, results, &mut output)?,
     }
     output.finish()?;
+    if let Some(path) = &command.trace {
+        write_trace(path, system, results, command.effort.quiet)?;
+    }
     Ok(finding(command, system, results))
+}
+
+/// Writes the violating runs to a file of the kind that its name says.
+fn write_trace(path: &Path, system: &System, results: &[PropertyResult], quiet: bool) -> Result<(), Failure> {
+    match trace_csv(system, results) {
+        Some(_) if path.extension().is_some_and(|extension| extension == "json") => {
+            write_whole(path, &format!("{:#}\n", document(system, results)))
+        }
+        Some(table) => write_whole(path, &table),
+        None => {
+            if !quiet {
+                eprintln!("note: nothing is violated, so {} was not written", path.display());
+            }
+            Ok(())
+        }
+    }
 }
 
 /// Where a check stands, for the live line.

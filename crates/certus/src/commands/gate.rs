@@ -4,15 +4,15 @@ use std::io::{IsTerminal, Write, stderr};
 use std::time::Instant;
 
 use certus_lang::LowerOptions;
-use certus_tasks::gate::{self, Cell, Gated, Row, Simulation, gate};
+use certus_tasks::gate::{self, BoundedChecking, Cell, Gated, Row, Simulation, gate};
 use certus_tasks::{Loading, deadline_after};
 use serde_json::{Map, Value, json};
 
 use super::stop_on_interrupt;
 use crate::Finding;
-use crate::arguments::Gate;
+use crate::arguments::{Gate, GateEngine};
 use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::output::{Output, json_number, write_whole};
 use crate::progress::LiveLine;
 
 /// Checks every property with every checkpoint.
@@ -30,19 +30,31 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
         properties: command.properties.clone(),
         deadline: deadline_after(command.effort.timeout, "--timeout")?,
     };
-    let engine = Simulation {
-        runs: command.runs,
-        steps: command.steps,
-        seed: command.effort.seed,
-        threads: command.effort.threads,
-        candidates: command.candidates,
-    };
     let stop = stop_on_interrupt()?;
-    if let Some(path) = &command.common.output {
+    for path in command.common.output.iter().chain(&command.picture) {
         drop(Output::open(Some(path))?);
     }
     let mut line = LiveLine::new(command.effort.quiet);
-    let gated = gate(&task, engine, &stop, |done| line.show(|| format!("{done} checkpoints done")))?;
+    let tick = |done: usize| line.show(|| format!("{done} checkpoints done"));
+    let gated = match command.engine {
+        GateEngine::Simulation => {
+            let engine = Simulation {
+                runs: command.runs,
+                steps: command.steps,
+                seed: command.effort.seed,
+                threads: command.effort.threads,
+                candidates: command.candidates,
+            };
+            gate(&task, engine, &stop, tick)?
+        }
+        GateEngine::Bmc => {
+            let effort = command.effort.with_memory(&command.memory)?;
+            // Before anything is read: whether that is a number of seconds.
+            deadline_after(command.cell_timeout, "--cell-timeout")?;
+            let engine = BoundedChecking { steps: command.depth, seconds_per_cell: command.cell_timeout, effort };
+            gate(&task, engine, &stop, tick)?
+        }
+    };
     drop(line);
     let seconds = started.elapsed().as_secs_f64();
     let mut output = Output::open(command.common.output.as_deref())?;
@@ -51,6 +63,9 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
         false => table(command, &gated, seconds, &mut output)?,
     }
     output.finish()?;
+    if let Some(path) = &command.picture {
+        write_whole(path, &gate::picture(&gated))?;
+    }
     if gated.rows.len() < gated.of && !command.effort.quiet {
         eprintln!("note: stopped after {} of {} checkpoints", gated.rows.len(), gated.of);
     }
@@ -68,15 +83,21 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
 fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Result<(), Failure> {
     let Gated { system, network, properties, rows, .. } = gated;
     let (runs, steps, seed) = (command.runs, command.steps, command.effort.seed);
-    writeln!(
-        output,
-        "{system}: checkpoints in place of {network}; {runs} runs of at most {steps} steps, seed {seed}, {seconds:.2} s\n"
-    )?;
+    let how = match command.engine {
+        GateEngine::Simulation => format!("{runs} runs of at most {steps} steps, seed {seed}"),
+        GateEngine::Bmc => format!("bounded model checking, at most {} steps", command.depth),
+    };
+    writeln!(output, "{system}: checkpoints in place of {network}; {how}, {seconds:.2} s\n")?;
     let shown = |row: &Row| -> Vec<String> {
         let file = row.network.display().to_string();
         let cells = row.cells.iter().map(|cell| match cell {
             Cell::Holds => "holds".to_owned(),
+            Cell::HoldsUpTo(steps) => format!("holds up to {steps} steps"),
             Cell::Open => "open".to_owned(),
+            Cell::Unknown { settled: None, reason } => format!("unknown: {reason}"),
+            Cell::Unknown { settled: Some(steps), reason } => format!("unknown beyond {steps} steps: {reason}"),
+            Cell::Refuted { steps, loop_to: None } => format!("violated at step {steps}"),
+            Cell::Refuted { steps, loop_to: Some(start) } => format!("violated for ever ({steps} back to {start})"),
             Cell::Violated { run, step, inputs, .. } => {
                 let who = if *inputs == "adversary" { "adversary, " } else { "" };
                 format!("violated ({who}run {run}, step {step})")
@@ -92,6 +113,17 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
         let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         writeln!(output, "  {}", cells.join("  ").trim_end())?;
     }
+    if matches!(command.engine, GateEngine::Bmc) && rows.len() > 1 {
+        writeln!(output)?;
+        for (place, name) in properties.iter().enumerate() {
+            let when = match gated.learnt(place) {
+                Some(0) => "holds with every checkpoint".to_owned(),
+                Some(first) => format!("holds from {} on", rows[first].network.display()),
+                None => "does not hold with the last checkpoint, or that is not known".to_owned(),
+            };
+            writeln!(output, "  {name}: {when}")?;
+        }
+    }
     for row in rows.iter().filter(|row| row.faults > 0) {
         writeln!(
             output,
@@ -104,16 +136,35 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
 }
 
 fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
+    let (engine, steps) = match command.engine {
+        GateEngine::Simulation => ("simulation", command.steps),
+        GateEngine::Bmc => ("bmc", command.depth),
+    };
     let cell = |(name, cell): (&String, &Cell)| {
         let mut shown = Map::new();
         shown.insert("property".to_owned(), name.as_str().into());
         let verdict = match cell {
-            Cell::Holds => "holds",
+            Cell::Holds | Cell::HoldsUpTo(_) => "holds",
             Cell::Open => "open",
-            Cell::Violated { .. } => "violated",
+            Cell::Unknown { .. } => "unknown",
+            Cell::Violated { .. } | Cell::Refuted { .. } => "violated",
         };
         shown.insert("verdict".to_owned(), verdict.into());
-        shown.insert("engine".to_owned(), "simulation".into());
+        shown.insert("engine".to_owned(), engine.into());
+        let bounded = |steps: &usize| json!({"bounded": steps});
+        match cell {
+            Cell::Holds => drop(shown.insert("scope".to_owned(), "unbounded".into())),
+            Cell::HoldsUpTo(steps) => drop(shown.insert("scope".to_owned(), bounded(steps))),
+            Cell::Refuted { steps, loop_to } => {
+                shown.insert("step".to_owned(), (*steps).into());
+                shown.insert("loop".to_owned(), (*loop_to).into());
+            }
+            Cell::Unknown { reason, settled } => {
+                shown.insert("reason".to_owned(), reason.as_str().into());
+                shown.insert("scope".to_owned(), settled.as_ref().map_or(Value::Null, bounded));
+            }
+            Cell::Open | Cell::Violated { .. } => {}
+        }
         if let Cell::Violated { run, step, inputs, margin } = cell {
             shown.insert("run".to_owned(), (*run).into());
             shown.insert("step".to_owned(), (*step).into());
@@ -124,7 +175,7 @@ fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
     };
     let row = |row: &Row| {
         let cells: Vec<Value> = gated.properties.iter().zip(&row.cells).map(cell).collect();
-        let accepted = row.cells.iter().all(|cell| *cell == Cell::Holds);
+        let accepted = row.cells.iter().all(Cell::holds);
         json!({
             "network": row.network.display().to_string(), "accepted": accepted, "faults": row.faults, "results": cells,
         })
@@ -132,8 +183,9 @@ fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
     json!({
         "system": gated.system,
         "network": gated.network,
-        "runs": command.runs,
-        "steps": command.steps,
+        "engine": engine,
+        "runs": matches!(command.engine, GateEngine::Simulation).then_some(command.runs),
+        "steps": steps,
         "seed": command.effort.seed,
         "checkpoints": gated.rows.iter().map(row).collect::<Vec<_>>(),
         "of": gated.of,

@@ -1,0 +1,106 @@
+//! Runs of which some numbers are only known to lie in intervals.
+//!
+//! One violating run is a point. Whether its neighbours violate the property too, with another value of a parameter or
+//! another choice of the environment, is asked here by carrying intervals through the step: if every condition of being a
+//! run is certain and the atoms that are certain make the property false, then *every* run in the box violates it, over the
+//! reals. If not, nothing is said.
+//!
+//! The property's negation has no negations but those of atoms, so taking an atom that is not certain for false, in
+//! either polarity, can only lose.
+
+use certus_graph::eval::enclose;
+use certus_graph::{GraphError, Interval};
+use certus_lang::system::{AtomId, Formula, System, Variable};
+use certus_solver::Place;
+
+use crate::condition::{always, never, source};
+use crate::replay::{Drive, split};
+use crate::temporal::{Beyond, Normal, Shape, encode};
+
+/// What drives a run, as far as it is known.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Enclosed {
+    /// The first state, flattened.
+    pub state: Vec<Interval>,
+    /// The environment's choices at each position, flattened.
+    pub inputs: Vec<Vec<Interval>>,
+}
+
+impl Enclosed {
+    /// Exactly what drives one run.
+    pub fn point(drive: &Drive) -> Enclosed {
+        let points = |values: &[f64]| values.iter().map(|&value| Interval::point(value)).collect::<Vec<_>>();
+        Enclosed { state: points(&drive.state), inputs: drive.inputs.iter().map(|own| points(own)).collect() }
+    }
+}
+
+/// Whether every run in a box violates a property; labels, the loop and the rest are those of `drive`.
+pub fn violates_throughout(
+    system: &System,
+    formula: &Formula,
+    drive: &Drive,
+    enclosed: &Enclosed,
+) -> Result<bool, GraphError> {
+    let roles = &system.roles;
+    let positions = enclosed.inputs.len();
+    let mut states: Vec<Vec<Interval>> = vec![enclosed.state.clone()];
+    let mut atoms: Vec<Vec<Option<bool>>> = Vec::with_capacity(positions);
+    for position in 0..positions {
+        let state = &states[position];
+        if !in_ranges(&system.states, state) || !in_ranges(&system.inputs, &enclosed.inputs[position]) {
+            return Ok(false);
+        }
+        let labels = drive.one_hots(system, position);
+        let labels = labels.iter().map(|own| own.iter().map(|&value| Interval::point(value)).collect::<Vec<_>>());
+        let parts = split(&system.states, state).chain(split(&system.inputs, &enclosed.inputs[position]));
+        let arguments: Vec<Vec<Interval>> = parts.map(<[Interval]>::to_vec).chain(labels).collect();
+        let slices: Vec<&[Interval]> = arguments.iter().map(Vec::as_slice).collect();
+        let outputs = enclose(&system.step, &slices)?;
+        let certain = |port: usize| outputs[port].first().and_then(|value| value.certainty());
+        if position == 0 && roles.init.is_some_and(|init| certain(init.truth.port) != Some(true)) {
+            return Ok(false);
+        }
+        let next: Vec<Interval> = roles.next.iter().flat_map(|next| outputs[next.port].iter().copied()).collect();
+        if drive.is_followed(position) {
+            let allowed = roles.assume.is_none_or(|assume| certain(assume.truth.port) == Some(true));
+            if !allowed || !in_ranges(&system.states, &next) {
+                return Ok(false);
+            }
+        }
+        atoms.push(roles.atoms.iter().map(|atom| certain(atom.truth.port)).collect());
+        states.push(next);
+    }
+    if let Some(start) = drive.loop_to {
+        let kept = kept_elements(system);
+        let returns = states[start].iter().zip(&states[positions]).zip(kept);
+        let mut same = returns.map(|((before, after), kept)| kept || (before == after && before.lo == before.hi));
+        if !same.all(|same| same) {
+            return Ok(false);
+        }
+    }
+    let shape = Shape { positions, loop_to: drive.loop_to };
+    let mut atom = |id: AtomId, position: usize, wanted: bool| match atoms[position][id.0] {
+        Some(truth) if truth == wanted => always(),
+        _ => never(),
+    };
+    Ok(encode(&Normal::of(formula, false), 0, shape, Beyond::Anything, &mut atom) == always())
+}
+
+/// Whether each element of the state is its own successor, whatever happens.
+fn kept_elements(system: &System) -> Vec<bool> {
+    let mut kept = Vec::with_capacity(system.state_len());
+    for ((variable, &before), next) in system.states.iter().zip(&system.roles.states).zip(&system.roles.next) {
+        for element in 0..variable.len {
+            let from = source(&system.step, Place { node: next.node, element });
+            kept.push(from == Place { node: before, element });
+        }
+    }
+    kept
+}
+
+/// Whether numbers lie in the ranges of their variables for certain; what may not be a number at all does not.
+fn in_ranges(variables: &[Variable], values: &[Interval]) -> bool {
+    let ranges = variables.iter().flat_map(|variable| variable.lower.iter().zip(&variable.upper));
+    let finite = |value: &Interval| value.lo.is_finite() && value.hi.is_finite();
+    values.iter().zip(ranges).all(|(value, (low, high))| finite(value) && *low <= value.lo && value.hi <= *high)
+}

@@ -1,0 +1,219 @@
+//! Maps properties over boxes of parameters.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use certus_check::bmc;
+use certus_check::parametric::with_parameters_as_states;
+use certus_check::region::{Axis, Map, Surveyed, Tools, survey};
+use certus_check::replay::{Drive, replay};
+use certus_check::{CheckError, Run};
+use certus_lang::diagnostics::nearest;
+use certus_lang::system::{PropertyKind, System};
+use certus_solver::{Budget, UnknownReason};
+
+use crate::failure::Failure;
+use crate::patience::{Waited, wait};
+use crate::{Effort, Loading, load_system, property_named};
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Regions {
+    /// The system.
+    pub system: Loading,
+    /// The properties; none for all.
+    pub properties: Vec<String>,
+    /// How many steps are looked at.
+    pub steps: usize,
+    /// The parameters, each with a range if not its declared one.
+    pub parameters: Vec<(String, Option<(f64, f64)>)>,
+    /// How many grid steps each parameter's range has.
+    pub resolution: usize,
+    /// How much work it is worth.
+    pub effort: Effort,
+}
+
+/// What came out.
+pub struct Mapped {
+    /// The system, with the values of its file; none if not even that could be loaded in time.
+    pub system: Option<Arc<System>>,
+    /// What is said of each property that was asked about.
+    pub results: Vec<RegionResult>,
+}
+
+/// What is said of one property.
+#[derive(Clone)]
+pub struct RegionResult {
+    /// Its place in the system.
+    pub property: usize,
+    /// The map, or why there is none.
+    pub map: Result<Map, String>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// Grids beyond this many steps per parameter are refused.
+const FINEST: usize = 4096;
+
+/// What was found out so far: kept outside of the work, so that nothing is lost if that is late.
+#[derive(Default)]
+struct SoFar {
+    property: String,
+    surveyed: Surveyed,
+    system: Option<Arc<System>>,
+    axes: Vec<Axis>,
+    properties: Vec<usize>,
+    results: Vec<RegionResult>,
+    /// What is settled of the property that is being mapped.
+    current: Option<Map>,
+}
+
+/// Maps properties. `tick` is called some twenty times a second meanwhile with the property and how far it is, and `stop`
+/// ends it.
+pub fn regions(
+    task: &Regions,
+    stop: &Arc<AtomicBool>,
+    mut tick: impl FnMut(&str, Surveyed),
+) -> Result<Mapped, Failure> {
+    let so_far = Arc::new(Mutex::new(SoFar::default()));
+    let work = {
+        let (task, stop, so_far) = (task.clone(), Arc::clone(stop), Arc::clone(&so_far));
+        move || run(&task, &stop, &so_far)
+    };
+    let place = || {
+        let known = locked(&so_far);
+        (known.property.clone(), known.surveyed)
+    };
+    let tick = || {
+        let (property, surveyed) = place();
+        tick(&property, surveyed);
+    };
+    let reason = match wait(task.effort.deadline, stop, tick, work)? {
+        Waited::Done(done) => {
+            done?;
+            UnknownReason::Stopped
+        }
+        Waited::Late => UnknownReason::Deadline,
+        Waited::Stopped => UnknownReason::Stopped,
+    };
+    let mut known = locked(&so_far);
+    let mut results = std::mem::take(&mut known.results);
+    let mut current = known.current.take();
+    for &property in known.properties.iter().skip(results.len()) {
+        let mut map = current.take().unwrap_or_else(|| Map::new(&known.axes, task.resolution));
+        map.leave_the_rest_open(reason);
+        results.push(RegionResult { property, map: Ok(map), seconds: 0.0 });
+    }
+    Ok(Mapped { system: known.system.take(), results })
+}
+
+fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
+    so_far.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
+    let plain = Arc::new(load_system(&task.system)?);
+    let axes = axes(task, &plain)?;
+    let names: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
+    let properties: Vec<usize> = match task.properties.as_slice() {
+        [] => (0..plain.properties.len()).collect(),
+        names => names.iter().map(|name| property_named(&plain, name)).collect::<Result<_, _>>()?,
+    };
+    let mut loading = task.system.clone();
+    loading.options.free_params.clone_from(&names);
+    let free = load_system(&loading)?;
+    let varied = with_parameters_as_states(&free, &names)
+        .map_err(|error| Failure::message(format!("the parameters cannot be varied: {error}")))?;
+    {
+        let mut known = locked(so_far);
+        known.system = Some(Arc::clone(&plain));
+        known.properties.clone_from(&properties);
+        known.axes.clone_from(&axes);
+    }
+    let budget = Budget {
+        deadline: task.effort.deadline,
+        stop: Some(stop),
+        threads: task.effort.threads(),
+        seed: task.effort.seed,
+        memory: task.effort.memory,
+        ..Budget::default()
+    };
+    for property in properties {
+        let asked = &varied.properties[property];
+        let started = Instant::now();
+        {
+            let mut known = locked(so_far);
+            known.property.clone_from(&asked.name);
+            known.current = Some(Map::new(&axes, task.resolution));
+        }
+        let mut ask = |system: &System, budget: &Budget<'_>| bmc::check(system, asked, task.steps, budget, &mut |_| {});
+        let mut confirm = |values: &[f64], drive: &Drive| confirmed(task, property, &names, values, drive);
+        let mut watch = |surveyed: Surveyed, map: &Map| {
+            let mut known = locked(so_far);
+            known.surveyed = surveyed;
+            if let Some(current) = &mut known.current {
+                current.cells.extend_from_slice(&map.cells[current.cells.len()..]);
+                current.witnesses.extend_from_slice(&map.witnesses[current.witnesses.len()..]);
+            }
+        };
+        let tools = Tools { ask: &mut ask, confirm: &mut confirm, watch: &mut watch };
+        let map = survey(&varied, asked, &axes, task.resolution, &budget, tools).map_err(|error| error.to_string());
+        let mut known = locked(so_far);
+        known.current = None;
+        known.results.push(RegionResult { property, map, seconds: started.elapsed().as_secs_f64() });
+    }
+    Ok(())
+}
+
+/// The run again, by the system as it is loaded with these values.
+fn confirmed(
+    task: &Regions,
+    property: usize,
+    names: &[String],
+    values: &[f64],
+    drive: &Drive,
+) -> Result<Option<Run>, CheckError> {
+    let mut loading = task.system.clone();
+    loading.options.overrides.extend(names.iter().cloned().zip(values.iter().copied()));
+    let system = load_system(&loading).map_err(|error| CheckError::Unsupported(error.to_string()))?;
+    match &system.properties[property].kind {
+        PropertyKind::Ltl(formula) => Ok(replay(&system, formula, drive)?),
+        PropertyKind::Probability { .. } => Ok(None),
+    }
+}
+
+/// The parameters with the ranges in which they are varied.
+fn axes(task: &Regions, system: &System) -> Result<Vec<Axis>, Failure> {
+    if !(1..=FINEST).contains(&task.resolution) {
+        let message = format!("--resolution {}: expected 1 to {FINEST} steps per parameter", task.resolution);
+        return Err(Failure::message(message));
+    }
+    let mut axes: Vec<Axis> = Vec::new();
+    for (name, range) in &task.parameters {
+        let known = || system.params.iter().map(|parameter| parameter.name.as_str());
+        let Some(parameter) = system.params.iter().find(|parameter| parameter.name == *name) else {
+            let hint = match nearest(name, known()) {
+                Some(near) => format!("did you mean '{near}'?"),
+                None if system.params.is_empty() => "it has none".to_owned(),
+                None => format!("there are {}", known().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Failure::message(format!("{} has no param '{name}'; {hint}", system.name)));
+        };
+        let (lower, upper) = range.unwrap_or((parameter.lower, parameter.upper));
+        let fits = parameter.lower <= lower && lower < upper && upper <= parameter.upper;
+        let once = axes.iter().all(|axis| axis.name != *name);
+        let set = task.system.options.overrides.iter().any(|(own, _)| own == name);
+        if !fits {
+            let (low, high) = (parameter.lower, parameter.upper);
+            let message = format!("--region {name}={lower}..{upper}: expected a range within [{low}, {high}]");
+            return Err(Failure::message(message));
+        }
+        if !once || set {
+            let why = if once { "is varied, so it cannot be set" } else { "is named twice" };
+            return Err(Failure::message(format!("--region: '{name}' {why}")));
+        }
+        axes.push(Axis { name: name.clone(), lower, upper });
+    }
+    Ok(axes)
+}

@@ -1,0 +1,63 @@
+//! Bounded model checking as the judge of checkpoints.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use certus_check::bmc;
+use certus_check::{Scope, Verdict};
+use certus_lang::system::System;
+use certus_solver::Budget;
+
+use super::{Cell, Engine};
+use crate::check::why;
+use crate::failure::Failure;
+use crate::{Effort, deadline_after};
+
+/// Bounded model checking: violations are runs, and what was not found does not exist up to the number of steps.
+#[derive(Clone, Debug)]
+pub struct BoundedChecking {
+    /// How many steps are looked at.
+    pub steps: usize,
+    /// How many seconds each cell may take.
+    pub seconds_per_cell: Option<f64>,
+    /// Threads, seed and memory; the deadline is the gate's own.
+    pub effort: Effort,
+}
+
+impl Engine for BoundedChecking {
+    fn check(
+        &self,
+        system: &System,
+        properties: &[usize],
+        deadline: Option<Instant>,
+        stop: &AtomicBool,
+    ) -> Result<Option<(Vec<Cell>, u64)>, Failure> {
+        let mut cells = Vec::with_capacity(properties.len());
+        for &property in properties {
+            if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+                return Ok(None);
+            }
+            let own = deadline_after(self.seconds_per_cell, "--cell-timeout")?;
+            let budget = Budget {
+                deadline: own.into_iter().chain(deadline).min(),
+                stop: Some(stop),
+                threads: self.effort.threads(),
+                seed: self.effort.seed,
+                memory: self.effort.memory,
+                ..Budget::default()
+            };
+            cells.push(match bmc::check(system, &system.properties[property], self.steps, &budget, &mut |_| {}) {
+                Err(error) => Cell::Unknown { reason: error.to_string(), settled: None },
+                Ok(outcome) => match outcome.verdict {
+                    Verdict::Holds(Scope::Unbounded) => Cell::Holds,
+                    Verdict::Holds(Scope::Bounded(steps)) => Cell::HoldsUpTo(steps),
+                    Verdict::Violated(run) => Cell::Refuted { steps: run.states.len() - 1, loop_to: run.loop_to },
+                    Verdict::Unknown(unknown) => {
+                        Cell::Unknown { reason: why(unknown.reason).to_owned(), settled: unknown.settled }
+                    }
+                },
+            });
+        }
+        Ok(Some((cells, 0)))
+    }
+}

@@ -32,6 +32,8 @@ pub enum Header {
     },
     /// A query in a file of its own.
     Query(File),
+    /// A property of a system, described by whoever wrote the certificate; the questions to refute follow from that.
+    Proof(String),
 }
 
 /// A certificate of which the header has been read.
@@ -48,16 +50,23 @@ pub fn read_header<R: BufRead>(reader: R) -> Result<(Header, Certificate<R>), Re
     if first.as_deref() != Some("certus-certificate 1") {
         return Err(certificate.fault(Reason::NotACertificate));
     }
-    let (keyword, file) = certificate.file()?;
+    let line = certificate.next_line()?.ok_or_else(|| certificate.fault(Reason::EndsEarly))?;
+    if let Some(proof) = line.strip_prefix("proof ") {
+        return Ok((Header::Proof(proof.to_owned()), certificate));
+    }
+    let (keyword, file) = certificate.file(&line)?;
     let header = match keyword.as_str() {
         "query" => Header::Query(file),
-        "network" => match certificate.file()? {
-            (keyword, specification) if keyword == "specification" => {
-                Header::Verification { network: file, specification }
+        "network" => {
+            let line = certificate.next_line()?.ok_or_else(|| certificate.fault(Reason::EndsEarly))?;
+            match certificate.file(&line)? {
+                (keyword, specification) if keyword == "specification" => {
+                    Header::Verification { network: file, specification }
+                }
+                _ => return Err(certificate.fault(Reason::Malformed("'specification' was expected"))),
             }
-            _ => return Err(certificate.fault(Reason::Malformed("'specification' was expected"))),
-        },
-        _ => return Err(certificate.fault(Reason::Malformed("'network' or 'query' was expected"))),
+        }
+        _ => return Err(certificate.fault(Reason::Malformed("'network', 'query' or 'proof' was expected"))),
     };
     Ok((header, certificate))
 }
@@ -90,8 +99,7 @@ impl<R: BufRead> Certificate<R> {
     }
 
     /// A line of the header: what kind of file, its digest and its path.
-    fn file(&mut self) -> Result<(String, File), Rejection> {
-        let line = self.next_line()?.ok_or_else(|| self.fault(Reason::EndsEarly))?;
+    fn file(&self, line: &str) -> Result<(String, File), Rejection> {
         let mut words = line.splitn(3, ' ');
         let (keyword, digest, path) = (words.next(), words.next(), words.next());
         let (Some(keyword), Some(digest), Some(path)) = (keyword, digest, path) else {

@@ -9,16 +9,20 @@
 //! allows. 'No violation up to k' says: none that a prefix of k steps, or a loop within k steps, can show.
 
 use certus_graph::Interval;
-use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
+use certus_lang::system::{Formula as Ltl, Property, System};
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
 
 use crate::condition::always;
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
+use crate::proof::{Proof, cycle, formula_of, possible, shapes, shown};
 use crate::question::{Question, Wanted};
 use crate::replay::replay;
 use crate::temporal::{Beyond, Normal, Shape, encode};
 use crate::unroll::Start;
+
+/// What the engine is called.
+pub const NAME: &str = "bmc";
 
 /// How far a check is.
 #[derive(Clone, Copy, Debug)]
@@ -43,55 +47,7 @@ pub fn check(
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Outcome, CheckError> {
-    let formula = match &property.kind {
-        PropertyKind::Ltl(formula) => formula,
-        PropertyKind::Probability { .. } => {
-            let message =
-                format!("{} asks for a probability; bounded model checking decides what every run does", property.name);
-            return Err(CheckError::Unsupported(message));
-        }
-    };
-    let violation = Normal::of(formula, false);
-    let tail = violation.tail();
-    let mut search = Search { system, formula, violation, tail, budget, cycles: Vec::new() };
-    let mut settled = None;
-    let mut notes = Vec::new();
-    for depth in 0..=steps {
-        let mut open = None;
-        for shape in search.shapes(depth) {
-            match search.ask(shape, watch)? {
-                Asked::Violated(run) => {
-                    return Ok(Outcome { verdict: Verdict::Violated(run), notes });
-                }
-                Asked::None => {}
-                Asked::Open(reason) => {
-                    let place = match shape.loop_to {
-                        None => format!("a prefix of {depth} steps"),
-                        Some(start) => format!("a run of {depth} steps that returns to position {start}"),
-                    };
-                    open = open.or(Some(Unknown { reason, place, settled }));
-                    if matches!(reason, UnknownReason::Deadline | UnknownReason::Stopped) {
-                        break;
-                    }
-                }
-            }
-        }
-        if let Some(unknown) = open {
-            return Ok(Outcome { verdict: Verdict::Unknown(unknown), notes });
-        }
-        settled = Some(depth);
-        // A formula that looks no further is decided, and so is one that no run of so many steps leaves open.
-        let decided = search.violation.horizon().is_some_and(|horizon| horizon <= depth as u64);
-        if decided || search.out_of_reach(depth, watch)? {
-            if !decided {
-                notes.push(format!("after {depth} steps no run can violate it any more"));
-            }
-            notes.extend(search.vacuous(depth, watch)?);
-            return Ok(Outcome { verdict: Verdict::Holds(Scope::Unbounded), notes });
-        }
-    }
-    notes.extend(search.vacuous(steps, watch)?);
-    Ok(Outcome { verdict: Verdict::Holds(Scope::Bounded(steps)), notes })
+    Search::new(system, property)?.advance(steps, budget, watch)
 }
 
 /// What a query of one shape says.
@@ -101,40 +57,100 @@ enum Asked {
     Open(UnknownReason),
 }
 
-struct Search<'a> {
+/// A search for a violation that can be taken up again.
+pub struct Search<'a> {
     system: &'a System,
     formula: &'a Ltl,
     /// The property's negation.
     violation: Normal,
     /// What holds for ever, in the end, on a run that violates the property.
     tail: Normal,
-    budget: &'a Budget<'a>,
-    /// For each period, less one: whether no cycle has it, from wherever it might be reached.
-    cycles: Vec<bool>,
+    /// For each period, less one: whether no cycle has it, from wherever it might be reached; nothing if that is open.
+    cycles: Vec<Option<bool>>,
+    /// No violation is shown by so many steps.
+    settled: Option<usize>,
 }
 
-impl Search<'_> {
-    /// The shapes of runs of so many steps that can show a violation no shorter one can.
-    fn shapes(&self, depth: usize) -> Vec<Shape> {
-        let positions = depth + 1;
-        let prefix = self.violation.can_end().then_some(Shape { positions, loop_to: None });
-        let starts = if self.violation.needs_loop() { 0..positions } else { 0..0 };
-        prefix.into_iter().chain(starts.map(|start| Shape { positions, loop_to: Some(start) })).collect()
+impl<'a> Search<'a> {
+    /// For a property.
+    pub fn new(system: &'a System, property: &'a Property) -> Result<Search<'a>, CheckError> {
+        let formula = formula_of(property)?;
+        let violation = Normal::of(formula, false);
+        let tail = violation.tail();
+        Ok(Search { system, formula, violation, tail, cycles: Vec::new(), settled: None })
     }
 
-    fn ask(&mut self, shape: Shape, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {
+    /// Goes on to so many steps, from where it was left.
+    pub fn advance(
+        &mut self,
+        steps: usize,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(Depth),
+    ) -> Result<Outcome, CheckError> {
+        for depth in self.settled.map_or(0, |settled| settled + 1)..=steps {
+            let mut open = None;
+            for shape in shapes(&self.violation, depth) {
+                match self.ask(shape, budget, watch)? {
+                    Asked::Violated(run) => return Ok(Outcome::new(NAME, Verdict::Violated(run))),
+                    Asked::None => {}
+                    Asked::Open(reason) => {
+                        let place = match shape.loop_to {
+                            None => format!("a prefix of {depth} steps"),
+                            Some(start) => format!("a run of {depth} steps that returns to position {start}"),
+                        };
+                        open = open.or(Some(Unknown { reason: Some(reason), place, settled: self.settled }));
+                        if matches!(reason, UnknownReason::Deadline | UnknownReason::Stopped) {
+                            break;
+                        }
+                    }
+                }
+            }
+            // A formula that looks no further is decided, and so is one that no run of so many steps leaves open.
+            let complete = self.violation.horizon().is_some_and(|horizon| horizon <= depth as u64);
+            if open.is_none() && complete {
+                return self.holds(Scope::Unbounded, self.so_far(depth), budget, watch);
+            }
+            if self.out_of_reach(depth, budget, watch)? && (open.is_none() || !self.violation.can_end()) {
+                return self.holds(Scope::Unbounded, Proof::OutOfReach { steps: depth }, budget, watch);
+            }
+            if let Some(unknown) = open {
+                return Ok(Outcome::new(NAME, Verdict::Unknown(unknown)));
+            }
+            self.settled = Some(depth);
+        }
+        self.holds(Scope::Bounded(steps), self.so_far(steps), budget, watch)
+    }
+
+    /// What was shown of so many steps.
+    fn so_far(&self, steps: usize) -> Proof {
+        let known = self.cycles.iter().enumerate().filter(|(_, known)| **known == Some(true));
+        Proof::Bounded { steps, cycles: known.map(|(index, _)| index + 1).collect() }
+    }
+
+    /// That no violation was found, with what a reader must know about it.
+    fn holds(
+        &self,
+        scope: Scope,
+        proof: Proof,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(Depth),
+    ) -> Result<Outcome, CheckError> {
+        let steps = match &proof {
+            Proof::Bounded { steps, .. } | Proof::OutOfReach { steps } => *steps,
+            Proof::ForAllTime(_) => 0,
+        };
+        let notes = vacuous(self.system, steps, budget, watch)?.into_iter().collect();
+        Ok(Outcome { proof: Some(proof), notes, ..Outcome::new(NAME, Verdict::Holds(scope)) })
+    }
+
+    fn ask(&mut self, shape: Shape, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {
         if let Some(start) = shape.loop_to
-            && self.no_cycle(shape.positions - start, watch)?
+            && self.no_cycle(shape.positions - start, budget, watch)?
         {
             return Ok(Asked::None);
         }
-        // For safety, earlier positions were asked about before.
-        let wanted = match self.violation.reached() {
-            Some(bad) if shape.loop_to.is_none() => (bad, shape.positions - 1),
-            _ => (&self.violation, 0),
-        };
-        let question = self.question(Start::Initial, shape, &[wanted], Beyond::Anything)?;
-        match self.solve(&question, shape, self.budget, watch)? {
+        let question = shown(self.system, &self.violation, shape)?;
+        match answer(&question, shape, budget, watch)? {
             Answer::Unsat(_) => Ok(Asked::None),
             Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
             Answer::Sat(witness) => match replay(self.system, self.formula, &question.drive(&witness))? {
@@ -147,22 +163,37 @@ impl Search<'_> {
 
     /// Whether no run has a cycle of some period that a violation could end in. Asked once for each period: what is true of
     /// the cycle alone serves every way to reach it.
-    fn no_cycle(&mut self, period: usize, watch: &mut dyn FnMut(Depth)) -> Result<bool, CheckError> {
+    fn no_cycle(
+        &mut self,
+        period: usize,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(Depth),
+    ) -> Result<bool, CheckError> {
         if self.tail.is_true() {
             return Ok(false);
         }
-        for known in self.cycles.len()..period {
-            let shape = Shape { positions: known + 1, loop_to: Some(0) };
-            let everywhere: Vec<(&Normal, usize)> = (0..=known).map(|position| (&self.tail, position)).collect();
-            let question = self.question(Start::Anywhere, shape, &everywhere, Beyond::Anything)?;
-            let answer = self.solve(&question, shape, self.budget, watch)?;
-            self.cycles.push(matches!(answer, Answer::Unsat(_)));
+        if self.cycles.len() < period {
+            self.cycles.resize(period, None);
         }
-        Ok(self.cycles[period - 1])
+        if self.cycles[period - 1].is_none() {
+            let question = cycle(self.system, &self.violation, period)?;
+            let shape = Shape { positions: period, loop_to: Some(0) };
+            self.cycles[period - 1] = match answer(&question, shape, budget, watch)? {
+                Answer::Unsat(_) => Some(true),
+                Answer::Sat(_) => Some(false),
+                Answer::Unknown(..) => None,
+            };
+        }
+        Ok(self.cycles[period - 1] == Some(true))
     }
 
     /// Whether no run of so many steps can still turn into a violation, as far as a glance tells.
-    fn out_of_reach(&self, depth: usize, watch: &mut dyn FnMut(Depth)) -> Result<bool, CheckError> {
+    fn out_of_reach(
+        &self,
+        depth: usize,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(Depth),
+    ) -> Result<bool, CheckError> {
         let shape = Shape { positions: depth + 1, loop_to: None };
         // A formula that asks nothing of a prefix is never out of reach.
         let unknown = Atom { linear: Linear::constant(Interval::ENTIRE), strict: false };
@@ -170,41 +201,36 @@ impl Search<'_> {
         if encode(&self.violation, 0, shape, Beyond::TheBest, &mut some) == always() {
             return Ok(false);
         }
-        let question = self.question(Start::Initial, shape, &[(&self.violation, 0)], Beyond::TheBest)?;
-        let glance = Budget { boxes: GLANCE.min(self.budget.boxes), ..*self.budget };
-        Ok(matches!(self.solve(&question, shape, &glance, watch)?, Answer::Unsat(_)))
+        let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
+        let question = possible(self.system, &self.violation, depth)?;
+        Ok(matches!(answer(&question, shape, &glance, watch)?, Answer::Unsat(_)))
     }
+}
 
-    fn question(
-        &self,
-        start: Start,
-        shape: Shape,
-        formulas: &[(&Normal, usize)],
-        beyond: Beyond,
-    ) -> Result<Question, CheckError> {
-        Question::new(self.system, Wanted { start, shape, formulas, beyond }, &|_| Vec::new())?.at_best_ends()
-    }
+fn answer(
+    question: &Question,
+    shape: Shape,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Depth),
+) -> Result<Answer, CheckError> {
+    let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
+    Ok(solve(&question.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, progress }))?)
+}
 
-    fn solve(
-        &self,
-        question: &Question,
-        shape: Shape,
-        budget: &Budget<'_>,
-        watch: &mut dyn FnMut(Depth),
-    ) -> Result<Answer, CheckError> {
-        let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
-        Ok(solve(&question.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, progress }))?)
-    }
-
-    /// Says so if no run has so many steps: then the property holds because nothing happens.
-    fn vacuous(&self, depth: usize, watch: &mut dyn FnMut(Depth)) -> Result<Option<String>, CheckError> {
-        for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
-            let shape = Shape { positions: steps + 1, loop_to: None };
-            let question = self.question(Start::Initial, shape, &[], Beyond::Anything)?;
-            if let Answer::Unsat(_) = self.solve(&question, shape, self.budget, watch)? {
-                return Ok(Some(format!("vacuous: {what}")));
-            }
+/// Says so if no run has so many steps: then a property holds because nothing happens.
+pub fn vacuous(
+    system: &System,
+    depth: usize,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Depth),
+) -> Result<Option<String>, CheckError> {
+    for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
+        let shape = Shape { positions: steps + 1, loop_to: None };
+        let wanted = Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything };
+        let question = Question::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
+        if let Answer::Unsat(_) = answer(&question, shape, budget, watch)? {
+            return Ok(Some(format!("vacuous: {what}")));
         }
-        Ok(None)
     }
+    Ok(None)
 }

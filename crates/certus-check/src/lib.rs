@@ -12,6 +12,9 @@
 //! * [`question`]: one question about runs, ready to be asked;
 //! * [`replay`]: runs, evaluated;
 //! * [`bmc`]: the search for a violation;
+//! * [`induction`]: proofs for all time;
+//! * [`proof`]: what a verdict rests on, as questions that must have no answer;
+//! * [`Engine`]: the choice between engines;
 //! * [`enclosed`]: whether a whole box of runs violates a property;
 //! * [`choices`]: which of the environment's choices a violation needs;
 //! * [`parametric`]: a system for all values of its parameters at once;
@@ -25,10 +28,12 @@ pub mod bmc;
 pub mod choices;
 pub mod condition;
 pub mod enclosed;
+mod engine;
 pub mod induction;
 pub mod lasso;
 mod outcome;
 pub mod parametric;
+pub mod proof;
 pub mod question;
 pub mod region;
 pub mod replay;
@@ -36,4 +41,5 @@ pub mod simplify;
 pub mod temporal;
 pub mod unroll;
 
+pub use engine::Engine;
 pub use outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};

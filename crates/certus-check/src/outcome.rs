@@ -5,13 +5,26 @@ use std::fmt;
 use certus_graph::GraphError;
 use certus_solver::{QueryError, UnknownReason};
 
+use crate::proof::Proof;
+
 /// A verdict with all that belongs to it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Outcome {
     /// What was found out.
     pub verdict: Verdict,
+    /// The engine that found it out.
+    pub engine: &'static str,
+    /// What a verdict that something holds rests on.
+    pub proof: Option<Proof>,
     /// What a reader must know about it: that no run exists, for instance.
     pub notes: Vec<String>,
+}
+
+impl Outcome {
+    /// A verdict of an engine, without further words.
+    pub fn new(engine: &'static str, verdict: Verdict) -> Outcome {
+        Outcome { verdict, engine, proof: None, notes: Vec::new() }
+    }
 }
 
 /// What was found out.
@@ -37,8 +50,8 @@ pub enum Scope {
 /// Why nothing was shown, and what was.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Unknown {
-    /// Why.
-    pub reason: UnknownReason,
+    /// Why; nothing if all that an engine can try was tried.
+    pub reason: Option<UnknownReason>,
     /// What was being asked then, in words.
     pub place: String,
     /// No violation is shown by so many steps, if any number was settled.

@@ -9,8 +9,10 @@ use std::time::Instant;
 
 use certus_audit::{Header, Reason, Rejection, Summary, check, read_header};
 
+use crate::check::certificate::claim;
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
+use crate::question::problem_of;
 use crate::{Question, Sealed, Source};
 
 /// What is asked.
@@ -30,8 +32,8 @@ pub struct Audit {
 
 /// What the certificate turned out to be.
 pub enum Judgement {
-    /// A proof about these files.
-    Accepted(Vec<Source>, Summary),
+    /// A proof about these files, and of what.
+    Accepted(Vec<Source>, Summary, String),
     /// None: where, and why.
     Rejected {
         /// The line; 0 if it is about no line.
@@ -70,6 +72,21 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
         Err(rejection) => return rejected(path, rejection),
     };
     let (question, digests) = match header {
+        Header::Proof(header) => {
+            if task.network.is_some() || task.specification.is_some() || task.query.is_some() {
+                return Err(Failure::message("the certificate is about a system, whose files it names itself"));
+            }
+            let claim = match claim(&header)? {
+                Ok(claim) => claim,
+                Err(reason) => return Ok(Judgement::Rejected { line: 2, reason }),
+            };
+            let problems: Vec<certus_audit::Problem<'_>> = claim.queries.iter().map(problem_of).collect();
+            let checked = check(&problems, certificate, &mut |count| leaves.store(count, Ordering::Relaxed));
+            return match checked {
+                Ok(summary) => Ok(Judgement::Accepted(claim.sources, summary, claim.says)),
+                Err(rejection) => rejected(path, rejection),
+            };
+        }
         Header::Query(query) => {
             if task.network.is_some() || task.specification.is_some() {
                 return Err(Failure::message("the certificate is about a query file: name it with --query"));
@@ -99,7 +116,7 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
     }
     let checked = check(&question.problems(), certificate, &mut |count| leaves.store(count, Ordering::Relaxed));
     match checked {
-        Ok(summary) => Ok(Judgement::Accepted(question.sources, summary)),
+        Ok(summary) => Ok(Judgement::Accepted(question.sources, summary, "`unsat`".to_owned())),
         Err(rejection) => rejected(path, rejection),
     }
 }

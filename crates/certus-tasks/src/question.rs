@@ -178,15 +178,7 @@ impl Question {
     /// The same for the checker of certificates, all cases.
     pub fn problems(&self) -> Vec<Problem<'_>> {
         let graph = match &self.about {
-            About::Kept(query) => {
-                let region = query.region();
-                return vec![Problem {
-                    graph: query.original(),
-                    lower: region.lower.clone(),
-                    upper: region.upper.clone(),
-                    formula: for_audit(query.formula()),
-                }];
-            }
+            About::Kept(query) => return vec![problem_of(query)],
             About::One { graph, .. } => graph,
             About::Named { joint, .. } => &joint.graph,
         };
@@ -370,6 +362,17 @@ fn declared_element(declared: &NetworkSpecification, joint: &Joint, name: &str) 
 }
 
 /// A formula in the types of the checker, which shares none with the solver.
+/// A query as the checker of certificates takes it.
+pub(crate) fn problem_of(query: &Query) -> Problem<'_> {
+    let region = query.region();
+    Problem {
+        graph: query.original(),
+        lower: region.lower.clone(),
+        upper: region.upper.clone(),
+        formula: for_audit(query.formula()),
+    }
+}
+
 fn for_audit(formula: &Formula<Variable>) -> certus_audit::Formula {
     let all = |parts: &[Formula<Variable>]| parts.iter().map(for_audit).collect();
     match formula {

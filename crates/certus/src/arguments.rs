@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use certus_check::Engine;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -71,6 +72,11 @@ pub struct Check {
     #[arg(value_name = "PROPERTY")]
     pub properties: Vec<String>,
 
+    /// How they are checked: `bmc` looks for violations by so many steps, `induction` for a proof for all time, `auto` for both
+    /// in turns
+    #[arg(long, default_value_t, value_name = "ENGINE")]
+    pub engine: Engine,
+
     /// How many steps are looked at
     #[arg(short = 'k', long = "steps", default_value_t = 10, value_name = "N")]
     pub steps: usize,
@@ -83,6 +89,10 @@ pub struct Check {
     /// may be repeated
     #[arg(long = "network", value_name = "NAME=FILE", value_parser = parse_network)]
     pub networks: Vec<(String, PathBuf)>,
+
+    /// Writes the proof of the one property that is named to a file for `certus audit`, if it holds
+    #[arg(long, value_name = "FILE", conflicts_with = "region")]
+    pub certificate: Option<PathBuf>,
 
     /// Compares with the verdicts that the file expects; what is not as expected is an error (exit code 1)
     #[arg(long)]

@@ -12,10 +12,11 @@ use certus_sim::{Options, Simulator};
 use certus_solver::formula::{Formula, Linear};
 use certus_solver::{Answer, Place};
 
-use super::invariant::{elements, successors};
+use super::invariant::elements;
 use super::sample::Sampler;
 use super::{Asker, Face, Invariant};
 use crate::outcome::CheckError;
+use crate::proof::leaving;
 use crate::question::{Question, Wanted};
 use crate::temporal::{Beyond, Normal, Shape};
 use crate::unroll::{Start, Unrolled};
@@ -76,19 +77,14 @@ impl Seen {
 }
 
 /// Searches for an invariant inside of which the property is inductive.
-pub fn infer(
-    system: &System,
-    bad: &Normal,
-    good: &Normal,
-    asker: &mut Asker<'_, '_>,
-) -> Result<Option<Invariant>, CheckError> {
+pub fn infer(system: &System, bad: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Invariant>, CheckError> {
     let seen = Seen::of(system, asker.seed())?;
     if seen.states.is_empty() {
         return Ok(None);
     }
     let property = faces_of(system, bad)?;
     for template in templates(system, &seen, &property)? {
-        if let Some(invariant) = raise(system, bad, good, &seen, template, asker)? {
+        if let Some(invariant) = raise(system, bad, &seen, template, asker)? {
             return Ok(Some(invariant));
         }
         if asker.over() {
@@ -102,7 +98,6 @@ pub fn infer(
 fn raise(
     system: &System,
     bad: &Normal,
-    good: &Normal,
     seen: &Seen,
     directions: Vec<Face>,
     asker: &mut Asker<'_, '_>,
@@ -125,13 +120,13 @@ fn raise(
         if !matches!(asker.ask(&outside(system, bad, &invariant)?)?, Answer::Unsat(_)) {
             return Ok(None);
         }
-        let inside = leaving(system, good, &invariant, false)?;
+        let inside = leaving(system, bad, &invariant, false)?;
         let mut sampler = Sampler::new(&inside, asker.seed());
         let mut steps: Vec<Vec<f64>> =
             sampler.anywhere(&inside, TRIES)?.into_iter().filter_map(|mut sample| sample.successor.take()).collect();
         steps.retain(|state| !invariant.contains(state));
         if steps.is_empty() {
-            let question = leaving(system, good, &invariant, true)?;
+            let question = leaving(system, bad, &invariant, true)?;
             match asker.ask(&question)? {
                 Answer::Unsat(_) => return Ok(Some(invariant)),
                 Answer::Unknown(..) => return Ok(None),
@@ -166,30 +161,11 @@ fn round(value: f64) -> f64 {
 
 const STEP: Shape = Shape { positions: 1, loop_to: None };
 
-/// A step from a state of the invariant at which the property holds; out of the invariant, if that is asked for.
-pub fn leaving(system: &System, good: &Normal, invariant: &Invariant, out: bool) -> Result<Question, CheckError> {
-    let formulas = [(good, 0)];
-    let wanted = Wanted { start: Start::Anywhere, shape: STEP, formulas: &formulas, beyond: Beyond::Anything };
-    Question::with_successor(system, wanted, &|unrolled| {
-        let mut parts = invariant.holds(&elements(unrolled, 0));
-        if out {
-            parts.push(invariant.fails(&successors(unrolled, 0)));
-        }
-        parts
-    })
-}
-
 /// A state of the invariant at which the property does not hold.
 fn outside(system: &System, bad: &Normal, invariant: &Invariant) -> Result<Question, CheckError> {
     let formulas = [(bad, 0)];
     let wanted = Wanted { start: Start::Anywhere, shape: STEP, formulas: &formulas, beyond: Beyond::Anything };
     Question::new(system, wanted, &|unrolled| invariant.holds(&elements(unrolled, 0)))
-}
-
-/// An initial state outside of the invariant.
-pub fn initial_outside(system: &System, invariant: &Invariant) -> Result<Question, CheckError> {
-    let wanted = Wanted { start: Start::Initial, shape: STEP, formulas: &[], beyond: Beyond::Anything };
-    Question::new(system, wanted, &|unrolled| vec![invariant.fails(&elements(unrolled, 0))])
 }
 
 /// The largest value of a direction over the box around the initial states.

@@ -11,15 +11,15 @@ use certus_lang::system::System;
 use certus_solver::formula::{Formula, Linear};
 use certus_solver::{Answer, Place};
 
+use super::Asker;
 use super::invariant::elements;
 use super::learn::descent;
 use super::sample::Sampler;
-use super::{Asker, Invariant};
 use crate::condition::at_most;
 use crate::outcome::CheckError;
-use crate::question::{Question, Wanted};
-use crate::temporal::{Beyond, Normal, Shape};
-use crate::unroll::{Start, Unrolled};
+use crate::proof::{Method, not_down, stays};
+use crate::temporal::Normal;
+use crate::unroll::Unrolled;
 
 /// A linear function of the state that goes down.
 #[derive(Clone, Debug, PartialEq)]
@@ -48,15 +48,10 @@ const WORST: usize = 12;
 /// The share of the margin on what was seen that must be left on all steps.
 const KEPT: f64 = 0.25;
 
-/// Searches for a ranking function of the states in which `tail` holds, within an invariant.
-pub fn rank(
-    system: &System,
-    tail: &Normal,
-    invariant: &Invariant,
-    asker: &mut Asker<'_, '_>,
-) -> Result<Option<Ranking>, CheckError> {
+/// Searches for a ranking function of the states in which `tail` holds.
+pub fn rank(system: &System, tail: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
     for context in 1..=MOST_CONTEXT {
-        let found = rank_with(system, tail, invariant, context, asker)?;
+        let found = rank_with(system, tail, context, asker)?;
         if found.is_some() || asker.over() {
             return Ok(found);
         }
@@ -67,14 +62,10 @@ pub fn rank(
 fn rank_with(
     system: &System,
     tail: &Normal,
-    invariant: &Invariant,
     context: usize,
     asker: &mut Asker<'_, '_>,
-) -> Result<Option<Ranking>, CheckError> {
-    let shape = Shape { positions: context + 1, loop_to: None };
-    let formulas: Vec<(&Normal, usize)> = (0..=context).map(|position| (tail, position)).collect();
-    let wanted = Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything };
-    let steps = Question::new(system, wanted, &|unrolled| invariant.holds(&elements(unrolled, 0)))?;
+) -> Result<Option<Method>, CheckError> {
+    let steps = stays(system, tail, context + 1)?;
     let mut sampler = Sampler::new(&steps, asker.seed());
     let difference =
         |states: &[Vec<f64>]| -> Vec<f64> { states[1].iter().zip(&states[0]).map(|(b, a)| b - a).collect() };
@@ -87,11 +78,7 @@ fn rank_with(
         match asker.ask(&steps)? {
             Answer::Sat(witness) => first = Some(witness.inputs),
             Answer::Unknown(..) => return Ok(None),
-            // No step leads from such a state to such a state: any function goes down.
-            Answer::Unsat(_) => {
-                let coefficients = vec![0.0; system.state_len()];
-                return Ok(Some(Ranking { coefficients, decrease: 0.0, context }));
-            }
+            Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: context })),
         }
     }
     let bounded = bounded(system);
@@ -105,13 +92,9 @@ fn rank_with(
             return Ok(None);
         };
         let ranking = Ranking { coefficients, decrease: KEPT * margin, context };
-        let question = Question::new(system, wanted, &|unrolled| {
-            let mut parts = invariant.holds(&elements(unrolled, 0));
-            parts.push(ranking.fails(unrolled));
-            parts
-        })?;
+        let question = not_down(system, tail, &ranking)?;
         match asker.ask(&question)? {
-            Answer::Unsat(_) => return Ok(Some(ranking)),
+            Answer::Unsat(_) => return Ok(Some(Method::Ranking(ranking))),
             Answer::Unknown(..) => return Ok(None),
             Answer::Sat(witness) => {
                 let mut own = Sampler::new(&question, asker.seed());
@@ -149,6 +132,19 @@ impl Ranking {
         }
         // value before − value after − decrease ≤ 0.
         at_most(&change, &Linear::constant(Interval::point(0.0)), false)
+    }
+}
+
+impl Ranking {
+    /// Whether it is a function of elements with bounded ranges, and so bounded itself.
+    pub fn is_bounded(&self, system: &System) -> bool {
+        let known = bounded(system);
+        self.coefficients.len() == known.len()
+            && self
+                .coefficients
+                .iter()
+                .zip(known)
+                .all(|(coefficient, bounded)| coefficient.is_finite() && (*coefficient == 0.0 || bounded))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Results of checks as a JSON document: a contract that scripts and other tools rely on.
 
+use certus_check::proof::{Method, Proof};
 use certus_check::{Run, Scope, Verdict};
 use certus_lang::system::{System, Variable};
 use certus_sim::element_names;
@@ -10,7 +11,8 @@ use super::PropertyResult;
 use crate::output::json_number;
 
 /// Why something is not known, in words.
-pub fn why(reason: UnknownReason) -> &'static str {
+pub fn why(reason: impl Into<Option<UnknownReason>>) -> &'static str {
+    let Some(reason) = reason.into() else { return "all that is tried was tried" };
     match reason {
         UnknownReason::Deadline => "the time was over",
         UnknownReason::Stopped => "interrupted",
@@ -36,6 +38,9 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
     let result = |result: &PropertyResult| {
         let mut shown = Map::new();
         let property = &system.properties[result.property];
+        let outcome = result.outcome.as_ref().ok();
+        let proof = outcome.and_then(|outcome| outcome.proof.as_ref());
+        let engine = outcome.map_or(Value::Null, |outcome| outcome.engine.into());
         let (verdict, scope, reason, trace, loop_to, notes) = match &result.outcome {
             Err(message) => {
                 ("unknown", Value::Null, Value::from(message.as_str()), Value::Null, Value::Null, Vec::new())
@@ -67,17 +72,48 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
         };
         shown.insert("property".to_owned(), property.name.as_str().into());
         shown.insert("verdict".to_owned(), verdict.into());
-        shown.insert("engine".to_owned(), "bmc".into());
+        shown.insert("engine".to_owned(), engine);
         shown.insert("scope".to_owned(), scope);
         shown.insert("seconds".to_owned(), json_number(result.seconds));
         shown.insert("trace".to_owned(), trace);
         shown.insert("loop".to_owned(), loop_to);
-        shown.insert("certificate".to_owned(), Value::Null);
+        shown.insert("proof".to_owned(), proof.map_or(Value::Null, |proof| proof_document(system, proof)));
+        let certificate = result.certificate.as_ref().map(|path| path.display().to_string());
+        shown.insert("certificate".to_owned(), certificate.into());
         shown.insert("reason".to_owned(), reason);
         shown.insert("notes".to_owned(), notes.into());
         Value::Object(shown)
     };
     json!({"system": system.name, "results": results.iter().map(result).collect::<Vec<_>>()})
+}
+
+/// What a verdict rests on.
+fn proof_document(system: &System, proof: &Proof) -> Value {
+    let names = names_of(&system.states);
+    let linear = |coefficients: &[f64]| -> Value {
+        let used = names.iter().zip(coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
+        used.map(|(name, &value)| (name.clone(), json_number(value))).collect::<Map<_, _>>().into()
+    };
+    let method = |method: &Method| match method {
+        Method::Induction { depth, invariant } => {
+            let faces = invariant.faces.iter();
+            let faces: Vec<Value> = faces
+                .map(|face| json!({"linear": linear(&face.coefficients), "at_most": json_number(face.bound)}))
+                .collect();
+            json!({"induction": {"depth": depth, "invariant": faces}})
+        }
+        Method::Leaves { steps } => json!({"leaves": {"steps": steps}}),
+        Method::Ranking(ranking) => json!({"ranking": {
+            "linear": linear(&ranking.coefficients),
+            "decrease": json_number(ranking.decrease),
+            "context": ranking.context,
+        }}),
+    };
+    match proof {
+        Proof::Bounded { steps, .. } => json!({"bounded": {"steps": steps}}),
+        Proof::OutOfReach { steps } => json!({"out_of_reach": {"steps": steps}}),
+        Proof::ForAllTime(methods) => json!({"for_all_time": methods.iter().map(method).collect::<Vec<_>>()}),
+    }
 }
 
 /// A run as a list of its positions.

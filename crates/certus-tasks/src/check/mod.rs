@@ -1,14 +1,16 @@
 //! Checks properties of a system.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use certus_check::bmc::{self, Depth};
-use certus_check::{CheckError, Outcome, Unknown, Verdict, choices};
+use certus_check::bmc::Depth;
+use certus_check::{CheckError, Engine, Outcome, Unknown, Verdict, choices};
 use certus_lang::system::{PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
+pub(crate) mod certificate;
 mod document;
 mod region;
 mod region_document;
@@ -30,8 +32,12 @@ pub struct Check {
     pub system: Loading,
     /// The properties; none for all.
     pub properties: Vec<String>,
+    /// How they are checked.
+    pub engine: Engine,
     /// How many steps are looked at.
     pub steps: usize,
+    /// Where the proof of the one property that is asked about goes, if it holds.
+    pub certificate: Option<PathBuf>,
     /// How much work it is worth.
     pub effort: Effort,
 }
@@ -53,6 +59,8 @@ pub struct PropertyResult {
     pub outcome: Result<Outcome, String>,
     /// How long it took.
     pub seconds: f64,
+    /// Where its certificate is, if one was wanted and there is one.
+    pub certificate: Option<PathBuf>,
 }
 
 /// Where a check stands.
@@ -96,8 +104,8 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     let mut results = std::mem::take(&mut known.results);
     let first = results.len();
     for (index, &property) in known.properties.iter().enumerate().skip(first) {
-        let outcome = Ok(unknown(reason.unwrap_or(UnknownReason::Stopped), &known.place, index == first));
-        results.push(PropertyResult { property, outcome, seconds: 0.0 });
+        let outcome = Ok(unknown(task.engine, reason.unwrap_or(UnknownReason::Stopped), &known.place, index == first));
+        results.push(PropertyResult { property, outcome, seconds: 0.0, certificate: None });
     }
     Ok(Checked { system: known.system.take(), results })
 }
@@ -107,12 +115,13 @@ fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
 }
 
 /// That a property was not decided, for want of time.
-fn unknown(reason: UnknownReason, place: &Where, begun: bool) -> Outcome {
+fn unknown(engine: Engine, reason: UnknownReason, place: &Where, begun: bool) -> Outcome {
     let place = match place.depth.filter(|_| begun) {
         Some(depth) => format!("{} steps", depth.steps),
         None => "nothing yet".to_owned(),
     };
-    Outcome { verdict: Verdict::Unknown(Unknown { reason, place, settled: None }), notes: Vec::new() }
+    let unknown = Unknown { reason: Some(reason), place, settled: None };
+    Outcome::new(engine.name(), Verdict::Unknown(unknown))
 }
 
 /// Adds to a violation which of the environment's choices it needs.
@@ -138,6 +147,9 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         [] => (0..system.properties.len()).collect(),
         names => names.iter().map(|name| property_named(&system, name)).collect::<Result<_, _>>()?,
     };
+    if task.certificate.is_some() && properties.len() != 1 {
+        return Err(Failure::message("a certificate is about one property: name it"));
+    }
     {
         let mut known = locked(so_far);
         known.system = Some(Arc::clone(&system));
@@ -162,12 +174,20 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
             task.effort.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
         };
         let outcome = match over {
-            Some(reason) => Ok(unknown(reason, &Where::default(), false)),
-            None => bmc::check(&system, &system.properties[property], task.steps, &budget, &mut watch),
+            Some(reason) => Ok(unknown(task.engine, reason, &Where::default(), false)),
+            None => task.engine.check(&system, &system.properties[property], task.steps, &budget, &mut watch),
         };
         let outcome = outcome.and_then(|outcome| with_needs(&system, property, outcome, task.effort.deadline));
         let outcome = outcome.map_err(|error| error.to_string());
-        locked(so_far).results.push(PropertyResult { property, outcome, seconds: started.elapsed().as_secs_f64() });
+        let seconds = started.elapsed().as_secs_f64();
+        let mut certificate = None;
+        if let (Some(path), Ok(outcome)) = (&task.certificate, &outcome)
+            && let Some(proof) = &outcome.proof
+        {
+            certificate::write(path, &task.system, &system, property, proof, &budget, &mut watch)?;
+            certificate = Some(path.clone());
+        }
+        locked(so_far).results.push(PropertyResult { property, outcome, seconds, certificate });
     }
     Ok(())
 }

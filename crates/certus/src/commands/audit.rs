@@ -48,8 +48,8 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
 fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, output: &mut Output) -> Result<(), Failure> {
     let path = command.certificate.display();
     match judgement {
-        Some(Judgement::Accepted(sources, summary)) => {
-            writeln!(output, "accepted: {path} proves `unsat`")?;
+        Some(Judgement::Accepted(sources, summary, claim)) => {
+            writeln!(output, "accepted: {path} proves {claim}")?;
             for source in sources {
                 let digest = source.digest.as_deref().unwrap_or_default();
                 writeln!(output, "  {:<14} {}\n  {:<14} sha256 {digest}", source.role, source.path.display(), "")?;
@@ -86,13 +86,14 @@ fn counted(count: u64, noun: &str) -> String {
 fn document(command: &Audit, judgement: Option<&Judgement>, leaves: u64, started: Instant) -> Value {
     let mut document = json!({ "certificate": command.certificate.display().to_string() });
     let more = match judgement {
-        Some(Judgement::Accepted(sources, summary)) => {
+        Some(Judgement::Accepted(sources, summary, claim)) => {
             let file = |source: &Source| {
                 let path = source.path.display().to_string();
                 json!({ "role": source.role, "path": path, "sha256": source.digest })
             };
             json!({
                 "verdict": "accepted",
+                "claim": claim,
                 "files": sources.iter().map(file).collect::<Vec<_>>(),
                 "cases": summary.cases,
                 "leaves": summary.leaves,

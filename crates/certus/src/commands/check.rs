@@ -3,7 +3,7 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::path::Path;
 
-use certus_check::{Outcome, Run, Scope, Verdict};
+use certus_check::{Engine, Outcome, Run, Scope, Verdict};
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::Loading;
@@ -31,11 +31,13 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
             colour: stderr().is_terminal(),
         },
         properties: command.properties.clone(),
+        engine: command.engine,
         steps: command.steps,
+        certificate: command.certificate.clone(),
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    for path in command.common.output.iter().chain(&command.trace) {
+    for path in command.common.output.iter().chain(&command.trace).chain(&command.certificate) {
         drop(Output::open(Some(path))?);
     }
     let mut line = LiveLine::new(command.effort.quiet);
@@ -117,7 +119,7 @@ fn words(outcome: &Result<Outcome, String>) -> String {
     match outcome {
         Err(message) => format!("cannot be checked: {message}"),
         Ok(outcome) => match &outcome.verdict {
-            Verdict::Holds(Scope::Unbounded) => "holds".to_owned(),
+            Verdict::Holds(Scope::Unbounded) => "holds for all time".to_owned(),
             Verdict::Holds(Scope::Bounded(steps)) => format!("holds up to {steps} steps"),
             Verdict::Violated(run) => match run.loop_to {
                 None => format!("violated at step {}", run.states.len() - 1),
@@ -135,7 +137,12 @@ fn words(outcome: &Result<Outcome, String>) -> String {
 }
 
 fn report(command: &Check, system: &System, results: &[PropertyResult], output: &mut Output) -> Result<(), Failure> {
-    writeln!(output, "{}: bounded model checking, at most {} steps\n", system.name, command.steps)?;
+    let how = match command.engine {
+        Engine::Auto => format!("violations by at most {} steps, and proofs for all time", command.steps),
+        Engine::Bmc => format!("bounded model checking, at most {} steps", command.steps),
+        Engine::Induction => "proofs for all time".to_owned(),
+    };
+    writeln!(output, "{}: {how}\n", system.name)?;
     let property = |result: &PropertyResult| &system.properties[result.property];
     let width = results.iter().map(|result| property(result).name.len()).max().unwrap_or(0);
     for result in results {
@@ -170,6 +177,11 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
                 _ => "",
             };
             writeln!(output, "  {}{mark}", cells.join("  "))?;
+        }
+    }
+    if let (Verdict::Holds(Scope::Unbounded), Some(proof)) = (&outcome.verdict, &outcome.proof) {
+        for text in proof.texts(&names_of(&system.states)) {
+            writeln!(output, "  {}: {text}", property.name)?;
         }
     }
     for note in &outcome.notes {

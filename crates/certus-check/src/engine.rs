@@ -1,0 +1,143 @@
+//! The engines, and the choice between them.
+
+use std::fmt;
+use std::str::FromStr;
+
+use certus_lang::system::{Property, PropertyKind, System};
+use certus_solver::{Budget, UnknownReason};
+
+use crate::bmc::{self, Depth, Search};
+use crate::induction::{self, FIRST_PARTS, MORE, Prover, Round, proved, spent};
+use crate::outcome::{CheckError, Outcome, Scope, Verdict};
+
+/// How a property is checked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Engine {
+    /// Violations and proofs in turns, whichever comes first.
+    #[default]
+    Auto,
+    /// Runs of up to so many steps.
+    Bmc,
+    /// Proofs for all time.
+    Induction,
+}
+
+impl Engine {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Auto => "auto",
+            Engine::Bmc => bmc::NAME,
+            Engine::Induction => induction::NAME,
+        }
+    }
+
+    /// All of them.
+    pub const ALL: [Engine; 3] = [Engine::Auto, Engine::Bmc, Engine::Induction];
+
+    /// Why the engine cannot take a property, if it cannot.
+    pub fn refuses(self, system: &System, property: &Property) -> Option<String> {
+        if let PropertyKind::Probability { .. } = property.kind {
+            return Some(format!("{} asks for a probability", property.name));
+        }
+        match self {
+            Engine::Auto | Engine::Bmc => None,
+            Engine::Induction => Prover::new(system, property).err().map(|error| error.to_string()),
+        }
+    }
+
+    /// Checks a property: violations by so many steps are looked for.
+    pub fn check(
+        self,
+        system: &System,
+        property: &Property,
+        steps: usize,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(Depth),
+    ) -> Result<Outcome, CheckError> {
+        match self {
+            Engine::Auto => in_turns(system, property, steps, budget, watch),
+            Engine::Bmc => bmc::check(system, property, steps, budget, watch),
+            Engine::Induction => {
+                let mut outcome = induction::prove(system, property, budget, watch)?;
+                if let Verdict::Holds(_) = outcome.verdict {
+                    outcome.notes.extend(bmc::vacuous(system, 1, budget, watch)?);
+                }
+                Ok(outcome)
+            }
+        }
+    }
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Engine {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Engine, String> {
+        let names = Engine::ALL.map(Engine::name);
+        let found = Engine::ALL.into_iter().find(|engine| engine.name() == text);
+        found.ok_or_else(|| format!("there is no engine '{text}'; there are {}", names.join(", ")))
+    }
+}
+
+/// Without a deadline, a proof is looked for until a question may take so many parts.
+const PATIENCE: u64 = 64_000;
+
+/// Looks for violations and for a proof in turns, each time with more effort per question, so that neither waits for the
+/// other; the order is fixed, and so is the answer.
+fn in_turns(
+    system: &System,
+    property: &Property,
+    steps: usize,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Depth),
+) -> Result<Outcome, CheckError> {
+    let mut search = Search::new(system, property)?;
+    // What has no proof for all time may still have violations.
+    let mut prover = Prover::new(system, property).ok();
+    let mut parts = FIRST_PARTS;
+    let mut bounded: Option<Outcome> = None;
+    loop {
+        let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
+        let mut short = false;
+        if !bounded.as_ref().is_some_and(|outcome| matches!(outcome.verdict, Verdict::Holds(_))) {
+            let outcome = search.advance(steps, &own, watch)?;
+            match &outcome.verdict {
+                Verdict::Violated(_) | Verdict::Holds(Scope::Unbounded) => return Ok(outcome),
+                Verdict::Holds(Scope::Bounded(_)) => {}
+                Verdict::Unknown(unknown) => short = unknown.reason == Some(UnknownReason::Boxes),
+            }
+            bounded = Some(outcome);
+        }
+        if let Some(own_prover) = &mut prover
+            && spent(budget).is_none()
+        {
+            match own_prover.round(&own, watch)? {
+                Round::Proved(proof) => {
+                    let mut outcome = proved(proof);
+                    outcome.notes.extend(bmc::vacuous(system, 1, budget, watch)?);
+                    return Ok(outcome);
+                }
+                Round::Short => short |= budget.deadline.is_some() || parts < PATIENCE,
+                Round::Exhausted => prover = None,
+            }
+        }
+        if !short || spent(budget).is_some() || parts >= budget.boxes {
+            break;
+        }
+        parts = parts.saturating_mul(MORE);
+    }
+    let mut outcome = match bounded {
+        Some(outcome) => outcome,
+        None => return Err(CheckError::Unsupported("nothing was asked".to_owned())),
+    };
+    if let Verdict::Holds(Scope::Bounded(_)) = outcome.verdict {
+        outcome.notes.push("no proof for all time was found".to_owned());
+    }
+    Ok(outcome)
+}

@@ -1,0 +1,300 @@
+//! What a verdict rests on, and the questions that must have no answer for it to be right.
+//!
+//! Whoever has a proof can say it in a few words: a depth, an invariant, a ranking function. The questions follow from the
+//! words and the system alone, so somebody who does not believe the engine that found the proof asks them again.
+
+use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
+
+use crate::induction::invariant::{elements, linear_text, successors};
+use crate::induction::{Invariant, Ranking};
+use crate::outcome::CheckError;
+use crate::question::{Question, Wanted};
+use crate::temporal::{Beyond, Normal, Shape};
+use crate::unroll::Start;
+
+/// What a verdict that a property holds rests on.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Proof {
+    /// No run of so many steps shows a violation, and no loop within them.
+    Bounded {
+        /// How many steps.
+        steps: usize,
+        /// Periods that no loop has on which a violation could end, wherever it begins.
+        cycles: Vec<usize>,
+    },
+    /// After so many steps no run can violate the property any more.
+    OutOfReach {
+        /// How many steps.
+        steps: usize,
+    },
+    /// A proof for all time of each formula that the property is the conjunction of.
+    ForAllTime(Vec<Method>),
+}
+
+/// A proof for all time.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Method {
+    /// From so many states in a row in which the property holds none leads to one in which it does not, within the invariant.
+    Induction {
+        /// How many states.
+        depth: usize,
+        /// The invariant; without faces if none was needed.
+        invariant: Invariant,
+    },
+    /// No run is for so many steps where a violation would have to be for ever.
+    Leaves {
+        /// How many steps.
+        steps: usize,
+    },
+    /// A function goes down as long as a violation lasts.
+    Ranking(Ranking),
+}
+
+impl Proof {
+    /// In words, with the names of the elements of the state.
+    pub fn texts(&self, names: &[String]) -> Vec<String> {
+        match self {
+            Proof::Bounded { .. } => Vec::new(),
+            Proof::OutOfReach { steps } => vec![format!("after {steps} steps no run can violate it any more")],
+            Proof::ForAllTime(methods) => methods.iter().map(|method| method.text(names)).collect(),
+        }
+    }
+}
+
+impl Method {
+    /// In words, with the names of the elements of the state.
+    pub fn text(&self, names: &[String]) -> String {
+        match self {
+            Method::Induction { depth, invariant } => {
+                let states = if *depth == 1 { "one state".to_owned() } else { format!("{depth} states in a row") };
+                let faces: Vec<String> = invariant.faces.iter().map(|face| face.text(names)).collect();
+                match faces.is_empty() {
+                    true => format!("by induction over {states}"),
+                    false => format!("by induction over {states} within the invariant {}", faces.join(", ")),
+                }
+            }
+            Method::Leaves { steps: 0 } => "no state is where a violation would have to stay".to_owned(),
+            Method::Leaves { steps } => format!("no run stays where a violation would have to for {steps} steps"),
+            Method::Ranking(ranking) => format!(
+                "by the ranking function {}, which goes down by at least {} on every step of a violation",
+                linear_text(&ranking.coefficients, names),
+                ranking.decrease
+            ),
+        }
+    }
+}
+
+/// A question that must have no answer.
+pub struct Obligation {
+    /// What it asks for, in words.
+    pub title: String,
+    /// The question.
+    pub question: Question,
+}
+
+/// The questions that a proof rests on.
+pub fn obligations(system: &System, property: &Property, proof: &Proof) -> Result<Vec<Obligation>, CheckError> {
+    let formula = formula_of(property)?;
+    let violation = Normal::of(formula, false);
+    match proof {
+        Proof::Bounded { steps, cycles } => bounded(system, &violation, *steps, cycles),
+        Proof::OutOfReach { steps } => {
+            let mut found = Vec::new();
+            for depth in (0..=*steps).filter(|_| violation.can_end()) {
+                let shape = Shape { positions: depth + 1, loop_to: None };
+                found.push(named(format!("a violation by {depth} steps"), shown(system, &violation, shape)?));
+            }
+            found.push(named(
+                format!("{steps} steps after which one is possible"),
+                possible(system, &violation, *steps)?,
+            ));
+            Ok(found)
+        }
+        Proof::ForAllTime(methods) => {
+            let parts = conjuncts(formula);
+            if parts.len() != methods.len() {
+                let message = format!("{} proofs for a property of {} parts", methods.len(), parts.len());
+                return Err(CheckError::Unsupported(message));
+            }
+            let mut found = Vec::new();
+            for (part, method) in parts.into_iter().zip(methods) {
+                found.extend(for_all_time(system, &Normal::of(part, false), method)?);
+            }
+            Ok(found)
+        }
+    }
+}
+
+/// The formula of a property that every run satisfies or violates.
+pub fn formula_of(property: &Property) -> Result<&Ltl, CheckError> {
+    match &property.kind {
+        PropertyKind::Ltl(formula) => Ok(formula),
+        PropertyKind::Probability { .. } => {
+            let message = format!("{} asks for a probability; this engine decides what every run does", property.name);
+            Err(CheckError::Unsupported(message))
+        }
+    }
+}
+
+/// The formulas that a formula is the conjunction of.
+pub fn conjuncts(formula: &Ltl) -> Vec<&Ltl> {
+    match formula {
+        Ltl::And(parts) => parts.iter().flat_map(conjuncts).collect(),
+        other => vec![other],
+    }
+}
+
+/// The shapes of runs of so many steps that can show a violation no shorter one can.
+pub fn shapes(violation: &Normal, depth: usize) -> Vec<Shape> {
+    let positions = depth + 1;
+    let prefix = violation.can_end().then_some(Shape { positions, loop_to: None });
+    let starts = if violation.needs_loop() { 0..positions } else { 0..0 };
+    prefix.into_iter().chain(starts.map(|start| Shape { positions, loop_to: Some(start) })).collect()
+}
+
+/// A run of some shape that shows a violation.
+pub fn shown(system: &System, violation: &Normal, shape: Shape) -> Result<Question, CheckError> {
+    // For safety, earlier positions are asked about by themselves.
+    let wanted = match violation.reached() {
+        Some(bad) if shape.loop_to.is_none() => (bad, shape.positions - 1),
+        _ => (violation, 0),
+    };
+    ask(system, Start::Initial, shape, &[wanted], Beyond::Anything)?.at_best_ends()
+}
+
+/// A cycle of some period on which a violation could end, wherever it begins.
+pub fn cycle(system: &System, violation: &Normal, period: usize) -> Result<Question, CheckError> {
+    let shape = Shape { positions: period, loop_to: Some(0) };
+    let tail = violation.tail();
+    let everywhere: Vec<(&Normal, usize)> = (0..period).map(|position| (&tail, position)).collect();
+    ask(system, Start::Anywhere, shape, &everywhere, Beyond::Anything)?.at_best_ends()
+}
+
+/// A run of so many steps that can still turn into a violation.
+pub fn possible(system: &System, violation: &Normal, steps: usize) -> Result<Question, CheckError> {
+    let shape = Shape { positions: steps + 1, loop_to: None };
+    ask(system, Start::Initial, shape, &[(violation, 0)], Beyond::TheBest)?.at_best_ends()
+}
+
+/// A run that stays for so many positions where a violation would have to be for ever.
+pub fn stays(system: &System, tail: &Normal, positions: usize) -> Result<Question, CheckError> {
+    let shape = Shape { positions, loop_to: None };
+    let everywhere: Vec<(&Normal, usize)> = (0..positions).map(|position| (tail, position)).collect();
+    ask(system, Start::Anywhere, shape, &everywhere, Beyond::Anything)
+}
+
+/// From so many good states in a row to a bad one, within an invariant.
+pub fn step(system: &System, bad: &Normal, invariant: &Invariant, depth: usize) -> Result<Question, CheckError> {
+    let shape = Shape { positions: depth + 1, loop_to: None };
+    let good = bad.negated();
+    let mut formulas: Vec<(&Normal, usize)> = (0..depth).map(|position| (&good, position)).collect();
+    formulas.push((bad, depth));
+    let wanted = Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything };
+    Question::new(system, wanted, &|unrolled| {
+        (0..=depth).flat_map(|position| invariant.holds(&elements(unrolled, position))).collect()
+    })
+}
+
+const ONE: Shape = Shape { positions: 1, loop_to: None };
+
+/// A step from a good state of an invariant; out of it, if that is asked for.
+pub fn leaving(system: &System, bad: &Normal, invariant: &Invariant, out: bool) -> Result<Question, CheckError> {
+    let good = bad.negated();
+    let formulas = [(&good, 0)];
+    let wanted = Wanted { start: Start::Anywhere, shape: ONE, formulas: &formulas, beyond: Beyond::Anything };
+    Question::with_successor(system, wanted, &|unrolled| {
+        let mut parts = invariant.holds(&elements(unrolled, 0));
+        if out {
+            parts.push(invariant.fails(&successors(unrolled, 0)));
+        }
+        parts
+    })
+}
+
+/// An initial state outside of an invariant.
+pub fn initial_outside(system: &System, invariant: &Invariant) -> Result<Question, CheckError> {
+    let wanted = Wanted { start: Start::Initial, shape: ONE, formulas: &[], beyond: Beyond::Anything };
+    Question::new(system, wanted, &|unrolled| vec![invariant.fails(&elements(unrolled, 0))])
+}
+
+/// A step of a violation on which a ranking function does not go down.
+pub fn not_down(system: &System, tail: &Normal, ranking: &Ranking) -> Result<Question, CheckError> {
+    let shape = Shape { positions: ranking.context + 1, loop_to: None };
+    let everywhere: Vec<(&Normal, usize)> = (0..=ranking.context).map(|position| (tail, position)).collect();
+    let wanted = Wanted { start: Start::Anywhere, shape, formulas: &everywhere, beyond: Beyond::Anything };
+    Question::new(system, wanted, &|unrolled| vec![ranking.fails(unrolled)])
+}
+
+fn ask(
+    system: &System,
+    start: Start,
+    shape: Shape,
+    formulas: &[(&Normal, usize)],
+    beyond: Beyond,
+) -> Result<Question, CheckError> {
+    Question::new(system, Wanted { start, shape, formulas, beyond }, &|_| Vec::new())
+}
+
+fn named(title: String, question: Question) -> Obligation {
+    Obligation { title, question }
+}
+
+fn bounded(system: &System, violation: &Normal, steps: usize, cycles: &[usize]) -> Result<Vec<Obligation>, CheckError> {
+    let mut found = Vec::new();
+    // A loop of a period that is known to be none needs no further question, and a violation that lasts must have a tail.
+    let known = |period: &usize| !violation.tail().is_true() && cycles.contains(period);
+    for period in (1..=steps + 1).filter(known) {
+        found.push(named(format!("a cycle of period {period}"), cycle(system, violation, period)?));
+    }
+    for depth in 0..=steps {
+        for shape in shapes(violation, depth) {
+            let title = match shape.loop_to {
+                Some(start) if known(&(shape.positions - start)) => continue,
+                Some(start) => format!("a violation by {depth} steps that return to position {start}"),
+                None => format!("a violation by {depth} steps"),
+            };
+            found.push(named(title, shown(system, violation, shape)?));
+        }
+    }
+    Ok(found)
+}
+
+fn for_all_time(system: &System, violation: &Normal, method: &Method) -> Result<Vec<Obligation>, CheckError> {
+    let wrong = || CheckError::Unsupported("the proof does not fit the property".to_owned());
+    let mut found = Vec::new();
+    match method {
+        Method::Induction { depth, invariant } => {
+            let bad = violation.reached().filter(|_| *depth > 0).ok_or_else(wrong)?;
+            for steps in 0..*depth {
+                let shape = Shape { positions: steps + 1, loop_to: None };
+                found.push(named(format!("a violation by {steps} steps"), shown(system, violation, shape)?));
+            }
+            if !invariant.faces.is_empty() {
+                let title = "an initial state outside of the invariant".to_owned();
+                found.push(named(title, initial_outside(system, invariant)?));
+                found.push(named("a step out of the invariant".to_owned(), leaving(system, bad, invariant, true)?));
+            }
+            let title = format!("a step from {depth} good states in a row to a bad one");
+            found.push(named(title, step(system, bad, invariant, *depth)?));
+        }
+        Method::Leaves { steps } => {
+            let tail = lasting(violation).ok_or_else(wrong)?;
+            found.push(named(format!("{steps} steps of a violation"), stays(system, &tail, steps + 1)?));
+        }
+        Method::Ranking(ranking) => {
+            let tail = lasting(violation).ok_or_else(wrong)?;
+            if !ranking.is_bounded(system) || ranking.decrease <= 0.0 || ranking.context == 0 {
+                return Err(wrong());
+            }
+            let title = "a step of a violation on which the function does not go down".to_owned();
+            found.push(named(title, not_down(system, &tail, ranking)?));
+        }
+    }
+    Ok(found)
+}
+
+/// What a violation that only infinite runs show must stay in.
+pub fn lasting(violation: &Normal) -> Option<Normal> {
+    let tail = violation.tail();
+    (!tail.is_true() && !violation.can_end()).then_some(tail)
+}

@@ -217,18 +217,19 @@ fn answer(
     Ok(solve(&question.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, progress }))?)
 }
 
-/// Says so if no run has so many steps: then a property holds because nothing happens.
+/// Says so if a glance shows that no run has so many steps: then a property holds because nothing happens.
 pub fn vacuous(
     system: &System,
     depth: usize,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Option<String>, CheckError> {
+    let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
     for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
         let shape = Shape { positions: steps + 1, loop_to: None };
         let wanted = Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything };
         let question = Question::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
-        if let Answer::Unsat(_) = answer(&question, shape, budget, watch)? {
+        if let Answer::Unsat(_) = answer(&question, shape, &glance, watch)? {
             return Ok(Some(format!("vacuous: {what}")));
         }
     }

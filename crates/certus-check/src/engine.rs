@@ -61,7 +61,7 @@ impl Engine {
             Engine::Induction => {
                 let mut outcome = induction::prove(system, property, budget, watch)?;
                 if let Verdict::Holds(_) = outcome.verdict {
-                    outcome.notes.extend(bmc::vacuous(system, 1, budget, watch)?);
+                    outcome.notes.extend(bmc::vacuous(system, steps, budget, watch)?);
                 }
                 Ok(outcome)
             }
@@ -120,7 +120,7 @@ fn in_turns(
             match own_prover.round(&own, watch)? {
                 Round::Proved(proof) => {
                     let mut outcome = proved(proof);
-                    outcome.notes.extend(bmc::vacuous(system, 1, budget, watch)?);
+                    outcome.notes.extend(bmc::vacuous(system, steps, budget, watch)?);
                     return Ok(outcome);
                 }
                 Round::Short => short |= budget.deadline.is_some() || parts < PATIENCE,

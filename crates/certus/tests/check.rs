@@ -9,10 +9,10 @@ const TOY: &str = "zoo/toy/toy.certus";
 
 #[test]
 fn verdicts_traces_and_exit_codes() {
-    let holds = certus(&["check", TOY, "below_ten", "-k", "3"]);
+    let holds = certus(&["check", TOY, "below_ten", "-k", "3", "--engine", "bmc"]);
     assert_eq!(holds.code, 0, "{}", holds.stderr);
     assert!(holds.stdout.contains("below_ten  holds up to 3 steps"), "{}", holds.stdout);
-    let violated = certus(&["check", TOY, "--json"]);
+    let violated = certus(&["check", TOY, "--json", "--engine", "bmc"]);
     assert_eq!(violated.code, 1, "{}", violated.stderr);
     let document: Value = serde_json::from_str(&violated.stdout).unwrap();
     let result = |index: usize| &document["results"][index];
@@ -42,7 +42,7 @@ fn a_system_without_runs_is_told() {
     let folder = Folder::new("vacuous");
     let text = "system stuck\nstate x in [0, 1]\nnext x = x + 2\ninit x >= 0.5\nproperty p = G (x < 5)\n";
     let file = folder.write("stuck.certus", text);
-    let ran = certus(&["check", &file, "-k", "2"]);
+    let ran = certus(&["check", &file, "-k", "2", "--engine", "bmc"]);
     assert!(ran.code == 0 && ran.stdout.contains("vacuous: no run has 2 steps"), "{}{}", ran.stdout, ran.stderr);
     let none = folder.write("none.certus", text.replace("x >= 0.5", "x - x * x >= 0.3"));
     let ran = certus(&["check", &none, "-k", "2"]);
@@ -116,4 +116,47 @@ fn violating_runs_are_written_as_tables() {
     assert!(ran.code == 0 && ran.stderr.contains("nothing is violated"), "{}", ran.stderr);
     assert_eq!(folder.names(), ["runs.csv", "runs.json"]);
     assert_eq!(certus(&["check", TOY, "--trace", "runs.txt"]).code, 2);
+}
+
+#[test]
+fn proofs_for_all_time_have_certificates_that_are_checked() {
+    let folder = Folder::new("proof");
+    let certificate = folder.file("motor.cert");
+    let motor = "zoo/dcmotor/dcmotor.certus";
+    let ran = certus(&["check", motor, "stays_safe", "--certificate", &certificate, "--json"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let result = &document["results"][0];
+    assert_eq!((&result["scope"], &result["engine"]), (&"unbounded".into(), &"induction".into()));
+    assert_eq!(result["certificate"], certificate.as_str());
+    let invariant = result["proof"]["for_all_time"][0]["induction"]["invariant"].as_array().unwrap();
+    assert!(!invariant.is_empty() && invariant[0]["at_most"].as_f64().is_some());
+    let accepted = certus(&["audit", &certificate]);
+    assert!(accepted.code == 0 && accepted.stdout.contains("stays_safe holds for all time"), "{}", accepted.stdout);
+    // An invariant with one bound moved is another claim, which the trees do not prove.
+    let text = std::fs::read_to_string(&certificate).unwrap();
+    let (before, after) = text.split_once("\"bound\":\"").unwrap();
+    let (_, rest) = after.split_once('"').unwrap();
+    let moved = folder.write("moved.cert", format!("{before}\"bound\":\"0.5\"{rest}"));
+    assert_eq!(certus(&["audit", &moved]).code, 1);
+    // So is a proof of another property, or about a file that has changed.
+    let other = folder.write("other.cert", text.replacen("\"sha256\":\"", "\"sha256\":\"0", 1));
+    let rejected = certus(&["audit", &other]);
+    assert!(rejected.code == 1 && rejected.stdout.contains("has changed"), "{}{}", rejected.stdout, rejected.stderr);
+    let cut = folder.write("cut.cert", &text[..text.len() / 3]);
+    assert_eq!(certus(&["audit", &cut]).code, 2);
+}
+
+#[test]
+fn a_bounded_verdict_has_a_certificate_too() {
+    let folder = Folder::new("bounded-proof");
+    let certificate = folder.file("toy.cert");
+    let ran = certus(&["check", TOY, "below_ten", "-k", "2", "--engine", "bmc", "--certificate", &certificate]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let accepted = certus(&["audit", &certificate]);
+    assert!(accepted.code == 0 && accepted.stdout.contains("below_ten holds up to 2 steps"), "{}", accepted.stdout);
+    let several = certus(&["check", TOY, "--certificate", &certificate]);
+    assert!(several.code == 2 && several.stderr.contains("one property"), "{}", several.stderr);
+    let unknown = certus(&["check", TOY, "--engine", "magic"]);
+    assert!(unknown.code == 2 && unknown.stderr.contains("induction"), "{}", unknown.stderr);
 }

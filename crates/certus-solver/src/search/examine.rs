@@ -430,9 +430,15 @@ impl Context<'_> {
     fn alternatives(&self, item: &Item, bounds: &Bounds, index: usize) -> Vec<(usize, Vec<usize>)> {
         let known = |row: &usize| item.rows.iter().any(|own| own.row == *row);
         // A row that holds throughout (the label that was chosen, say) refutes nothing, but its bound near zero looks good.
-        let says = |row: &usize| self.objective == Some(*row) || self.enclosed(*row, bounds, index).hi > 0.0;
+        let says = |row: &usize| {
+            let most = self.enclosed(*row, bounds, index).hi;
+            let holds = if self.logic.rows[*row].strict { most < 0.0 } else { most <= 0.0 };
+            self.objective == Some(*row) || !holds
+        };
         let with = |atoms: &[usize]| -> Vec<usize> {
-            item.core.rows.iter().chain(atoms).copied().filter(|row| known(row) && says(row)).collect()
+            let rows: Vec<usize> = item.core.rows.iter().chain(atoms).copied().filter(known).collect();
+            let telling: Vec<usize> = rows.iter().copied().filter(says).collect();
+            if telling.is_empty() { rows } else { telling }
         };
         let ways: Vec<(usize, Vec<usize>)> = match self.next_disjunction(item) {
             None => vec![(0, with(&[]))],

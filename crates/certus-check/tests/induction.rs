@@ -1,0 +1,144 @@
+//! Proofs for all time: what they show is true, and what is clearly true is shown.
+
+use certus_check::induction::prove;
+use certus_check::proof::{Method, Proof, obligations};
+use certus_check::{Engine, Outcome, Scope, Verdict};
+use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
+use certus_solver::{Answer, Budget, solve};
+use proptest::prelude::*;
+
+fn system(text: &str) -> System {
+    load_str(text, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn zoo(name: &str) -> System {
+    let path = format!("{}/../../zoo/{name}/{name}.certus", env!("CARGO_MANIFEST_DIR"));
+    load_file(path, &LowerOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+const BUDGET: Budget<'static> =
+    Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 1 << 30, boxes: 2_000, certify: false };
+
+fn proved(system: &System, property: &str) -> Outcome {
+    prove(system, system.property(property).unwrap(), &BUDGET, &mut |_| ()).unwrap()
+}
+
+fn method(outcome: &Outcome) -> &Method {
+    match &outcome.proof {
+        Some(Proof::ForAllTime(methods)) if methods.len() == 1 => &methods[0],
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn what_no_single_step_breaks_needs_no_invariant() {
+    let toy = zoo("toy");
+    let Method::Induction { depth: 1, invariant } = method(&proved(&toy, "below_ten")).clone() else { panic!() };
+    assert!(invariant.faces.is_empty());
+}
+
+#[test]
+fn a_trained_policy_stays_safe_for_ever_within_a_box() {
+    let outcome = proved(&zoo("dcmotor"), "stays_safe");
+    assert_eq!(outcome.verdict, Verdict::Holds(Scope::Unbounded));
+    let Method::Induction { depth: 1, invariant } = method(&outcome) else { panic!() };
+    assert!(!invariant.faces.is_empty());
+}
+
+#[test]
+fn two_states_in_a_row_tell_more_than_one() {
+    // x takes the value that y had: from x good and y bad the next x is bad, but y is never bad two steps running.
+    let text = "system relay\nstate x in [0, 4]\nstate y in [0, 4]\nnext x = y\nnext y = x\ninit x <= 1 & y <= 1\n\
+                property p = G (x <= 2)\n";
+    let outcome = proved(&system(text), "p");
+    let Method::Induction { depth, .. } = method(&outcome) else { panic!() };
+    assert!(*depth <= 2);
+}
+
+#[test]
+fn a_rotation_needs_more_than_a_box() {
+    // A slow contraction that turns by 45 degrees: the box around the initial square is left at once.
+    let text = "system turn\nstate x in [-9, 9]\nstate y in [-9, 9]\nnext x = 0.66 * x - 0.66 * y\nnext y = 0.66 * x + 0.66 * y\n\
+                init x in [-1, 1] & y in [-1, 1]\nproperty p = G (x <= 1.5 & x >= -1.5)\n";
+    assert_eq!(proved(&system(text), "p").verdict, Verdict::Holds(Scope::Unbounded));
+}
+
+#[test]
+fn what_goes_down_ends() {
+    let text = "system drain\nstate level in [0, 10]\ninput inflow in [0, 0.5]\nnext level = max(level - 1 + inflow, 0)\n\
+                property empties = F level <= 0\nproperty answers = G (level >= 5 -> F level <= 0)\n";
+    let drain = system(text);
+    for property in ["empties", "answers"] {
+        let outcome = proved(&drain, property);
+        let Method::Ranking(ranking) = method(&outcome) else { panic!() };
+        assert!(ranking.coefficients[0] > 0.0 && ranking.decrease > 0.0);
+    }
+}
+
+#[test]
+fn both_parts_of_a_conjunction_are_proved() {
+    let text =
+        "system both\nstate x in [0, 10]\nnext x = max(x - 1, 0)\ninit x <= 5\nproperty p = G (x <= 6) & F x <= 0\n";
+    let both = system(text);
+    let outcome = proved(&both, "p");
+    let Some(Proof::ForAllTime(methods)) = &outcome.proof else { panic!("{outcome:?}") };
+    assert!(matches!(methods[0], Method::Induction { .. }) && !matches!(methods[1], Method::Induction { .. }));
+    let questions = obligations(&both, both.property("p").unwrap(), outcome.proof.as_ref().unwrap()).unwrap();
+    assert!(questions.len() >= 3);
+    for obligation in questions {
+        let answer = solve(&obligation.question.query().unwrap(), &BUDGET, &mut |_| ()).unwrap();
+        assert!(matches!(answer, Answer::Unsat(_)), "{}", obligation.title);
+    }
+}
+
+#[test]
+fn auto_finds_violations_and_proofs() {
+    let check = |system: &System, property: &str| {
+        Engine::Auto.check(system, system.property(property).unwrap(), 5, &BUDGET, &mut |_| ()).unwrap()
+    };
+    let toy = zoo("toy");
+    let outcome = check(&toy, "below_ten");
+    assert_eq!((outcome.verdict, outcome.engine), (Verdict::Holds(Scope::Unbounded), "induction"));
+    let outcome = check(&toy, "turns_positive");
+    assert!(matches!(outcome.verdict, Verdict::Violated(_)) && outcome.engine == "bmc");
+    // Nothing proves it, and its violation is too far away: what is known is said.
+    let text = "system far\nstate x in [0, 100]\nnext x = x + 1\ninit x <= 0\nproperty p = G (x <= 50)\n";
+    let outcome = check(&system(text), "p");
+    assert_eq!(outcome.verdict, Verdict::Holds(Scope::Bounded(5)));
+    assert!(outcome.notes.iter().any(|note| note.contains("no proof for all time")), "{:?}", outcome.notes);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// x' = a·x + w with |w| ≤ d from |x| ≤ 1 reaches max(1, d / (1 − |a|)), and no more.
+    #[test]
+    fn contractions_with_noise(a in -0.9f64..0.9, d in 0.0f64..0.5, limit in 1.0f64..6.0) {
+        let reach = (d / (1.0 - a.abs())).max(1.0);
+        let text = format!(
+            "system noise\nstate x in [-50, 50]\ninput w in [-{d}, {d}]\nnext x = {a} * x + w\ninit x in [-1, 1]\n\
+             property p = G (x <= {limit} & x >= -{limit})\n"
+        );
+        let verdict = proved(&system(&text), "p").verdict;
+        if verdict == Verdict::Holds(Scope::Unbounded) {
+            prop_assert!(reach <= limit * (1.0 + 1e-9), "proved, but {reach} is reached");
+        } else {
+            prop_assert!(reach > 0.7 * limit, "not proved, although no more than {reach} is reached");
+        }
+    }
+
+    /// A level that falls by 1 and rises by at most `inflow` ends if and only if that is less.
+    #[test]
+    fn levels_that_fall(inflow in 0.0f64..2.0) {
+        let text = format!(
+            "system drain\nstate level in [0, 10]\ninput w in [0, {inflow}]\nnext level = max(min(level - 1 + w, 10), 0)\n\
+             property p = F level <= 0\n"
+        );
+        let verdict = proved(&system(&text), "p").verdict;
+        if verdict == Verdict::Holds(Scope::Unbounded) {
+            prop_assert!(inflow < 1.0);
+        } else {
+            prop_assert!(inflow > 0.9, "{verdict:?}");
+        }
+    }
+}

@@ -80,7 +80,7 @@ pub struct Mined {
 /// Mines statistics.
 pub fn mine(regions: &Regions, settings: &Settings, labels: usize, threads: usize) -> Result<Mined, MineError> {
     let dimensions = NonZeroUsize::new(regions.dimensions()).ok_or_else(|| MineError::new("nothing is to be mined"))?;
-    let (common, interesting) = interesting(regions, settings.parts, labels);
+    let (common, interesting) = interesting(regions, labels);
     let least = (settings.representation * interesting.len() as f64).max(10.0).floor();
     let radius = ((least.powf(1.0 / dimensions.get() as f64) - 1.0) / 2.0).ceil();
     let (least, radius) = (least as u32, radius as u16);
@@ -172,8 +172,8 @@ impl Mined {
     }
 
     /// Measures the boxes again after they were changed.
-    pub fn remeasure(&mut self, regions: &Regions, parts: usize, labels: usize) {
-        let (_, interesting) = interesting(regions, parts, labels);
+    pub fn remeasure(&mut self, regions: &Regions, labels: usize) {
+        let (_, interesting) = interesting(regions, labels);
         let coordinates: Vec<u16> = interesting.iter().flat_map(|&(cell, _)| regions.cell(cell)).copied().collect();
         self.measure(&coordinates, regions.dimensions().max(1));
     }
@@ -211,8 +211,8 @@ pub fn rounded(value: f64, decimals: Option<u32>) -> f64 {
 }
 
 /// How many cells are important for all references, and the interesting ones among them with what was decided there.
-fn interesting(regions: &Regions, parts: usize, labels: usize) -> (usize, Vec<(usize, OutputSet)>) {
-    let cells = (parts as f64).powi(regions.dimensions() as i32);
+fn interesting(regions: &Regions, labels: usize) -> (usize, Vec<(usize, OutputSet)>) {
+    let cells = (regions.partition.parts as f64).powi(regions.dimensions() as i32);
     let enough: Vec<f64> =
         (0..regions.references()).map(|reference| (regions.rows(reference) as f64 / cells).max(1.0)).collect();
     let mut common = 0;

@@ -77,8 +77,9 @@ mod tests {
     proptest! {
         #[test]
         fn a_value_lies_in_the_interval_of_its_part(low in -100.0..100.0, width in 0.001..50.0, at in 0.0..=1.0, parts in 1usize..200) {
+            let (low, width, at): (f64, f64, f64) = (low, width, at);
             let partition = Partition::new(parts, vec![(low, low + width)]).unwrap();
-            let value: f64 = (low + at * width).min(low + width);
+            let value = (low + at * width).min(low + width);
             let part = partition.part(0, value).unwrap();
             let (from, to) = partition.interval(0, part, part);
             // The ends are rounded, the part is not told by them.

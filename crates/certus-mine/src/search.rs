@@ -50,7 +50,7 @@ pub fn mine_rows(
     let mut mined = mine(&regions, settings, layout.outputs.labels.len(), threads)?;
     if settings.refine {
         refine(&mut mined, &regions, settings.most_outputs);
-        mined.remeasure(&regions, settings.parts, layout.outputs.labels.len());
+        mined.remeasure(&regions, layout.outputs.labels.len());
     }
     Ok((mined.specifications(&regions, layout, settings), mined.coverage))
 }

@@ -218,7 +218,7 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
             let mut mined = mine_regions(&regions, &settings, labels, threads)?;
             if settings.refine {
                 mining.refined = refine(&mut mined, &regions, settings.most_outputs);
-                mined.remeasure(&regions, settings.parts, labels);
+                mined.remeasure(&regions, labels);
             }
             mining.specifications = mined.specifications(&regions, &layout, &settings);
             mining.ranges = regions.partition.ranges.clone();

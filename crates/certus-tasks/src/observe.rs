@@ -73,6 +73,8 @@ pub struct Observe {
     pub files: Vec<PathBuf>,
     /// Length of a monitor interval of a reference, s.
     pub interval: f64,
+    /// How long each link is observed, s; traces begin again where they end.
+    pub seconds: f64,
     /// Names the random losses.
     pub seed: u64,
 }
@@ -180,12 +182,6 @@ fn read_traces(path: &Path) -> Result<Vec<Trace>, Failure> {
     read_file(path, format).map_err(|error| Failure::message(error.to_string()))
 }
 
-/// A link and for how long it is observed.
-struct Condition {
-    scenario: Scenario,
-    seconds: f64,
-}
-
 fn aurora(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
     let mut policy = match &task.decider {
         Decider::Network(path) => Some(Policy::load(path, 30, 1)?),
@@ -194,6 +190,9 @@ fn aurora(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
     };
     if !(task.interval.is_finite() && task.interval >= 1e-3) {
         return Err(Failure::message("--interval: expected a number of seconds, at least 0.001"));
+    }
+    if !(task.seconds > 0.0 && task.seconds <= 1e6) {
+        return Err(Failure::message("--seconds: expected a number of seconds, at most 1000000"));
     }
     let mut header = reference::observed_names();
     header.push("change_of_sending_rate".to_owned());
@@ -212,17 +211,17 @@ fn aurora(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
     };
     let mut number = 0;
     for file in &task.files {
-        for Condition { scenario, seconds } in conditions(file)? {
+        for scenario in conditions(file)? {
             let random = Random::new(task.seed, number);
             number += 1;
-            let intervals = (seconds / task.interval) as usize;
+            let intervals = (task.seconds / task.interval) as usize;
             match (&task.decider, &mut policy) {
                 (_, Some(policy)) => {
                     let act = &mut |seen: &[f64]| -> Result<f64, Failure> {
                         let values = policy.outputs(seen).map_err(|error| Failure::message(error.to_string()))?;
                         Ok(values[0])
                     };
-                    observe_policy(&scenario, act, random, seconds, &mut show)?;
+                    observe_policy(&scenario, act, random, task.seconds, &mut show)?;
                 }
                 (Decider::Bbr, None) => {
                     reference::observe(&scenario, Bbr::default(), random, task.interval, intervals, &mut show)?;
@@ -236,8 +235,9 @@ fn aurora(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
     Ok(rows)
 }
 
-/// Reads links: a table with the columns `trace` (a file relative to this one), `delay_ms`, `loss`, `queue`.
-fn conditions(path: &Path) -> Result<Vec<Condition>, Failure> {
+/// Reads links: a table with the columns `trace` (a file relative to this one, or a constant rate in Mbit/s), `delay_ms`,
+/// `loss`, `queue`.
+fn conditions(path: &Path) -> Result<Vec<Scenario>, Failure> {
     let folder = path.parent().unwrap_or(Path::new(""));
     let mut found = Vec::new();
     let mut row = 0;
@@ -245,7 +245,8 @@ fn conditions(path: &Path) -> Result<Vec<Condition>, Failure> {
         row += 1;
         let trace = match cells[0] {
             certus_mine::table::Cell::Text(text) => text.to_owned(),
-            _ => String::new(),
+            certus_mine::table::Cell::Number(rate) => rate.to_string(),
+            certus_mine::table::Cell::Missing => String::new(),
         };
         found.push((row, trace, cells[1].number(), cells[2].number(), cells[3].number()));
         Ok(())
@@ -258,13 +259,17 @@ fn conditions(path: &Path) -> Result<Vec<Condition>, Failure> {
             let (Some(delay), Some(loss), Some(queue)) = (delay, loss, queue) else {
                 return Err(Failure::message(format!("{place}: delay_ms, loss and queue must be numbers")));
             };
-            let trace = read_bandwidth(&folder.join(&trace))?;
+            let trace = match trace.parse::<f64>() {
+                Ok(rate) => Trace::constant("constant", rate)
+                    .map_err(|error| Failure::message(format!("{place}: {}", error.message)))?,
+                Err(_) => read_bandwidth(&folder.join(&trace))?,
+            };
             let bandwidth = Bandwidth::of_trace(&trace);
             let start_rate = (0.5 * bandwidth.mean()).max(1.0);
             let queue = queue.clamp(0.0, 1e9) as u32;
             let scenario = Scenario { bandwidth, delay: delay / 1000.0, queue, loss, start_rate };
             scenario.check().map_err(|error| Failure::message(format!("{place}: {error}")))?;
-            Ok(Condition { scenario, seconds: trace.duration() })
+            Ok(scenario)
         })
         .collect()
 }

@@ -382,6 +382,10 @@ pub struct Observe {
     #[arg(long, default_value_t = 0.075, value_name = "SECONDS")]
     pub interval: f64,
 
+    /// How long each link is observed; traces begin again where they end (`aurora`)
+    #[arg(long, default_value_t = 60.0, value_name = "SECONDS")]
+    pub seconds: f64,
+
     /// Names the random losses
     #[arg(long, default_value_t = 0, value_name = "N")]
     pub seed: u64,

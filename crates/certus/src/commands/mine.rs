@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 
 use certus_mine::config::Config;
 use certus_mine::layout::Layout;
+use certus_mine::observations::Faults;
 use certus_mine::quality::Quality;
 use certus_mine::question::Verdict;
 use certus_mine::sql::{Dialect, statements};
@@ -159,12 +160,24 @@ fn faults(mining: &Mining, output: &mut Output) -> Result<(), Failure> {
                 continue;
             }
             writeln!(output, "\n  {} ({which}): {left} of {} rows left out", judged.name, tally.rows)?;
-            let names = layout.columns.iter().map(|column| &column.column).chain([&layout.outputs.column]);
-            for (faults, name) in tally.faults.iter().zip(names).filter(|(faults, _)| faults.total() > 0) {
+            // One line per feature, however long its history is.
+            let features = layout.series.iter().map(|series| {
+                let own = series.first..series.first + series.length;
+                (layout.columns[series.first].column.as_str(), series.length, &tally.faults[own])
+            });
+            let label = (layout.outputs.column.as_str(), 1, &tally.faults[layout.columns.len()..]);
+            for (name, length, faults) in features.chain([label]) {
+                if faults.iter().all(|own| own.total() == 0) {
+                    continue;
+                }
+                let sum = |of: fn(&Faults) -> u64| faults.iter().map(of).sum::<u64>();
+                let rest = if length > 1 { format!(" and its history of {length}") } else { String::new() };
                 writeln!(
                     output,
-                    "    {name}: {} missing, {} not a number, {} out of range",
-                    faults.missing, faults.not_a_number, faults.out_of_range
+                    "    {name}{rest}: {} missing, {} not a number, {} out of range",
+                    sum(|own| own.missing),
+                    sum(|own| own.not_a_number),
+                    sum(|own| own.out_of_range)
                 )?;
             }
         }

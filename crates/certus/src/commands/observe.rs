@@ -20,6 +20,7 @@ pub fn run(command: &Observe) -> Result<Finding, Failure> {
         decider: Decider::named(world, &command.decider)?,
         files: command.files.clone(),
         interval: command.interval,
+        seconds: command.seconds,
         seed: command.seed,
     };
     let mut output = Output::open(command.output.as_deref())?;

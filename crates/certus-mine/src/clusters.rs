@@ -7,9 +7,13 @@
 //! Hence all core points of a block belong to one cluster, and clusters are the connected blocks.
 //!
 //! Mining clusters many subsets of the same points. What a point's neighbours are does not change between them, so they
-//! are counted once, by class, and whether a point is a core of a subset is a sum of counts.
+//! are counted once, by class, and whether a point is a core of a subset is a sum of counts. Where points lie densely, the
+//! counts are sums over windows of a whole array, dimension after dimension, at a cost that the radius does not change.
 
 use std::num::NonZeroUsize;
+
+/// Windows are summed over arrays of at most so many places.
+const MOST_PLACES: usize = 1 << 25;
 
 /// Points in blocks.
 pub struct Neighbourhoods {
@@ -94,11 +98,71 @@ impl Neighbourhoods {
         (all, some)
     }
 
+    /// The number of places per dimension in the smallest box around all points, and its corner; none where windows over
+    /// it would cost more than looking at each point's blocks, or too much memory.
+    fn dense(&self, classes: usize) -> Option<(Vec<usize>, Vec<u16>)> {
+        let corner = |dimension: usize, greatest: bool| {
+            let places = (0..self.blocks())
+                .map(|block| self.corners[(2 * block + usize::from(greatest)) * self.dimensions + dimension]);
+            if greatest { places.max() } else { places.min() }
+        };
+        let low: Vec<u16> = (0..self.dimensions).map(|dimension| corner(dimension, false)).collect::<Option<_>>()?;
+        let high: Vec<u16> = (0..self.dimensions).map(|dimension| corner(dimension, true)).collect::<Option<_>>()?;
+        let extents: Vec<usize> = low.iter().zip(&high).map(|(low, high)| usize::from(high - low) + 1).collect();
+        let volume = extents.iter().try_fold(1usize, |volume, extent| volume.checked_mul(*extent))?;
+        let ball = (2.0 * f64::from(self.radius) + 1.0).powi(self.dimensions as i32);
+        let points = self.points.len() as f64;
+        let windows = volume as f64 * (self.dimensions * classes) as f64;
+        (volume <= MOST_PLACES && windows < points * ball.min(points)).then_some((extents, low))
+    }
+
+    /// Counts by sums over windows.
+    fn count_dense(&self, class: &[u32], classes: usize, extents: &[usize], low: &[u16]) -> Vec<u32> {
+        let volume: usize = extents.iter().product();
+        let places: Vec<usize> = (0..self.points.len())
+            .map(|point| {
+                let offsets = self.coordinates(point).iter().zip(low).zip(extents);
+                offsets.fold(0, |place, ((x, low), extent)| place * extent + usize::from(x - low))
+            })
+            .collect();
+        let mut counts = vec![0; self.points.len() * classes];
+        let (mut sums, mut windows) = (vec![0u32; volume], vec![0u32; volume]);
+        for own in 0..classes {
+            sums.fill(0);
+            for (place, _) in places.iter().zip(class).filter(|(_, class)| **class as usize == own) {
+                sums[*place] += 1;
+            }
+            let mut stride = volume;
+            for &extent in extents {
+                stride /= extent;
+                sum_windows(&mut sums, &mut windows, extent, stride, self.radius.into());
+                std::mem::swap(&mut sums, &mut windows);
+            }
+            for (point, &place) in places.iter().enumerate() {
+                counts[point * classes + own] = sums[place];
+            }
+        }
+        counts
+    }
+
     /// How many neighbours of each class each point has, itself among them: `classes` numbers per point. `class` tells
     /// the class of each point.
     pub fn count(&self, class: &[u32], classes: usize, threads: usize) -> Vec<u32> {
-        let mut by_place = vec![0u32; self.points.len() * classes];
         let sorted: Vec<u32> = self.points.iter().map(|&point| class[point as usize]).collect();
+        let by_place = match self.dense(classes) {
+            Some((extents, low)) => self.count_dense(&sorted, classes, &extents, &low),
+            None => self.count_sparse(&sorted, classes, threads),
+        };
+        let mut counts = vec![0; by_place.len()];
+        for (place, &point) in self.points.iter().enumerate() {
+            counts[point as usize * classes..][..classes].copy_from_slice(&by_place[place * classes..][..classes]);
+        }
+        counts
+    }
+
+    /// Counts block by block.
+    fn count_sparse(&self, sorted: &[u32], classes: usize, threads: usize) -> Vec<u32> {
+        let mut by_place = vec![0u32; self.points.len() * classes];
         let mut sums = vec![0u32; self.blocks() * classes];
         for block in 0..self.blocks() {
             for place in self.starts[block]..self.starts[block + 1] {
@@ -108,7 +172,7 @@ impl Neighbourhoods {
         // Each thread has a range of blocks with about as many points as the others.
         let share = self.points.len().div_ceil(threads.max(1)).max(1);
         std::thread::scope(|scope| {
-            let (sorted, sums) = (&sorted, &sums);
+            let sums = &sums;
             let mut rest = by_place.as_mut_slice();
             let mut first = 0;
             while first < self.blocks() {
@@ -123,11 +187,7 @@ impl Neighbourhoods {
                 first = last;
             }
         });
-        let mut counts = vec![0; by_place.len()];
-        for (place, &point) in self.points.iter().enumerate() {
-            counts[point as usize * classes..][..classes].copy_from_slice(&by_place[place * classes..][..classes]);
-        }
-        counts
+        by_place
     }
 
     fn count_blocks(
@@ -236,6 +296,28 @@ impl Neighbourhoods {
             }
         }
         clusters
+    }
+}
+
+/// Along one dimension of an array, the sum over all places within a radius of each place.
+fn sum_windows(values: &mut [u32], into: &mut [u32], extent: usize, stride: usize, radius: usize) {
+    for (values, into) in values.chunks_exact_mut(extent * stride).zip(into.chunks_exact_mut(extent * stride)) {
+        // First the sums from the beginning, then their differences.
+        for place in 1..extent {
+            let (before, rest) = values.split_at_mut(place * stride);
+            for (sum, before) in rest[..stride].iter_mut().zip(&before[(place - 1) * stride..]) {
+                *sum += before;
+            }
+        }
+        for (place, into) in into.chunks_exact_mut(stride).enumerate() {
+            let last = (place + radius).min(extent - 1);
+            into.copy_from_slice(&values[last * stride..][..stride]);
+            if let Some(before) = place.checked_sub(radius + 1) {
+                for (sum, before) in into.iter_mut().zip(&values[before * stride..]) {
+                    *sum -= before;
+                }
+            }
+        }
     }
 }
 
@@ -370,6 +452,25 @@ mod tests {
             let members: Vec<Option<u32>> = (0..raw.len()).filter(|&p| chosen(p)).map(|p| found[p]).collect();
             prop_assert_eq!(members, expected);
             prop_assert!((0..raw.len()).all(|p| chosen(p) || found[p].is_none()));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn windows_count_what_blocks_count(
+            wide in 1usize..4, radius in 0u16..5,
+            raw in prop::collection::btree_set(prop::collection::vec(3u16..12, 3), 1..150)
+        ) {
+            let mut points: Vec<Vec<u16>> = raw.into_iter().map(|point| point[..wide].to_vec()).collect();
+            points.sort();
+            points.dedup();
+            let flat: Vec<u16> = points.concat();
+            let class: Vec<u32> = (0..points.len() as u32).map(|point| point % 3).collect();
+            let neighbourhoods = Neighbourhoods::new(dimensions(wide), &flat, radius);
+            let sorted: Vec<u32> = neighbourhoods.points.iter().map(|&point| class[point as usize]).collect();
+            let low = vec![3; wide];
+            let dense = neighbourhoods.count_dense(&sorted, 3, &vec![9; wide], &low);
+            prop_assert_eq!(dense, neighbourhoods.count_sparse(&sorted, 3, 2));
         }
     }
 

@@ -113,15 +113,21 @@ fn write(folder: &Path, mining: &Mining, network: Option<&PathBuf>) -> Result<()
 }
 
 fn shown(quality: &Quality) -> String {
+    if quality.rows == 0 {
+        return format!("{:>8} {:>11}", "–", "–");
+    }
     let confidence = quality.confidence().map_or("–".to_owned(), |confidence| format!("{confidence:.4}"));
     format!("{:>8.4} {confidence:>11}", quality.support())
 }
 
 fn table(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Failure> {
     let config = &mining.config;
-    let count = mining.specifications.len();
+    let count = match mining.specifications.len() {
+        1 => "1 specification".to_owned(),
+        count => format!("{count} specifications"),
+    };
     let [reading, time] = mining.seconds;
-    writeln!(output, "{}: {count} specifications, reading {reading:.2} s mining {time:.2} s", config.name)?;
+    writeln!(output, "{}: {count}, reading {reading:.2} s mining {time:.2} s", config.name)?;
     if let Some(mined) = &mining.mined {
         let settings = &config.settings;
         writeln!(

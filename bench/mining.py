@@ -53,7 +53,7 @@ def observations(rows, seed):
     random = np.random.default_rng(seed)
     places = np.array([[0.3, 0.2, 0.2, 0.2], [0.5, 0.3, 0.25, 0.3], [0.2, 0.5, 0.5, 0.5]])
     which = random.choice(3, rows, p=[0.5, 0.3, 0.2])
-    x = places[which] + random.normal(0, 1, (rows, 4)) * [0.05, 0.07, 0.07, 0.07] + random.exponential(0.02, (rows, 4))
+    x = places[which] + random.normal(0, 1, (rows, 4)) * [0.02, 0.03, 0.03, 0.03] + random.exponential(0.01, (rows, 4))
     x = np.clip(x, 0, 2)
     wish = 6 * (x[:, 0] + 0.3 - 0.4 * x[:, 1] - 0.2 * x[:, 2]) + random.normal(0, 0.05 + 0.05 * seed, rows)
     return x, np.clip(wish, 0, 5).astype(int)

@@ -13,7 +13,54 @@
 use std::num::NonZeroUsize;
 
 /// Windows are summed over arrays of at most so many places.
-const MOST_PLACES: usize = 1 << 25;
+const MOST_PLACES: usize = 1 << 26;
+
+/// What a place of a window costs, compared with looking at one neighbour of one point.
+const WINDOW_COST: f64 = 0.25;
+
+/// A box of whole coordinates.
+#[derive(Clone, Debug)]
+struct Window {
+    low: Vec<u16>,
+    high: Vec<u16>,
+}
+
+impl Window {
+    fn empty(dimensions: usize) -> Self {
+        Window { low: vec![u16::MAX; dimensions], high: vec![0; dimensions] }
+    }
+
+    fn add(&mut self, point: &[u16]) {
+        for ((low, high), &x) in self.low.iter_mut().zip(&mut self.high).zip(point) {
+            (*low, *high) = ((*low).min(x), (*high).max(x));
+        }
+    }
+
+    /// Makes the box larger on all sides.
+    fn widen(&mut self, by: u16) {
+        self.low.iter_mut().for_each(|low| *low = low.saturating_sub(by));
+        self.high.iter_mut().for_each(|high| *high = high.saturating_add(by));
+    }
+
+    fn extent(&self, dimension: usize) -> usize {
+        (usize::from(self.high[dimension]) + 1).saturating_sub(self.low[dimension].into())
+    }
+
+    /// Places that agree in the first coordinate; none where there are too many to count.
+    fn slice(&self) -> Option<usize> {
+        (1..self.low.len()).try_fold(1usize, |size, dimension| size.checked_mul(self.extent(dimension)))
+    }
+
+    /// The slice of a point, and its place there; none outside.
+    fn place(&self, point: &[u16]) -> Option<(usize, usize)> {
+        if point.iter().zip(self.low.iter().zip(&self.high)).any(|(x, (low, high))| x < low || x > high) {
+            return None;
+        }
+        let offset = |dimension: usize| usize::from(point[dimension] - self.low[dimension]);
+        let place = (1..point.len()).fold(0, |place, dimension| place * self.extent(dimension) + offset(dimension));
+        Some((offset(0), place))
+    }
+}
 
 /// Points in blocks.
 pub struct Neighbourhoods {
@@ -98,48 +145,64 @@ impl Neighbourhoods {
         (all, some)
     }
 
-    /// The number of places per dimension in the smallest box around all points, and its corner; none where windows over
-    /// it would cost more than looking at each point's blocks, or too much memory.
-    fn dense(&self, classes: usize) -> Option<(Vec<usize>, Vec<u16>)> {
-        let corner = |dimension: usize, greatest: bool| {
-            let places = (0..self.blocks())
-                .map(|block| self.corners[(2 * block + usize::from(greatest)) * self.dimensions + dimension]);
-            if greatest { places.max() } else { places.min() }
-        };
-        let low: Vec<u16> = (0..self.dimensions).map(|dimension| corner(dimension, false)).collect::<Option<_>>()?;
-        let high: Vec<u16> = (0..self.dimensions).map(|dimension| corner(dimension, true)).collect::<Option<_>>()?;
-        let extents: Vec<usize> = low.iter().zip(&high).map(|(low, high)| usize::from(high - low) + 1).collect();
-        let volume = extents.iter().try_fold(1usize, |volume, extent| volume.checked_mul(*extent))?;
+    /// The box around the points of each class; none where windows over these boxes would cost more than looking at each
+    /// point's blocks, or too much memory.
+    fn dense(&self, class: &[u32], classes: usize) -> Option<Vec<Window>> {
+        let mut windows: Vec<Window> = vec![Window::empty(self.dimensions); classes];
+        for (point, &class) in class.iter().enumerate() {
+            windows[class as usize].add(self.coordinates(point));
+        }
+        windows.iter_mut().for_each(|window| window.widen(self.radius));
+        let mut work = 0.0;
+        for window in &windows {
+            let slice = window.slice()?;
+            if slice.checked_mul(2 * usize::from(self.radius) + 3)? > MOST_PLACES {
+                return None;
+            }
+            work += slice as f64 * window.extent(0) as f64 * self.dimensions as f64;
+        }
         let ball = (2.0 * f64::from(self.radius) + 1.0).powi(self.dimensions as i32);
         let points = self.points.len() as f64;
-        let windows = volume as f64 * (self.dimensions * classes) as f64;
-        (volume <= MOST_PLACES && windows < points * ball.min(points)).then_some((extents, low))
+        (work * WINDOW_COST < points * ball.min(points)).then_some(windows)
     }
 
-    /// Counts by sums over windows.
-    fn count_dense(&self, class: &[u32], classes: usize, extents: &[usize], low: &[u16]) -> Vec<u32> {
-        let volume: usize = extents.iter().product();
-        let places: Vec<usize> = (0..self.points.len())
-            .map(|point| {
-                let offsets = self.coordinates(point).iter().zip(low).zip(extents);
-                offsets.fold(0, |place, ((x, low), extent)| place * extent + usize::from(x - low))
-            })
-            .collect();
+    /// Counts by sums over windows, class by class: slice by slice along the first dimension, of which as many as the
+    /// radius reaches are kept.
+    fn count_dense(&self, class: &[u32], classes: usize, windows: &[Window]) -> Vec<u32> {
         let mut counts = vec![0; self.points.len() * classes];
-        let (mut sums, mut windows) = (vec![0u32; volume], vec![0u32; volume]);
-        for own in 0..classes {
-            sums.fill(0);
-            for (place, _) in places.iter().zip(class).filter(|(_, class)| **class as usize == own) {
-                sums[*place] += 1;
+        for (own, window) in windows.iter().enumerate() {
+            let Some(size) = window.slice() else { continue };
+            let radius = usize::from(self.radius);
+            // The points in the box by their slice, and which of them are of this class.
+            let mut slices: Vec<Vec<(usize, usize, bool)>> = vec![Vec::new(); window.extent(0)];
+            for (point, &class) in class.iter().enumerate() {
+                if let Some((slice, place)) = window.place(self.coordinates(point)) {
+                    slices[slice].push((point, place, class as usize == own));
+                }
             }
-            let mut stride = volume;
-            for &extent in extents {
-                stride /= extent;
-                sum_windows(&mut sums, &mut windows, extent, stride, self.radius.into());
-                std::mem::swap(&mut sums, &mut windows);
-            }
-            for (point, &place) in places.iter().enumerate() {
-                counts[point * classes + own] = sums[place];
+            let mut ring: Vec<Option<Vec<u32>>> = vec![None; 2 * radius + 1];
+            let (mut total, mut scratch) = (vec![0u32; size], vec![0u32; size]);
+            for front in 0..slices.len() + radius {
+                let kept = front % ring.len();
+                if let Some(old) = ring[kept].take() {
+                    total.iter_mut().zip(&old).for_each(|(sum, old)| *sum -= old);
+                }
+                if slices.get(front).is_some_and(|slice| slice.iter().any(|(_, _, own)| *own)) {
+                    let mut sums = vec![0u32; size];
+                    slices[front].iter().filter(|(_, _, own)| *own).for_each(|(_, place, _)| sums[*place] += 1);
+                    let mut stride = size;
+                    for dimension in 1..self.dimensions {
+                        stride /= window.extent(dimension);
+                        sum_windows(&mut sums, &mut scratch, window.extent(dimension), stride, radius);
+                        std::mem::swap(&mut sums, &mut scratch);
+                    }
+                    total.iter_mut().zip(&sums).for_each(|(sum, new)| *sum += new);
+                    ring[kept] = Some(sums);
+                }
+                let Some(centre) = front.checked_sub(radius) else { continue };
+                for &(point, place, _) in &slices[centre] {
+                    counts[point * classes + own] = total[place];
+                }
             }
         }
         counts
@@ -149,8 +212,8 @@ impl Neighbourhoods {
     /// the class of each point.
     pub fn count(&self, class: &[u32], classes: usize, threads: usize) -> Vec<u32> {
         let sorted: Vec<u32> = self.points.iter().map(|&point| class[point as usize]).collect();
-        let by_place = match self.dense(classes) {
-            Some((extents, low)) => self.count_dense(&sorted, classes, &extents, &low),
+        let by_place = match self.dense(&sorted, classes) {
+            Some(windows) => self.count_dense(&sorted, classes, &windows),
             None => self.count_sparse(&sorted, classes, threads),
         };
         let mut counts = vec![0; by_place.len()];
@@ -468,8 +531,10 @@ mod tests {
             let class: Vec<u32> = (0..points.len() as u32).map(|point| point % 3).collect();
             let neighbourhoods = Neighbourhoods::new(dimensions(wide), &flat, radius);
             let sorted: Vec<u32> = neighbourhoods.points.iter().map(|&point| class[point as usize]).collect();
-            let low = vec![3; wide];
-            let dense = neighbourhoods.count_dense(&sorted, 3, &vec![9; wide], &low);
+            let mut windows = vec![Window::empty(wide); 3];
+            sorted.iter().enumerate().for_each(|(place, &c)| windows[c as usize].add(neighbourhoods.coordinates(place)));
+            windows.iter_mut().for_each(|window| window.widen(radius));
+            let dense = neighbourhoods.count_dense(&sorted, 3, &windows);
             prop_assert_eq!(dense, neighbourhoods.count_sparse(&sorted, 3, 2));
         }
     }

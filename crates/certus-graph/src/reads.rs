@@ -18,20 +18,18 @@ pub fn elements_read(graph: &Graph) -> Vec<bool> {
             continue;
         }
         let wanted = std::mem::take(&mut read[index]);
-        let mut mark = |sources: &dyn Fn(&mut dyn FnMut(usize, usize))| {
-            let mut wanted = wanted.iter();
-            sources(&mut |argument, element| {
-                if wanted.next() == Some(&true) {
-                    read[node.inputs[argument].index()][element] = true;
-                }
-            });
+        let mut wanted_elements = wanted.iter();
+        let mut mark = |argument: usize, element: usize| {
+            if wanted_elements.next() == Some(&true) {
+                read[node.inputs[argument].index()][element] = true;
+            }
         };
         match &node.op {
-            Op::Reshape(op) => mark(&|visit| sources(op, graph, node, visit)),
-            Op::Slice(op) => mark(&|visit| sources(op, graph, node, visit)),
-            Op::Gather(op) => mark(&|visit| sources(op, graph, node, visit)),
-            Op::Transpose(op) => mark(&|visit| sources(op, graph, node, visit)),
-            Op::Concat(op) => mark(&|visit| sources(op, graph, node, visit)),
+            Op::Reshape(op) => sources(op, graph, node, &mut mark),
+            Op::Slice(op) => sources(op, graph, node, &mut mark),
+            Op::Gather(op) => sources(op, graph, node, &mut mark),
+            Op::Transpose(op) => sources(op, graph, node, &mut mark),
+            Op::Concat(op) => sources(op, graph, node, &mut mark),
             _ => node.inputs.iter().for_each(|input| read[input.index()].fill(true)),
         }
         read[index] = wanted;

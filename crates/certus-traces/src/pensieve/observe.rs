@@ -61,12 +61,18 @@ impl Controller for RobustMpc {
     }
 }
 
+/// What is called with each row; an error ends the run.
+pub type Show<'a, E> = dyn FnMut(&Row, f64) -> Result<(), E> + 'a;
+
+/// The numbers of [`OBSERVED`].
+pub type Row = [f64; OBSERVED.len()];
+
 /// Runs a controller over traces and shows each row: the numbers of [`OBSERVED`] and the bitrate decided, kbit/s.
 pub fn observe<E: From<SettingError> + From<WorldError>>(
     video: &Arc<Video>,
     traces: &Arc<[Trace]>,
     controller: &mut dyn Controller,
-    show: &mut dyn FnMut(&[f64; OBSERVED.len()], f64) -> Result<(), E>,
+    show: &mut Show<'_, E>,
 ) -> Result<(), E> {
     let mut player = Player::new(video.clone(), traces.clone())?;
     for (index, trace) in traces.iter().enumerate() {

@@ -42,6 +42,9 @@ pub struct Tally {
     pub faults: Vec<Faults>,
 }
 
+/// What is called with the values and the label of each row; an error ends the reading.
+pub type VisitRow<'a> = dyn FnMut(&[f64], usize) -> Result<(), MineError> + 'a;
+
 /// Rows of one algorithm.
 #[derive(Clone, Debug)]
 pub struct Rows {
@@ -121,11 +124,7 @@ impl Rows {
 
     /// Shows every usable row: its values in the order of the layout, and its label. What was wrong is counted in the
     /// tally the first time.
-    pub fn each(
-        &mut self,
-        layout: &Layout,
-        visit: &mut dyn FnMut(&[f64], usize) -> Result<(), MineError>,
-    ) -> Result<(), MineError> {
+    pub fn each(&mut self, layout: &Layout, visit: &mut VisitRow<'_>) -> Result<(), MineError> {
         let mut row = 0;
         let held_out = self.held_out;
         let mut visit = |values: &[f64], label: usize| {
@@ -156,12 +155,7 @@ pub fn read_all(
     sources.iter().map(|source| Rows::read(&source.name, files(source), layout)).collect()
 }
 
-fn read(
-    files: &[PathBuf],
-    layout: &Layout,
-    tally: &mut Tally,
-    visit: &mut dyn FnMut(&[f64], usize) -> Result<(), MineError>,
-) -> Result<(), MineError> {
+fn read(files: &[PathBuf], layout: &Layout, tally: &mut Tally, visit: &mut VisitRow<'_>) -> Result<(), MineError> {
     let mut names: Vec<&str> = layout.columns.iter().map(|column| column.column.as_str()).collect();
     names.push(&layout.outputs.column);
     let mut values = vec![0.0; layout.columns.len()];

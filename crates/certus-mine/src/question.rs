@@ -57,7 +57,7 @@ pub fn region(layout: &Layout, specification: &Specification, read: &[bool]) -> 
             };
         };
         let (mut low, mut high) = (f64::NEG_INFINITY, f64::INFINITY);
-        let valid = layout.columns[column].valid.map(|(low, high)| (low, high));
+        let valid = layout.columns[column].valid;
         let own = specification.bounds.iter().chain(&specification.observed).filter(|bound| bound.column == column);
         for (from, to) in own.map(|bound| (bound.low, bound.high)) {
             (low, high) = (low.max(from), high.min(to));
@@ -135,6 +135,9 @@ fn bands(outputs: &Outputs) -> Vec<(End, End)> {
     }
 }
 
+/// An input on either side of a value.
+type Ends = (Vec<f64>, Vec<f64>);
+
 /// A network to ask about.
 pub struct Network {
     graph: Graph,
@@ -204,7 +207,7 @@ impl Network {
         specification: &Specification,
         value: f64,
         budget: &Budget<'_>,
-    ) -> Result<Option<(Vec<f64>, Vec<f64>)>, MineError> {
+    ) -> Result<Option<Ends>, MineError> {
         if !self.graph.nodes().iter().all(|node| is_continuous(&node.op)) {
             return Ok(None);
         }

@@ -215,7 +215,7 @@ impl Sample {
     const LIMIT: usize = 1 << 20;
 
     fn push(&mut self, value: f64) {
-        if self.seen % (1 << self.skip) == 0 {
+        if self.seen.is_multiple_of(1 << self.skip) {
             self.values.push(value);
         }
         self.seen += 1;
@@ -281,7 +281,7 @@ pub fn read(path: &Path, layout: &Layout, references: &[&str], parts: usize) -> 
         let count = number(&values[2]).filter(|count| *count >= 1.0 && count.fract() == 0.0 && *count < 1e15);
         let count = count.ok_or_else(|| wrong("count", &values[2]))? as u64;
         let (coordinates, seen) = values[3..].split_at(cells.len());
-        if coordinates.iter().any(|cell| *cell == Cell::Missing) {
+        if coordinates.contains(&Cell::Missing) {
             builder.outside[reference] += count;
             return Ok(());
         }

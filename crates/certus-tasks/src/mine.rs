@@ -72,6 +72,9 @@ pub struct Judged {
     pub baseline: Option<[Quality; 2]>,
 }
 
+/// An attack, and per reference what it did in the observation most like it.
+pub type Compared = (Attack, Vec<Option<Nearest>>);
+
 /// One specification and one network.
 #[derive(Clone, Debug)]
 pub struct Checked {
@@ -80,7 +83,7 @@ pub struct Checked {
     /// How long it took.
     pub seconds: f64,
     /// The most extreme violations, each with what the references did in the observation most like it.
-    pub attacks: Vec<(Attack, Vec<Option<Nearest>>)>,
+    pub attacks: Vec<Compared>,
 }
 
 /// What came out.
@@ -285,6 +288,9 @@ fn judge(task: &Mine, mining: &mut Mining, train: &mut [Rows], test: &mut [Rows]
     Ok(())
 }
 
+/// A question, by its network and specification, and its answer.
+type Answered = ((usize, usize), Result<Checked, MineError>);
+
 /// Parts that each question may bound in the first round, on one thread beside others; what is left then gets all
 /// threads, one question after the other, and so many times as much each round.
 const FIRST_ROUND: u64 = 1024;
@@ -329,7 +335,7 @@ fn verify(
     let mut spent = vec![vec![0.0; specifications.len()]; networks.len()];
     while !waiting.is_empty() {
         let next = AtomicUsize::new(0);
-        let found: Mutex<Vec<((usize, usize), Result<Checked, MineError>)>> = Mutex::default();
+        let found: Mutex<Vec<Answered>> = Mutex::default();
         let side_by_side = if budget.threads == 1 { threads } else { 1 };
         std::thread::scope(|scope| {
             for _ in 0..side_by_side {
@@ -366,7 +372,7 @@ fn verify(
 /// Puts what the references did next to each attack.
 fn compare(mining: &mut Mining, specifications: &[Specification], train: &mut [Rows]) -> Result<(), Failure> {
     let layout = mining.config.layout.clone();
-    let mut attacks: Vec<(&Specification, &mut (Attack, Vec<Option<Nearest>>))> = Vec::new();
+    let mut attacks: Vec<(&Specification, &mut Compared)> = Vec::new();
     for checked in &mut mining.checked {
         for (checked, specification) in checked.iter_mut().zip(specifications) {
             attacks.extend(checked.iter_mut().flat_map(|own| &mut own.attacks).map(|own| (specification, own)));

@@ -18,6 +18,7 @@ pub mod import;
 pub mod interval;
 pub mod lower;
 pub mod ops;
+pub mod reads;
 mod real;
 mod shape;
 pub mod store;

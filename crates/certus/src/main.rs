@@ -48,6 +48,8 @@ fn main() -> ExitCode {
         Command::Verify(command) => commands::verify::run(command),
         Command::Optimise(command) => commands::optimise::run(command),
         Command::Audit(command) => commands::audit::run(command),
+        Command::Observe(command) => commands::observe::run(command),
+        Command::Mine(command) => commands::mine::run(command),
         Command::Inspect(command) => commands::inspect::run(command),
         Command::Fmt(command) => commands::fmt::run(command),
         Command::Completions(command) => commands::completions::run(command),

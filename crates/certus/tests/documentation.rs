@@ -8,7 +8,8 @@ use std::path::Path;
 
 use support::{certus, root};
 
-const DOCUMENTS: &[&str] = &["README.md", "docs/commands.md", "docs/regions.md", "docs/gate.md"];
+const DOCUMENTS: &[&str] =
+    &["README.md", "docs/commands.md", "docs/regions.md", "docs/gate.md", "docs/mining.md", "docs/model-checking.md"];
 
 /// Times differ from run to run: `0.12 s` becomes `… s`.
 fn without_times(text: &str) -> String {
@@ -70,7 +71,7 @@ fn examples_print_what_the_documentation_shows() {
 #[test]
 fn every_command_is_documented() {
     let document = std::fs::read_to_string(root().join("docs/commands.md")).unwrap();
-    for command in ["verify", "audit", "optimise", "simulate", "gate", "inspect", "fmt", "completions"] {
+    for command in ["verify", "audit", "optimise", "simulate", "gate", "mine", "inspect", "fmt", "completions"] {
         assert!(document.contains(&format!("$ certus {command} ")), "docs/commands.md has no example of {command}");
     }
 }

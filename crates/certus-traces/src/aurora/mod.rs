@@ -20,13 +20,16 @@
 //! assert_eq!(world.observation().len(), 30);
 //! ```
 
+mod flow;
 mod history;
 mod interval;
 mod link;
 mod network;
+pub mod reference;
 mod simulator;
 mod world;
 
+pub use flow::{Acknowledgement, CongestionControl, Flow};
 pub use history::{FEATURES, HISTORY, History};
 pub use interval::{Interval, PACKET_BYTES};
 pub use link::Bandwidth;

@@ -20,6 +20,7 @@
 //! assert!(!outcome.over());
 //! ```
 
+pub mod observe;
 mod playback;
 mod player;
 mod qoe;

@@ -6,6 +6,8 @@ pub mod completions;
 pub mod fmt;
 pub mod gate;
 pub mod inspect;
+pub mod mine;
+pub mod observe;
 pub mod optimise;
 pub mod region;
 pub mod simulate;

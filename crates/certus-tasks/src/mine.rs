@@ -1,0 +1,393 @@
+//! From observations to specifications to verdicts.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+use certus_graph::import::load_network;
+use certus_mine::attack::{Attack, Nearest, attack, nearest};
+use certus_mine::config::Config;
+use certus_mine::mining::{Mined, mine as mine_regions};
+use certus_mine::observations::{Rows, Tally, read_all};
+use certus_mine::partition::Partition;
+use certus_mine::quality::{Quality, measure, observe};
+use certus_mine::question::{Network, Verdict};
+use certus_mine::refine::refine;
+use certus_mine::search::{Trial, search};
+use certus_mine::write::from_json;
+use certus_mine::{MineError, Specification, regions};
+use certus_solver::{Budget, UnknownReason};
+
+use crate::Effort;
+use crate::failure::Failure;
+use crate::patience::{Waited, wait};
+
+/// What is asked.
+#[derive(Clone, Debug, Default)]
+pub struct Mine {
+    /// The configuration.
+    pub config: PathBuf,
+    /// Statistics to go on from instead of rows.
+    pub regions: Option<PathBuf>,
+    /// Specifications to judge instead of mining.
+    pub specifications: Option<PathBuf>,
+    /// Specifications to compare with.
+    pub baseline: Option<PathBuf>,
+    /// Whether to search for settings first, and mine with the best.
+    pub search: bool,
+    /// Networks to verify.
+    pub networks: Vec<PathBuf>,
+    /// Whether to look for the most extreme violations.
+    pub attack: bool,
+    /// How much work it is worth.
+    pub effort: Effort,
+}
+
+/// How far the work is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Step {
+    /// What is being done.
+    pub doing: &'static str,
+    /// How many questions are answered.
+    pub done: usize,
+    /// Of how many.
+    pub of: usize,
+}
+
+/// Whose observations, and how specifications fit them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Judged {
+    /// The name.
+    pub name: String,
+    /// Whether it was mined.
+    pub is_reference: bool,
+    /// What was read, for mining and for testing.
+    pub tallies: [Tally; 2],
+    /// All specifications together.
+    pub quality: [Quality; 2],
+    /// Each specification alone, on what was mined.
+    pub alone: Vec<Quality>,
+    /// The specifications to compare with.
+    pub baseline: Option<[Quality; 2]>,
+}
+
+/// An attack, and per reference what it did in the observation most like it.
+pub type Compared = (Attack, Vec<Option<Nearest>>);
+
+/// One specification and one network.
+#[derive(Clone, Debug)]
+pub struct Checked {
+    /// What is known.
+    pub verdict: Verdict,
+    /// How long it took.
+    pub seconds: f64,
+    /// The most extreme violations, each with what the references did in the observation most like it.
+    pub attacks: Vec<Compared>,
+}
+
+/// What came out.
+#[derive(Clone, Debug)]
+pub struct Mining {
+    /// The configuration, with the settings that were used.
+    pub config: Config,
+    /// The trials of a search, the best first.
+    pub trials: Vec<Trial>,
+    /// What mining found; none if specifications were given.
+    pub mined: Option<Mined>,
+    /// How many specifications were redundant, and how many were merged.
+    pub refined: (usize, usize),
+    /// The range of each mined column.
+    pub ranges: Vec<(f64, f64)>,
+    /// The specifications.
+    pub specifications: Vec<Specification>,
+    /// How well they fit; empty where only statistics were given.
+    pub judged: Vec<Judged>,
+    /// Rows that lie in no cell, per reference.
+    pub outside: Vec<u64>,
+    /// Seconds from rows to specifications: reading, and mining itself.
+    pub seconds: [f64; 2],
+    /// Per network, one for each specification; those of networks that were not reached are missing.
+    pub checked: Vec<Vec<Option<Checked>>>,
+    /// Seconds that verification took.
+    pub verify_seconds: f64,
+}
+
+impl Mining {
+    /// Whether some network breaks some specification.
+    pub fn is_violated(&self) -> bool {
+        let verdicts = self.checked.iter().flatten().flatten().map(|checked| &checked.verdict);
+        verdicts.into_iter().any(|verdict| matches!(verdict, Verdict::Violated(_) | Verdict::Crossed(..)))
+    }
+
+    /// Whether all questions were answered.
+    pub fn is_decided(&self) -> bool {
+        let open =
+            |checked: &Option<Checked>| checked.as_ref().is_none_or(|own| matches!(own.verdict, Verdict::Open(_)));
+        !self.checked.iter().flatten().any(open)
+    }
+}
+
+impl From<MineError> for Failure {
+    fn from(error: MineError) -> Failure {
+        Failure::message(error.to_string())
+    }
+}
+
+/// Mines, judges and verifies. `tick` is called some twenty times a second with what is being done; `stop` ends the work.
+pub fn mine(task: &Mine, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Step)) -> Result<Option<Mining>, Failure> {
+    let step = Arc::new(Mutex::new(Step::default()));
+    let work = {
+        let (task, stop, step) = (task.clone(), Arc::clone(stop), Arc::clone(&step));
+        move || work(&task, &stop, &step)
+    };
+    let shown = || tick(*step.lock().unwrap_or_else(PoisonError::into_inner));
+    match wait(task.effort.deadline, stop, shown, work)? {
+        Waited::Done(result) => result.map(Some),
+        Waited::Late | Waited::Stopped => Ok(None),
+    }
+}
+
+fn say(step: &Mutex<Step>, doing: &'static str, of: usize) {
+    *step.lock().unwrap_or_else(PoisonError::into_inner) = Step { doing, done: 0, of };
+}
+
+fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Failure> {
+    let mut config = Config::read(&task.config)?;
+    let networks: Vec<(Network, &Path)> = load_networks(task, &config)?;
+    let threads = task.effort.threads();
+    let started = Instant::now();
+    say(step, "reading", 0);
+    let from_rows = task.regions.is_none();
+    let mut train =
+        if from_rows { read_all(&config.references, |own| &own.train, &config.layout)? } else { Vec::new() };
+    let mut test = if from_rows { read_all(&config.references, |own| &own.test, &config.layout)? } else { Vec::new() };
+    let reading = started.elapsed().as_secs_f64();
+
+    let mut trials = Vec::new();
+    if task.search {
+        say(step, "searching for settings", 0);
+        let choices = config.search.clone().ok_or_else(|| {
+            Failure::message(format!("{}: there is no [search] that says what to try", task.config.display()))
+        })?;
+        let has_test = config.references.iter().all(|own| !own.test.is_empty());
+        let held_out: &[Rows] = if has_test { &test } else { &[] };
+        let stopped = || stop.load(Ordering::Relaxed);
+        trials = search(&config.layout, &train, held_out, &config.settings, &choices, threads, &stopped)?;
+        if let Some(best) = trials.first() {
+            config.settings = best.settings.clone();
+            if let Some(history) = best.history {
+                config.layout = config.layout.with_history(history);
+            }
+        }
+    }
+
+    say(step, "mining", 0);
+    let started = Instant::now();
+    let layout = config.layout.clone();
+    let mut mining = Mining {
+        trials,
+        mined: None,
+        refined: (0, 0),
+        ranges: Vec::new(),
+        specifications: Vec::new(),
+        judged: Vec::new(),
+        outside: Vec::new(),
+        seconds: [reading, 0.0],
+        checked: Vec::new(),
+        verify_seconds: 0.0,
+        config,
+    };
+    let settings = mining.config.settings.clone();
+    match &task.specifications {
+        Some(path) => {
+            mining.specifications = read_specifications(path, &mining.config)?;
+            if mining.specifications.iter().any(|own| own.observed.is_empty()) && from_rows {
+                observe(&mut mining.specifications, &layout, &mut train, settings.decimals)?;
+            }
+        }
+        None => {
+            let regions = match &task.regions {
+                Some(path) => {
+                    let names: Vec<&str> = mining.config.references.iter().map(|own| own.name.as_str()).collect();
+                    regions::read(path, &layout, &names, settings.parts)?
+                }
+                None => {
+                    let ranges = regions::ranges(&layout, &mut train, settings.quantile)?;
+                    regions::collect(&layout, &mut train, Partition::new(settings.parts, ranges)?)?
+                }
+            };
+            let labels = layout.outputs.labels.len();
+            let mut mined = mine_regions(&regions, &settings, labels, threads)?;
+            if settings.refine {
+                mining.refined = refine(&mut mined, &regions, settings.most_outputs);
+                mined.remeasure(&regions, labels);
+            }
+            mining.specifications = mined.specifications(&regions, &layout, &settings);
+            mining.ranges = regions.partition.ranges.clone();
+            mining.outside = regions.outside.clone();
+            mining.mined = Some(mined);
+        }
+    }
+    mining.seconds[1] = started.elapsed().as_secs_f64();
+
+    if from_rows {
+        say(step, "judging", 0);
+        judge(task, &mut mining, &mut train, &mut test)?;
+    }
+    let started = Instant::now();
+    verify(task, &networks, &mut mining, &mut train, stop, step)?;
+    mining.verify_seconds = started.elapsed().as_secs_f64();
+    Ok(mining)
+}
+
+fn load_networks<'a>(task: &'a Mine, config: &Config) -> Result<Vec<(Network, &'a Path)>, Failure> {
+    let load = |path: &'a PathBuf| {
+        let graph = load_network(path).map_err(|error| Failure::message(error.to_string()))?;
+        let network = Network::new(graph, &config.layout)
+            .map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
+        if config.layout.inputs.is_some_and(|inputs| inputs != network.inputs()) {
+            let found = network.inputs();
+            let message = format!("{}: the network has {found} inputs, `inputs` says otherwise", path.display());
+            return Err(Failure::message(message));
+        }
+        Ok((network, path.as_path()))
+    };
+    task.networks.iter().map(load).collect()
+}
+
+fn read_specifications(path: &Path, config: &Config) -> Result<Vec<Specification>, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))?;
+    from_json(&config.layout, &text).map_err(|error| Failure::message(format!("{}: {error}", path.display())))
+}
+
+fn judge(task: &Mine, mining: &mut Mining, train: &mut [Rows], test: &mut [Rows]) -> Result<(), Failure> {
+    let baseline = task.baseline.as_deref().map(|path| read_specifications(path, &mining.config)).transpose()?;
+    let layout = mining.config.layout.clone();
+    let sources = mining.config.judged.clone();
+    let mut others = read_all(&sources, |own| &own.train, &layout)?;
+    let mut other_tests = read_all(&sources, |own| &own.test, &layout)?;
+    let references = train.iter_mut().zip(test).map(|pair| (true, pair));
+    let judged = others.iter_mut().zip(&mut other_tests).map(|pair| (false, pair));
+    for (is_reference, (train, test)) in references.chain(judged) {
+        let (first, alone) = measure(&mining.specifications, &layout, train)?;
+        let (second, _) = measure(&mining.specifications, &layout, test)?;
+        let baseline = match &baseline {
+            Some(own) => Some([measure(own, &layout, train)?.0, measure(own, &layout, test)?.0]),
+            None => None,
+        };
+        mining.judged.push(Judged {
+            name: train.name.clone(),
+            is_reference,
+            tallies: [train.tally.clone(), test.tally.clone()],
+            quality: [first, second],
+            alone,
+            baseline,
+        });
+    }
+    Ok(())
+}
+
+/// A question, by its network and specification, and its answer.
+type Answered = ((usize, usize), Result<Checked, MineError>);
+
+/// Parts that each question may bound in the first round, on one thread beside others; what is left then gets all
+/// threads, one question after the other, and so many times as much each round.
+const FIRST_ROUND: u64 = 1024;
+const LONGER_ROUNDS: u64 = 8;
+
+fn verify(
+    task: &Mine,
+    networks: &[(Network, &Path)],
+    mining: &mut Mining,
+    train: &mut [Rows],
+    stop: &AtomicBool,
+    step: &Mutex<Step>,
+) -> Result<(), Failure> {
+    let specifications = mining.specifications.clone();
+    let layout = mining.config.layout.clone();
+    mining.checked = vec![vec![None; specifications.len()]; networks.len()];
+    let mut waiting: Vec<(usize, usize)> =
+        (0..networks.len()).flat_map(|net| (0..specifications.len()).map(move |own| (net, own))).collect();
+    say(step, "verifying", waiting.len());
+    let threads = task.effort.threads();
+    let mut budget = Budget {
+        deadline: task.effort.deadline,
+        stop: Some(stop),
+        threads: 1,
+        seed: task.effort.seed,
+        memory: task.effort.memory / threads.max(1),
+        boxes: FIRST_ROUND,
+        certify: false,
+    };
+    let ask = |&(net, own): &(usize, usize), budget: &Budget<'_>| -> Result<Checked, MineError> {
+        let started = Instant::now();
+        let (network, specification) = (&networks[net].0, &specifications[own]);
+        let verdict = network.verify(&layout, specification, budget, &mut |_| {})?;
+        let violated = matches!(verdict, Verdict::Violated(_) | Verdict::Crossed(..));
+        let attacks = match task.attack && violated {
+            true => attack(network, &layout, specification, budget)?,
+            false => Vec::new(),
+        };
+        let attacks = attacks.into_iter().map(|found| (found, Vec::new())).collect();
+        Ok(Checked { verdict, seconds: started.elapsed().as_secs_f64(), attacks })
+    };
+    let mut spent = vec![vec![0.0; specifications.len()]; networks.len()];
+    while !waiting.is_empty() {
+        let next = AtomicUsize::new(0);
+        let found: Mutex<Vec<Answered>> = Mutex::default();
+        let side_by_side = if budget.threads == 1 { threads } else { 1 };
+        std::thread::scope(|scope| {
+            for _ in 0..side_by_side {
+                scope.spawn(|| {
+                    while let Some(question) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
+                        let answer = ask(question, &budget);
+                        let decided = answer.as_ref().is_ok_and(|own| !matches!(own.verdict, Verdict::Open(_)));
+                        if decided {
+                            step.lock().unwrap_or_else(PoisonError::into_inner).done += 1;
+                        }
+                        found.lock().unwrap_or_else(PoisonError::into_inner).push((*question, answer));
+                    }
+                });
+            }
+        });
+        waiting.clear();
+        for ((net, own), answer) in found.into_inner().unwrap_or_else(PoisonError::into_inner) {
+            let place = || format!("{}: specification {}", networks[net].1.display(), own + 1);
+            let mut answer = answer.map_err(|error| Failure::message(format!("{}: {error}", place())))?;
+            spent[net][own] += answer.seconds;
+            answer.seconds = spent[net][own];
+            if matches!(answer.verdict, Verdict::Open(UnknownReason::Boxes)) {
+                waiting.push((net, own));
+            }
+            mining.checked[net][own] = Some(answer);
+        }
+        waiting.sort_unstable();
+        (budget.threads, budget.memory) = (threads.max(2), task.effort.memory);
+        budget.boxes = budget.boxes.saturating_mul(LONGER_ROUNDS);
+    }
+    compare(mining, &specifications, train)
+}
+
+/// Puts what the references did next to each attack.
+fn compare(mining: &mut Mining, specifications: &[Specification], train: &mut [Rows]) -> Result<(), Failure> {
+    let layout = mining.config.layout.clone();
+    let mut attacks: Vec<(&Specification, &mut Compared)> = Vec::new();
+    for checked in &mut mining.checked {
+        for (checked, specification) in checked.iter_mut().zip(specifications) {
+            attacks.extend(checked.iter_mut().flat_map(|own| &mut own.attacks).map(|own| (specification, own)));
+        }
+    }
+    if attacks.is_empty() {
+        return Ok(());
+    }
+    for rows in train {
+        let points: Vec<(&Specification, &[f64])> =
+            attacks.iter().map(|(specification, own)| (*specification, own.0.witness.inputs.as_slice())).collect();
+        let found = nearest(&points, &layout, rows)?;
+        for ((_, own), found) in attacks.iter_mut().zip(found) {
+            own.1.push(found);
+        }
+    }
+    Ok(())
+}

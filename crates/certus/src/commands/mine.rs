@@ -1,0 +1,451 @@
+//! `certus mine`: specifications from observations.
+
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use certus_mine::config::Config;
+use certus_mine::layout::Layout;
+use certus_mine::observations::Faults;
+use certus_mine::quality::Quality;
+use certus_mine::question::Verdict;
+use certus_mine::sql::{Dialect, statements};
+use certus_mine::write::{certus, picture, sentence, to_json, vnnlib};
+use certus_tasks::mine::{Checked, Judged, Mine as Task, Mining, Step, mine};
+use certus_tasks::output::write_whole;
+use serde_json::{Map, Value, json};
+
+use super::stop_on_interrupt;
+use crate::Finding;
+use crate::arguments::{Mine, SqlDialect};
+use crate::failure::Failure;
+use crate::output::{Output, json_number, short};
+use crate::progress::LiveLine;
+
+/// Mines, judges, verifies and writes.
+pub fn run(command: &Mine) -> Result<Finding, Failure> {
+    if let Some(dialect) = command.emit_sql {
+        return emit_sql(command, dialect);
+    }
+    let task = Task {
+        config: command.config.clone(),
+        regions: command.regions.clone(),
+        specifications: command.specifications.clone(),
+        baseline: command.baseline.clone(),
+        search: command.search,
+        networks: command.verify.clone(),
+        attack: command.attack,
+        effort: command.effort.with_memory(&command.memory)?,
+    };
+    let stop = stop_on_interrupt()?;
+    // Hours of work are not to end with a file that cannot be written.
+    if let Some(path) = &command.common.output {
+        drop(Output::open(Some(path))?);
+    }
+    let mut line = LiveLine::new(command.effort.quiet);
+    let mining = mine(&task, &stop, |Step { doing, done, of }| {
+        line.show(|| if of == 0 { doing.to_owned() } else { format!("{doing}: {done} of {of}") });
+    })?;
+    drop(line);
+    let Some(mining) = mining else {
+        if !command.effort.quiet {
+            eprintln!("note: stopped before there was anything to show");
+        }
+        return Ok(Finding::Undecided);
+    };
+    if let Some(folder) = &command.write {
+        write(folder, &mining, command.verify.first())?;
+    }
+    let mut output = Output::open(command.common.output.as_deref())?;
+    match command.common.json {
+        true => writeln!(output, "{:#}", document(command, &mining))?,
+        false => table(command, &mining, &mut output)?,
+    }
+    output.finish()?;
+    Ok(if mining.is_violated() {
+        Finding::Violated
+    } else if mining.is_decided() {
+        Finding::Good
+    } else {
+        Finding::Undecided
+    })
+}
+
+fn emit_sql(command: &Mine, dialect: SqlDialect) -> Result<Finding, Failure> {
+    let dialect = match dialect {
+        SqlDialect::Duckdb => Dialect::DuckDb,
+        SqlDialect::Spark => Dialect::Spark,
+        SqlDialect::Trino => Dialect::Trino,
+    };
+    let wrong = |error: certus_mine::MineError| Failure::message(error.to_string());
+    let config = Config::read(&command.config).map_err(wrong)?;
+    let text = statements(&config, dialect).map_err(wrong)?;
+    let mut output = Output::open(command.common.output.as_deref())?;
+    output.write_all(text.as_bytes())?;
+    output.finish()?;
+    Ok(Finding::Good)
+}
+
+/// Writes every form of the specifications.
+fn write(folder: &Path, mining: &Mining, network: Option<&PathBuf>) -> Result<(), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
+    let (layout, specifications) = (&mining.config.layout, &mining.specifications);
+    let document = json!({ "name": mining.config.name, "specifications": to_json(layout, specifications) });
+    write_whole(&folder.join("specifications.json"), &format!("{document:#}\n"))?;
+    if !mining.ranges.is_empty() {
+        write_whole(&folder.join("specifications.svg"), &picture(layout, &mining.ranges, specifications))?;
+    }
+    if layout.inputs.is_none() {
+        return Ok(());
+    }
+    let wrong = |error: certus_mine::MineError| Failure::message(error.to_string());
+    // A path in a `.certus` file is relative to it; an absolute one is as good.
+    let network = match network {
+        Some(path) => path.canonicalize().map_err(|error| Failure::reading(path, &error))?.display().to_string(),
+        None => "policy.onnx".to_owned(),
+    };
+    let text = certus(layout, &mining.config.name, &network, specifications).map_err(wrong)?;
+    write_whole(&folder.join("specifications.certus"), &text)?;
+    for (index, specification) in specifications.iter().enumerate() {
+        let name = format!("specification_{:03}.vnnlib", index + 1);
+        write_whole(&folder.join(name), &vnnlib(layout, specification).map_err(wrong)?)?;
+    }
+    Ok(())
+}
+
+fn shown(quality: &Quality) -> String {
+    if quality.rows == 0 {
+        return format!("{:>8} {:>11}", "–", "–");
+    }
+    let confidence = quality.confidence().map_or("–".to_owned(), |confidence| format!("{confidence:.4}"));
+    format!("{:>8.4} {confidence:>11}", quality.support())
+}
+
+fn table(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Failure> {
+    let config = &mining.config;
+    let count = match mining.specifications.len() {
+        1 => "1 specification".to_owned(),
+        count => format!("{count} specifications"),
+    };
+    let [reading, time] = mining.seconds;
+    writeln!(output, "{}: {count}, reading {reading:.2} s mining {time:.2} s", config.name)?;
+    if let Some(mined) = &mining.mined {
+        let settings = &config.settings;
+        writeln!(
+            output,
+            "  {} parts of each of {} columns; {} cells seen by all references, {} of them interesting; clusters of {} cells within {}; coverage {:.4}",
+            settings.parts,
+            config.layout.mined().len(),
+            mined.common,
+            mined.interesting,
+            mined.least,
+            mined.radius,
+            mined.coverage,
+        )?;
+        if settings.refine {
+            let (redundant, merged) = mining.refined;
+            writeln!(output, "  {redundant} redundant specifications removed, {merged} merged into others")?;
+        }
+    }
+    faults(mining, output)?;
+    trials(mining, output)?;
+    quality(mining, output)?;
+    writeln!(output)?;
+    for (index, specification) in mining.specifications.iter().enumerate() {
+        writeln!(output, "  {:>3}. {}", index + 1, sentence(&config.layout, specification))?;
+    }
+    verdicts(command, mining, output)
+}
+
+/// What was wrong in the tables; nothing if nothing was.
+fn faults(mining: &Mining, output: &mut Output) -> Result<(), Failure> {
+    let layout = &mining.config.layout;
+    for judged in &mining.judged {
+        for (tally, which) in judged.tallies.iter().zip(["mined", "test"]) {
+            let left = tally.rows - tally.used;
+            if left == 0 {
+                continue;
+            }
+            writeln!(output, "\n  {} ({which}): {left} of {} rows left out", judged.name, tally.rows)?;
+            // One line per feature, however long its history is.
+            let features = layout.series.iter().map(|series| {
+                let own = series.first..series.first + series.length;
+                (layout.columns[series.first].column.as_str(), series.length, &tally.faults[own])
+            });
+            let label = (layout.outputs.column.as_str(), 1, &tally.faults[layout.columns.len()..]);
+            for (name, length, faults) in features.chain([label]) {
+                if faults.iter().all(|own| own.total() == 0) {
+                    continue;
+                }
+                let sum = |of: fn(&Faults) -> u64| faults.iter().map(of).sum::<u64>();
+                let rest = if length > 1 { format!(" and its history of {length}") } else { String::new() };
+                writeln!(
+                    output,
+                    "    {name}{rest}: {} missing, {} not a number, {} out of range",
+                    sum(|own| own.missing),
+                    sum(|own| own.not_a_number),
+                    sum(|own| own.out_of_range)
+                )?;
+            }
+        }
+    }
+    for (outside, source) in mining.outside.iter().zip(&mining.config.references) {
+        if *outside > 0 {
+            writeln!(output, "\n  {}: {outside} rows outside of the ranges that are cut", source.name)?;
+        }
+    }
+    Ok(())
+}
+
+fn trials(mining: &Mining, output: &mut Output) -> Result<(), Failure> {
+    if mining.trials.is_empty() {
+        return Ok(());
+    }
+    let names: Vec<&str> = mining.config.references.iter().map(|source| source.name.as_str()).collect();
+    writeln!(output, "\n  held-out support and confidence of {}", names.join(", "))?;
+    writeln!(output, "  history  parts  representation  outputs  specifications  coverage   score")?;
+    for trial in &mining.trials {
+        let history = trial.history.map_or("–".to_owned(), |history| history.to_string());
+        let qualities: Vec<String> = trial.held_out.iter().map(shown).collect();
+        writeln!(
+            output,
+            "  {history:>7}  {:>5}  {:>14}  {:>7}  {:>14}  {:>8.4}  {:.4}  {}",
+            trial.settings.parts,
+            trial.settings.representation,
+            trial.settings.most_outputs,
+            trial.specifications,
+            trial.coverage,
+            trial.score(),
+            qualities.join("  ")
+        )?;
+    }
+    Ok(())
+}
+
+fn quality(mining: &Mining, output: &mut Output) -> Result<(), Failure> {
+    let Some(widest) = mining.judged.iter().map(|judged| judged.name.chars().count()).max() else { return Ok(()) };
+    let line = |output: &mut Output, name: &str, rows: u64, qualities: &[Quality; 2]| -> Result<(), Failure> {
+        writeln!(output, "  {name:<widest$}  {rows:>9}  {}  {}", shown(&qualities[0]), shown(&qualities[1]))?;
+        Ok(())
+    };
+    let head = |output: &mut Output, title: &str| -> Result<(), Failure> {
+        writeln!(output, "\n  {title}")?;
+        writeln!(output, "  {:<widest$}       rows   support  confidence      test  confidence", "")?;
+        Ok(())
+    };
+    head(output, "mined")?;
+    for judged in &mining.judged {
+        line(output, &judged.name, judged.quality[0].rows, &judged.quality)?;
+    }
+    if mining.judged.iter().any(|judged| judged.baseline.is_some()) {
+        head(output, "baseline")?;
+        for (judged, baseline) in mining.judged.iter().filter_map(|judged| Some((judged, judged.baseline.as_ref()?))) {
+            line(output, &judged.name, baseline[0].rows, baseline)?;
+        }
+    }
+    Ok(())
+}
+
+fn verdict_word(verdict: &Verdict) -> &'static str {
+    match verdict {
+        Verdict::Holds => "holds",
+        Verdict::Violated(_) | Verdict::Crossed(..) => "violated",
+        Verdict::Open(_) => "open",
+    }
+}
+
+fn verdicts(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Failure> {
+    if mining.checked.is_empty() {
+        return Ok(());
+    }
+    let seconds = mining.verify_seconds;
+    writeln!(output, "\n  verification, {seconds:.2} s")?;
+    for (path, checked) in command.verify.iter().zip(&mining.checked) {
+        let count = |word: &str| {
+            checked.iter().filter(|own| own.as_ref().map_or("open", |own| verdict_word(&own.verdict)) == word).count()
+        };
+        writeln!(
+            output,
+            "  {}: {} hold, {} violated, {} open",
+            path.display(),
+            count("holds"),
+            count("violated"),
+            count("open")
+        )?;
+        for word in ["holds", "violated", "open"] {
+            let which: Vec<String> = checked
+                .iter()
+                .enumerate()
+                .filter(|(_, own)| own.as_ref().map_or("open", |own| verdict_word(&own.verdict)) == word)
+                .map(|(index, _)| (index + 1).to_string())
+                .collect();
+            if !which.is_empty() {
+                writeln!(output, "    {word}: {}", which.join(" "))?;
+            }
+        }
+        for (index, own) in checked.iter().enumerate() {
+            if let Some(own) = own {
+                attacks(mining, index, own, output)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+fn attacks(mining: &Mining, index: usize, checked: &Checked, output: &mut Output) -> Result<(), Failure> {
+    let layout = &mining.config.layout;
+    let specification = &mining.specifications[index];
+    for (attack, nearest) in &checked.attacks {
+        let decided = &layout.outputs.labels[attack.label];
+        let allowed = layout.outputs.show(specification.allowed);
+        writeln!(output, "\n    {}. decides {decided}, allowed {allowed}", index + 1)?;
+        let values: Vec<String> = specification
+            .bounds
+            .iter()
+            .filter_map(|bound| {
+                let column = &layout.columns[bound.column];
+                let value = attack.witness.inputs.get(column.input?)? * column.scale;
+                let unit = if column.unit.is_empty() { String::new() } else { format!(" {}", column.unit) };
+                Some(format!("{} {}{unit}", column.name, short(value)))
+            })
+            .collect();
+        writeln!(output, "       at {}", values.join(", "))?;
+        let references: Vec<String> = mining
+            .config
+            .references
+            .iter()
+            .zip(nearest)
+            .map(|(source, nearest)| match nearest {
+                Some(nearest) => format!("{} decided {}", source.name, layout.outputs.labels[nearest.label]),
+                None => format!("{} was not seen", source.name),
+            })
+            .collect();
+        writeln!(output, "       in the observation most like it, {}", references.join(", "))?;
+    }
+    Ok(())
+}
+
+fn document(command: &Mine, mining: &Mining) -> Value {
+    let layout = &mining.config.layout;
+    let mut specifications = to_json(layout, &mining.specifications);
+    if let Some(list) = specifications.as_array_mut() {
+        for (index, shown) in list.iter_mut().enumerate() {
+            add_figures(mining, index, shown);
+        }
+    }
+    let mined = mining.mined.as_ref().map(|mined| {
+        json!({
+            "common": mined.common, "interesting": mined.interesting, "least": mined.least, "radius": mined.radius,
+            "coverage": json_number(mined.coverage), "redundant": mining.refined.0, "merged": mining.refined.1,
+        })
+    });
+    let networks: Vec<Value> = command
+        .verify
+        .iter()
+        .zip(&mining.checked)
+        .map(|(path, checked)| {
+            let results: Vec<Value> = checked
+                .iter()
+                .enumerate()
+                .map(|(index, own)| checked_json(layout, mining, index, own.as_ref()))
+                .collect();
+            json!({ "network": path.display().to_string(), "results": results })
+        })
+        .collect();
+    json!({
+        "name": mining.config.name,
+        "mined": mined,
+        "trials": mining.trials.iter().map(trial_json).collect::<Vec<_>>(),
+        "observations": mining.judged.iter().map(|judged| judged_json(layout, judged)).collect::<Vec<_>>(),
+        "specifications": specifications,
+        "networks": networks,
+        "seconds": { "reading": json_number(mining.seconds[0]), "mining": json_number(mining.seconds[1]),
+            "verification": json_number(mining.verify_seconds) },
+    })
+}
+
+/// Figures of one specification beside what it says.
+fn add_figures(mining: &Mining, index: usize, shown: &mut Value) {
+    let Some(shown) = shown.as_object_mut() else { return };
+    if let Some(mined) = &mining.mined {
+        shown.insert("representation".to_owned(), json_number(mined.representation[index]));
+        let volume = mining.specifications[index].volume(&mining.ranges);
+        shown.insert("volume".to_owned(), json_number(volume));
+    }
+    let alone: Map<String, Value> =
+        mining.judged.iter().map(|judged| (judged.name.clone(), quality_json(&judged.alone[index]))).collect();
+    shown.insert("quality".to_owned(), alone.into());
+}
+
+fn quality_json(quality: &Quality) -> Value {
+    let confidence = quality.confidence().map_or(Value::Null, json_number);
+    json!({ "rows": quality.rows, "support": json_number(quality.support()), "confidence": confidence })
+}
+
+fn trial_json(trial: &certus_mine::search::Trial) -> Value {
+    json!({
+        "history": trial.history, "parts": trial.settings.parts, "representation": trial.settings.representation,
+        "most_outputs": trial.settings.most_outputs, "specifications": trial.specifications,
+        "coverage": json_number(trial.coverage), "score": json_number(trial.score()),
+        "train": trial.train.iter().map(quality_json).collect::<Vec<_>>(),
+        "held_out": trial.held_out.iter().map(quality_json).collect::<Vec<_>>(),
+    })
+}
+
+fn judged_json(layout: &Layout, judged: &Judged) -> Value {
+    let tally = |place: usize| {
+        let tally = &judged.tallies[place];
+        let names = layout.columns.iter().map(|column| &column.column).chain([&layout.outputs.column]);
+        let faults: Map<String, Value> = tally
+            .faults
+            .iter()
+            .zip(names)
+            .filter(|(faults, _)| faults.total() > 0)
+            .map(|(faults, name)| {
+                let own = json!({ "missing": faults.missing, "not_a_number": faults.not_a_number,
+                    "out_of_range": faults.out_of_range });
+                (name.clone(), own)
+            })
+            .collect();
+        json!({ "rows": tally.rows, "used": tally.used, "faults": faults, "quality": quality_json(&judged.quality[place]),
+            "baseline": judged.baseline.as_ref().map(|baseline| quality_json(&baseline[place])) })
+    };
+    json!({ "name": judged.name, "reference": judged.is_reference, "train": tally(0), "test": tally(1) })
+}
+
+fn checked_json(layout: &Layout, mining: &Mining, index: usize, checked: Option<&Checked>) -> Value {
+    let Some(checked) = checked else { return json!({ "specification": index + 1, "verdict": "open" }) };
+    let numbers = |values: &[f64]| -> Value { values.iter().map(|&value| json_number(value)).collect() };
+    let mut shown = Map::new();
+    shown.insert("specification".to_owned(), (index + 1).into());
+    shown.insert("verdict".to_owned(), verdict_word(&checked.verdict).into());
+    match &checked.verdict {
+        Verdict::Violated(witness) => {
+            shown.insert("input".to_owned(), numbers(&witness.inputs));
+            shown.insert("output".to_owned(), witness.outputs.iter().map(|&y| json_number(y.into())).collect());
+        }
+        Verdict::Crossed(below, above) => {
+            shown.insert("between".to_owned(), json!([numbers(below), numbers(above)]));
+        }
+        Verdict::Open(reason) => {
+            shown.insert("reason".to_owned(), format!("{reason:?}").to_lowercase().into());
+        }
+        Verdict::Holds => {}
+    }
+    shown.insert("seconds".to_owned(), json_number(checked.seconds));
+    let attacks = checked.attacks.iter().map(|(attack, nearest)| {
+        let references: Map<String, Value> = mining
+            .config
+            .references
+            .iter()
+            .zip(nearest)
+            .map(|(source, nearest)| {
+                let label = nearest.as_ref().map(|nearest| layout.outputs.labels[nearest.label].clone());
+                (source.name.clone(), label.into())
+            })
+            .collect();
+        json!({ "decided": layout.outputs.labels[attack.label], "input": numbers(&attack.witness.inputs),
+            "references": references })
+    });
+    shown.insert("attacks".to_owned(), attacks.collect());
+    Value::Object(shown)
+}

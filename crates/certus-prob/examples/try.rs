@@ -19,6 +19,18 @@ fn main() {
     let options = unfold::Unfolding { steps: task.steps, refining: Some(refining), containment: args[5] == "yes", most_regions: 2_000_000 };
     let u = unfold::unfold(&abstraction, &[s0.clone()], &options, &budget, &mut |d, n| if d % 5 == 0 { println!("{d} {n}") }).unwrap();
     println!("{:?} regions {} contained {} size {} upper {:?} left {} complete {}", start.elapsed(), u.regions.len(), u.contained, u.model.choice_count(), u.upper, u.left_range, u.complete);
+    if args[6] != "x" {
+        let start = Instant::now();
+        let refining = if phi < 1.0 { Some(refining) } else { None };
+        let options = unfold::Unfolding { refining, containment: args[5] == "yes", ..options };
+        let budget = Budget { threads: 2, deadline: Some(Instant::now() + std::time::Duration::from_secs_f64(args[6].parse().unwrap())), ..Default::default() };
+        let mut n = 0;
+        let f = search::search(&abstraction, &s0, &|_| true, &options, &search::Aim::default(), &budget, &mut |s| { n += 1; if n % 10 == 1 { println!("{:?} {s:?}", start.elapsed()) } });
+        println!("{:?} {:?} {:?}", start.elapsed(), f.standing, f.start);
+        let mut w: Vec<_> = f.cells.iter().collect(); w.sort_by(|a, b| b.upper.total_cmp(&a.upper));
+        for c in w.iter().take(4) { println!("{:?} {}", c.region.bounds(), c.upper); }
+        return;
+    }
     let start = Instant::now();
     let w = concrete::worst_start(&abstraction, &s0, &|_| true, task.steps, 1, &|| false).unwrap();
     println!("worst {w:?} {:?} {:?}", concrete::exact(&abstraction, &w.0, task.steps, 1e-13, &|| false), start.elapsed());

@@ -1,6 +1,7 @@
 //! Engines: bounds on the probability of a task over all initial states.
 
 pub mod concrete;
+pub mod search;
 pub mod unfold;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -11,8 +11,11 @@ use certus_sim::Random;
 use crate::abstraction::{Abstraction, Choice, softmax};
 use crate::domain::{HitAndRun, Polyhedron};
 
-/// Branches beyond this many at one step: the least likely ones are left out.
-const MOST_BRANCHES: usize = 200_000;
+/// Branches of one start state beyond this many at one step: in the search the least likely ones are left out.
+const MOST_SAMPLED: usize = 400;
+
+/// The same for what is claimed.
+const MOST_BRANCHES: usize = 4_000;
 
 /// The probability of reaching the goal within so many steps from states (over the state alone), in plain numbers. Branches less likely
 /// than `least` are left out.
@@ -52,9 +55,10 @@ pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], steps: usize, lea
                 }
             }
         }
-        if after.len() > MOST_BRANCHES {
+        let most = MOST_SAMPLED * starts.len();
+        if after.len() > most {
             after.sort_by(|a, b| b.1.total_cmp(&a.1));
-            after.truncate(MOST_BRANCHES);
+            after.truncate(most);
         }
         layer = after;
     }

@@ -1,7 +1,9 @@
 //! Engines: bounds on the probability of a task over all initial states.
 
 pub mod concrete;
+pub mod partition;
 pub mod search;
+mod tree;
 pub mod unfold;
 
 use std::sync::atomic::{AtomicBool, Ordering};

@@ -10,6 +10,12 @@
 #![forbid(unsafe_code)]
 
 pub mod abstraction;
+mod check;
 pub mod domain;
 pub mod engine;
 pub mod imdp;
+pub mod picture;
+
+pub use check::{Domain, Method, Options, Outcome, can_check, check};
+pub use engine::Budget;
+pub use engine::search::{Cell, Standing};

@@ -15,6 +15,7 @@ mod objective;
 pub mod optimise;
 pub mod output;
 pub mod patience;
+pub mod prob;
 mod question;
 mod resume;
 mod standing;

@@ -114,7 +114,7 @@ fn product(labels: &[usize]) -> Vec<Vec<usize>> {
 fn truth(graph: &mut Graph, formula: &Formula, atoms: &[NodeId]) -> Result<NodeId, String> {
     use certus_graph::ops::{And, Not, Or};
     let failed = |error: GraphError| error.to_string();
-    let mut all = |graph: &mut Graph, parts: &[Formula], and: bool| -> Result<NodeId, String> {
+    let all = |graph: &mut Graph, parts: &[Formula], and: bool| -> Result<NodeId, String> {
         let mut whole = graph.constant(Tensor::vector(vec![if and { 1.0 } else { 0.0 }]));
         for part in parts {
             let own = truth(graph, part, atoms)?;

@@ -5,6 +5,7 @@ mod expand;
 mod joint;
 mod modes;
 mod split;
+mod templates;
 
 use std::sync::Arc;
 
@@ -19,6 +20,7 @@ pub use expand::{Expansion, Part, Refining, Successor};
 pub use joint::{Choice, Joint, Task};
 pub use modes::{HalfSpace, Mode, Modes};
 pub use split::best_cut;
+pub use templates::automatic;
 
 use crate::domain::{Polyhedron, Rows, Support, Template};
 

@@ -15,7 +15,7 @@ use crate::domain::{HitAndRun, Polyhedron};
 const MOST_SAMPLED: usize = 400;
 
 /// The same for what is claimed.
-const MOST_BRANCHES: usize = 4_000;
+const MOST_BRANCHES: usize = 1_500;
 
 /// The probability of reaching the goal within so many steps from states (over the state alone), in plain numbers. Branches less likely
 /// than `least` are left out.

@@ -12,7 +12,7 @@
 
 use super::search::{Aim, Cell, Standing};
 use super::tree::CutTree;
-use super::{Budget, concrete, in_parallel};
+use super::{Budget, in_parallel};
 use crate::abstraction::{Abstraction, Expansion, Part};
 use crate::domain::{HitAndRun, Polyhedron};
 use certus_sim::Random;
@@ -55,8 +55,6 @@ pub struct Partitioned {
     pub cells: Vec<Cell>,
     /// Where it ended.
     pub standing: Standing,
-    /// The start state behind the lower bound.
-    pub start: Option<Vec<f64>>,
     /// Whether some region may have left the declared range.
     pub left_range: bool,
     /// All cells that were reached, with the bound for all steps.
@@ -89,26 +87,17 @@ struct Partition<'a> {
     left_range: bool,
 }
 
-/// Bounds the probability from every state of the initial region.
-#[allow(clippy::too_many_arguments, reason = "the same as for the search")]
+/// Bounds the probability from every state of the initial region; `lower` is a lower bound of the worst case that is known already.
 pub fn partition(
     abstraction: &Abstraction,
     initial: &Polyhedron,
-    accept: &dyn Fn(&[f64]) -> bool,
+    lower: f64,
     steps: usize,
     aim: &Aim,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Standing),
 ) -> Partitioned {
-    let stopped = || budget.stopped();
-    let mut standing = Standing { upper: 1.0, ..Standing::default() };
-    let mut start = None;
-    if let Some((state, _)) = concrete::worst_start(abstraction, initial, accept, steps, budget.seed, &stopped)
-        && let Some(range) = concrete::exact(abstraction, &state, steps, 1e-13, &stopped)
-    {
-        standing.lower = range.lo;
-        start = Some(state);
-    }
+    let mut standing = Standing { upper: 1.0, lower, ..Standing::default() };
     let mut own = Partition::new(abstraction, initial, steps, budget.seed);
     let mut best: Vec<Cell> = vec![Cell { region: initial.clone(), upper: 1.0 }];
     while own.reach(budget) {
@@ -138,7 +127,7 @@ pub fn partition(
             Some(Cell { region: own.tree.cells[cell].clone(), upper: *values.get(cell)? })
         })
         .collect();
-    Partitioned { cells: best, standing, start, left_range: own.left_range, reached }
+    Partitioned { cells: best, standing, left_range: own.left_range, reached }
 }
 
 impl<'a> Partition<'a> {
@@ -261,7 +250,7 @@ impl<'a> Partition<'a> {
                 let unknown: Vec<u32> =
                     layer.iter().copied().filter(|&c| matches!(self.states[c as usize], State::Unknown)).collect();
                 let regions: Vec<Polyhedron> = unknown.iter().map(|&c| self.tree.cells[c as usize].clone()).collect();
-                let batch = (regions.len() / (4 * budget.threads.max(1))).clamp(1, 64);
+                let batch = (regions.len() / 8).clamp(1, 64);
                 let own = self.abstraction;
                 let Some(expanded) = in_parallel(&regions, batch, budget, &|batch| own.expand(batch, None)) else {
                     return false;

@@ -5,7 +5,7 @@
 //! moves, so the bound comes down to the true worst case wherever relaxations become exact.
 
 use super::unfold::{Unfolding, unfold};
-use super::{Budget, concrete};
+use super::Budget;
 use crate::abstraction::Abstraction;
 use crate::domain::Polyhedron;
 
@@ -57,37 +57,26 @@ pub struct Searched {
     pub cells: Vec<Cell>,
     /// Where it ended.
     pub standing: Standing,
-    /// The start state behind the lower bound.
-    pub start: Option<Vec<f64>>,
     /// Whether some region may have left the declared range.
     pub left_range: bool,
 }
 
-/// Cells that are cut in one round, per thread.
-const PER_THREAD: usize = 8;
+/// Cells that are cut in one round.
+const PER_ROUND: usize = 16;
 
-/// Searches from one region that holds all initial states. `accept` says which of its states are initial.
+/// Searches from regions that hold all initial states; `lower` is a lower bound of the worst case that is known already.
 pub fn search(
     abstraction: &Abstraction,
-    initial: &Polyhedron,
-    accept: &dyn Fn(&[f64]) -> bool,
+    initial: &[Polyhedron],
+    lower: f64,
     options: &Unfolding,
     aim: &Aim,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Standing),
 ) -> Searched {
-    let stopped = || budget.stopped();
-    let mut standing = Standing { upper: 1.0, ..Standing::default() };
-    let mut start = None;
-    if let Some((state, _)) = concrete::worst_start(abstraction, initial, accept, options.steps, budget.seed, &stopped) {
-        let least = 1e-13;
-        if let Some(range) = concrete::exact(abstraction, &state, options.steps, least, &stopped) {
-            standing.lower = range.lo;
-            start = Some(state);
-        }
-    }
+    let mut standing = Standing { upper: 1.0, lower, ..Standing::default() };
     let mut left_range = false;
-    let mut cells = vec![Cell { region: initial.clone(), upper: 1.0 }];
+    let mut cells: Vec<Cell> = initial.iter().map(|region| Cell { region: region.clone(), upper: 1.0 }).collect();
     let mut first = true;
     loop {
         standing.cells = cells.len();
@@ -99,11 +88,11 @@ pub fn search(
             break;
         }
         let halves: Vec<(usize, usize, Polyhedron)> = if first {
-            vec![(0, 0, initial.clone())]
+            initial.iter().enumerate().map(|(cell, region)| (cell, 0, region.clone())).collect()
         } else {
             let mut worst: Vec<usize> = (0..cells.len()).filter(|&cell| cells[cell].upper > content).collect();
             worst.sort_by(|&a, &b| cells[b].upper.total_cmp(&cells[a].upper).then(a.cmp(&b)));
-            worst.truncate(PER_THREAD * budget.threads.max(1));
+            worst.truncate(PER_ROUND);
             worst.iter().flat_map(|&cell| halves(&cells[cell].region).into_iter().map(move |(p, r)| (cell, p, r))).collect()
         };
         if halves.is_empty() {
@@ -114,7 +103,7 @@ pub fn search(
         left_range |= unfolded.left_range;
         standing.regions += unfolded.regions.len();
         if first {
-            cells[0].upper = unfolded.upper[0];
+            cells.iter_mut().zip(&unfolded.upper).for_each(|(cell, &upper)| cell.upper = upper);
             first = false;
             continue;
         }
@@ -149,7 +138,7 @@ pub fn search(
     }
     standing.cells = cells.len();
     standing.upper = cells.iter().map(|cell| cell.upper).fold(0.0, f64::max);
-    Searched { cells, standing, start, left_range }
+    Searched { cells, standing, left_range }
 }
 
 /// Halves across every direction, those of the relatively widest directions first.

@@ -120,7 +120,8 @@ pub fn unfold(
             }
             break;
         }
-        let batch = (fresh.len() / (4 * budget.threads.max(1))).clamp(1, 64);
+        // The same batches whatever the number of threads, so that results are the same too.
+        let batch = (fresh.len() / 8).clamp(1, 64);
         let expanded = if regions.len() > options.most_regions {
             None
         } else {

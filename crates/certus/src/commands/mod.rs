@@ -6,7 +6,9 @@ pub mod completions;
 pub mod fmt;
 pub mod gate;
 pub mod inspect;
+pub mod mdp;
 pub mod optimise;
+pub mod prob;
 pub mod simulate;
 pub mod verify;
 

@@ -38,14 +38,6 @@ impl Players {
 }
 
 impl Goal {
-    /// The better of two values.
-    pub(crate) fn better(self, a: f64, b: f64) -> f64 {
-        match self {
-            Goal::Min => a.min(b),
-            Goal::Max => a.max(b),
-        }
-    }
-
     /// What no value is worse than.
     pub(crate) fn worst(self) -> f64 {
         match self {
@@ -162,17 +154,9 @@ impl Block {
         best
     }
 
-    /// Nature's distribution of the last evaluation of a choice, as (target, probability).
-    pub(crate) fn distribution(&self, state: usize, place: usize) -> Vec<(usize, f64)> {
-        let choice = self.choices[state] as usize + place;
-        let mut left = self.rest[choice];
-        let edges = &self.edges[self.starts[choice] as usize..self.starts[choice + 1] as usize];
-        let own = edges.iter().map(|edge| {
-            let taken = left.min(edge.room);
-            left -= taken;
-            (edge.target as usize, edge.lower + taken)
-        });
-        own.collect()
+    /// The value of one choice of a state of the block, both by their places.
+    pub(crate) fn one_choice(&mut self, state: usize, place: usize, values: &[f64], nature: Goal) -> f64 {
+        self.choice_value(self.choices[state] as usize + place, values, nature)
     }
 }
 

@@ -301,8 +301,8 @@ impl Abstraction {
         found
     }
 
-    /// The probability of each move at points (element-major), as plain numbers: for each point one list.
-    pub(crate) fn sampled_probabilities(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
+    /// The probability of each move at points over all variables, as plain numbers: for each point one list.
+    pub fn sampled_probabilities(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let count = points.len();
         let mut workspace = Workspace::default();
         let scores: &[f64] = match &self.evaluator {
@@ -342,7 +342,7 @@ impl Abstraction {
     }
 
     /// For points over all variables: the next state of each move, and whether the goal holds.
-    pub(crate) fn sampled_steps(&self, points: &[Vec<f64>]) -> Vec<(Vec<Vec<f64>>, bool)> {
+    pub fn sampled_steps(&self, points: &[Vec<f64>]) -> Vec<(Vec<Vec<f64>>, bool)> {
         let count = points.len();
         let table = element_major(points);
         let mut workspace = Workspace::default();
@@ -361,7 +361,7 @@ impl Abstraction {
     }
 
     /// A state with the environment's choices and free parameters at the middle of their ranges.
-    pub(crate) fn with_middles(&self, state: &[f64]) -> Vec<f64> {
+    pub fn with_middles(&self, state: &[f64]) -> Vec<f64> {
         let middles = (self.states..self.range.0.len()).map(|i| (self.range.0[i] + self.range.1[i]) / 2.0);
         state.iter().copied().chain(middles).collect()
     }
@@ -405,6 +405,3 @@ fn first_maximum(labels: usize, difference: &dyn Fn(usize, usize) -> Interval) -
     };
     possible.into_iter().map(of).collect()
 }
-
-#[cfg(test)]
-mod tests;

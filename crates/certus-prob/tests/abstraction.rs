@@ -172,7 +172,7 @@ property worst = Pmax=? [ F<=2 x >= 2.75 ]
     // Whatever the first step does, a fast second one is needed: from above 2.2, where a slow one would do, it brakes.
     for method in [Method::Search { containment: false }, Method::Partition] {
         let options =
-            Options { method, gap: 0.01, spread: Some(0.4), shortest: 0.01, most: 20_000, ..Options::default() };
+            Options { method, gap: 0.01, spread: Some(0.4), shortest: 0.01, most: 300, ..Options::default() };
         let found = outcome(&system, 0, &options);
         assert!((0.5..0.51).contains(&found.upper), "{method:?}: {} {}", found.lower, found.upper);
         // Only the middle of the inputs is tried for the lower end.
@@ -183,14 +183,14 @@ property worst = Pmax=? [ F<=2 x >= 2.75 ]
 /// The probability from random start states never exceeds the bound of the cell that they are in.
 #[test]
 fn sampled_start_states_stay_below_their_cells() {
-    for (name, steps) in [("stopping_car", 9), ("pendulum_softmax", 5), ("ball", 12)] {
+    for (name, steps) in [("stopping_car", 8), ("pendulum_softmax", 4), ("ball", 8)] {
         let system = zoo(name);
         for (method, domain) in [
             (Method::Search { containment: false }, Domain::Octagon),
             (Method::Partition, Domain::Box),
             (Method::Unfold { containment: true }, Domain::Automatic),
         ] {
-            let options = Options { method, domain: domain.clone(), steps: Some(steps), grid: 3, most: 3000, ..Options::default() };
+            let options = Options { method, domain: domain.clone(), steps: Some(steps), grid: 2, most: 800, ..Options::default() };
             let found = outcome(&system, 0, &options);
             assert!(found.lower <= found.upper);
             let boxes = Abstraction::new(&system, &Task { steps, ..task(&system) }, Template::boxes(2)).unwrap();
@@ -210,7 +210,7 @@ fn sampled_start_states_stay_below_their_cells() {
 #[test]
 fn the_same_seed_gives_the_same_bounds_on_any_number_of_threads() {
     let system = zoo("stopping_car");
-    let options = Options { domain: Domain::Automatic, spread: Some(0.4), most: 4000, ..Options::default() };
+    let options = Options { domain: Domain::Automatic, spread: Some(0.4), most: 600, steps: Some(5), ..Options::default() };
     let of = |threads: usize| {
         let budget = Budget { threads, ..Budget::default() };
         let found = check(&system, &system.properties[0], &options, &budget, &mut |_| {}).unwrap();

@@ -17,7 +17,7 @@ pub(crate) fn can_stay(model: &Imdp, choice: usize, inside: &dyn Fn(usize) -> bo
 }
 
 /// Whether nature can give a set any probability.
-fn can_enter(model: &Imdp, choice: usize, inside: &dyn Fn(usize) -> bool) -> bool {
+pub(crate) fn can_enter(model: &Imdp, choice: usize, inside: &dyn Fn(usize) -> bool) -> bool {
     let (mut certain, mut sum) = (false, 0.0);
     let mut possible = false;
     for (target, lower, upper) in model.transitions(choice) {

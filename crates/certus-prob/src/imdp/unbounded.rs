@@ -10,7 +10,7 @@
 //! values above it. When that leaves no progress the iteration ends with the interval it has.
 
 use super::bounded::{Means, Values, step};
-use super::components::{can_stay, end_components, positive};
+use super::components::{can_enter, can_stay, end_components, positive};
 use super::robust::{Block, blocks, step_error};
 use super::{Goal, Imdp, Players};
 
@@ -130,13 +130,18 @@ fn best_ratio(edges: &mut [(f64, f64, f64, bool)], nature: Goal, floor: f64, err
         }
         (sum, leaving)
     };
+    if at(floor).0 <= -error {
+        return floor;
+    }
     let mut ratio = floor;
     for _ in 0..64 {
         let (sum, leaving) = at(ratio);
-        if sum <= error || leaving <= 0.0 {
+        // Against nature the ratio first jumps above the answer and then comes down to it; with it, it only grows.
+        let settled = if nature == Goal::Max { sum <= error } else { sum.abs() <= error };
+        if settled || leaving <= 0.0 {
             break;
         }
-        ratio = (ratio + sum / leaving).min(1.0);
+        ratio = (ratio + sum / leaving).clamp(floor, 1.0);
     }
     // A little more, until it is certainly enough; at the largest value that anything leaves for it is.
     let most = largest.min(1.0);
@@ -179,7 +184,10 @@ pub fn strategy(model: &Imdp, goal: &[bool], values: &Values, players: Players) 
                 continue;
             }
             let first = model.choices(source).start;
-            let forward = |place: &&usize| !can_stay(model, first + **place, &|target| !done[target]);
+            let forward = |place: &&usize| match players.nature {
+                Goal::Max => can_enter(model, first + **place, &|target| done[target]),
+                Goal::Min => !can_stay(model, first + **place, &|target| !done[target]),
+            };
             if let Some(&place) = good[source].iter().find(forward) {
                 chosen[source] = place;
                 done[source] = true;

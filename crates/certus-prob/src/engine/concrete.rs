@@ -12,7 +12,7 @@ use crate::abstraction::{Abstraction, Choice, softmax};
 use crate::domain::{HitAndRun, Polyhedron};
 
 /// Branches of one start state beyond this many at one step: in the search the least likely ones are left out.
-const MOST_SAMPLED: usize = 400;
+const MOST_SAMPLED: usize = 1_000;
 
 /// The same for what is claimed.
 const MOST_BRANCHES: usize = 1_500;

@@ -10,7 +10,7 @@
 //! step gives with the least favourable cell of each image, and with probabilities in the middle of their intervals. The cells with the largest
 //! charges are cut.
 
-use super::search::{Aim, Cell, Standing};
+use super::search::{Aim, Cell, Standing, Stuck};
 use super::tree::CutTree;
 use super::{Budget, in_parallel};
 use crate::abstraction::{Abstraction, Expansion, Part};
@@ -100,6 +100,7 @@ pub fn partition(
     let mut standing = Standing { upper: 1.0, lower, ..Standing::default() };
     let mut own = Partition::new(abstraction, initial, steps, budget.seed);
     let mut best: Vec<Cell> = vec![Cell { region: initial.clone(), upper: 1.0 }];
+    let mut stuck = Stuck::default();
     while own.reach(budget) {
         own.iterate();
         standing.cells = own.tree.cells.len();
@@ -116,7 +117,11 @@ pub fn partition(
         standing.regions = own.tree.cells.len();
         watch(standing);
         let content = aim.enough.max(standing.lower + aim.gap).max(standing.lower * (1.0 + aim.share));
-        if upper <= content || own.tree.cells.len() >= aim.most_cells || budget.stopped() || !own.refine(&cells, content) {
+        let done = upper <= content
+            || own.tree.cells.len() >= aim.most_cells
+            || stuck.after(standing.upper - standing.lower)
+            || budget.stopped();
+        if done || !own.refine(&cells, content) {
             break;
         }
     }

@@ -64,6 +64,27 @@ pub struct Searched {
 /// Cells that are cut in one round.
 const PER_ROUND: usize = 16;
 
+/// Notices when rounds no longer help.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Stuck {
+    narrowest: Option<f64>,
+    rounds: usize,
+}
+
+/// So many rounds may pass without the gap becoming smaller by a hundredth.
+const PATIENCE: usize = 150;
+
+impl Stuck {
+    /// Whether, after a round that left this gap, nothing more is to be expected.
+    pub(crate) fn after(&mut self, gap: f64) -> bool {
+        if self.narrowest.is_none_or(|narrowest| gap < 0.99 * narrowest) {
+            (self.narrowest, self.rounds) = (Some(gap), 0);
+        }
+        self.rounds += 1;
+        self.rounds > PATIENCE
+    }
+}
+
 /// Searches from regions that hold all initial states; `lower` is a lower bound of the worst case that is known already.
 pub fn search(
     abstraction: &Abstraction,
@@ -78,12 +99,14 @@ pub fn search(
     let mut left_range = false;
     let mut cells: Vec<Cell> = initial.iter().map(|region| Cell { region: region.clone(), upper: 1.0 }).collect();
     let mut first = true;
+    let mut stuck = Stuck::default();
     loop {
         standing.cells = cells.len();
         standing.upper = cells.iter().map(|cell| cell.upper).fold(0.0, f64::max);
         watch(standing);
         let content = aim.enough.max(standing.lower + aim.gap).max(standing.lower * (1.0 + aim.share));
-        let done = !first && (standing.upper <= content || cells.len() >= aim.most_cells);
+        let done = !first
+            && (standing.upper <= content || cells.len() >= aim.most_cells || stuck.after(standing.upper - standing.lower));
         if done || budget.stopped() {
             break;
         }

@@ -154,8 +154,8 @@ fn report(system: &System, results: &[(usize, Result<Outcome, String>)], output:
                     output,
                     "  {:width$}  {verdict}in [{}, {}] within {} steps  {:.2} s",
                     name(*place),
-                    shown(outcome.lower),
-                    shown(outcome.upper),
+                    shown(outcome.lower, false),
+                    shown(outcome.upper, true),
                     outcome.steps,
                     outcome.seconds
                 )?;
@@ -179,7 +179,33 @@ fn report(system: &System, results: &[(usize, Result<Outcome, String>)], output:
     Ok(())
 }
 
-/// A probability, short, and never rounded to a claim that was not shown.
-fn shown(value: f64) -> String {
-    if value == 0.0 || value == 1.0 { format!("{value}") } else { format!("{value:.4e}") }
+/// A probability with five digits, rounded away from the interval's inside: what is shown was proved.
+fn shown(value: f64, up: bool) -> String {
+    if value == 0.0 || value == 1.0 {
+        return format!("{value}");
+    }
+    let mut shifted = value;
+    for _ in 0..8 {
+        let text = format!("{shifted:.4e}");
+        let read: f64 = text.parse().unwrap_or(value);
+        if (up && read >= value) || (!up && read <= value) {
+            return text;
+        }
+        shifted += if up { 4e-5 } else { -4e-5 } * value;
+    }
+    format!("{value:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn what_is_shown_was_proved() {
+        for value in [0.1, 0.123_456_789, 2.928_678e-7, 0.999_999_99, 1e-300, 0.0, 1.0] {
+            let read = |up: bool| shown(value, up).parse::<f64>().unwrap();
+            assert!(read(false) <= value && value <= read(true), "{value}");
+            assert!(read(true) - read(false) <= 2e-4 * value, "{value}");
+        }
+    }
 }

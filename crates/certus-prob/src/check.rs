@@ -124,7 +124,7 @@ pub struct Outcome {
 }
 
 /// Regions of one unfolding above which the partition is taken.
-const SMALL_TREE: usize = 5_000;
+const SMALL_TREE: usize = 10_000;
 
 /// What a query asks of the probability of reaching the goal: to be at most a number, which lies between two doubles.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -296,7 +296,7 @@ pub fn check(
         stopped: false,
         seconds: 0.0,
     };
-    let method = if violated { None } else { Some(chosen(&abstraction, &initial, options, &task, budget)) };
+    let method = if violated { None } else { Some(chosen(&abstraction, &initial, outcome.start.as_deref(), options, &task, budget)) };
     let template = abstraction.template().name().to_owned();
     match method {
         None => outcome.method = "a concrete start state".to_owned(),
@@ -369,10 +369,15 @@ fn abstraction(system: &System, task: &Task, options: &Options, seed: u64) -> Re
     Abstraction::new(system, task, template)
 }
 
-/// The method that is taken: the search if one unfolding of the initial set is small, else the partition.
+/// The share of the initial set whose unfolding shows how large the tree of moves is.
+const PROBE: f64 = 1e-3;
+
+/// The method that is taken: the search if the tree of moves is small, else the partition. Its size is that of the unfoldings of two small
+/// regions, around the worst start state and in the middle of the initial set: where a region is large, or all runs reach the goal soon, branches end early.
 fn chosen(
     abstraction: &Abstraction,
     initial: &Polyhedron,
+    start: Option<&[f64]>,
     options: &Options,
     task: &Task,
     budget: &Budget<'_>,
@@ -380,9 +385,15 @@ fn chosen(
     if options.method != Method::Automatic {
         return options.method;
     }
+    let (lower, upper) = initial.bounds();
+    let middle: Vec<f64> = lower.iter().zip(&upper).map(|(low, high)| (low + high) / 2.0).collect();
     let probe = Unfolding { steps: task.steps, refining: None, containment: false, most_regions: SMALL_TREE };
-    match unfold(abstraction, std::slice::from_ref(initial), &probe, budget, &mut |_, _| {}) {
-        Some(found) if found.complete => Method::Search { containment: false },
-        _ => Method::Partition,
-    }
+    let small = [Some(middle.as_slice()), start].into_iter().flatten().all(|centre| {
+        let reach = |i: usize| PROBE / 2.0 * (upper[i] - lower[i]);
+        let low: Vec<f64> = (0..lower.len()).map(|i| (centre[i] - reach(i)).max(lower[i])).collect();
+        let high: Vec<f64> = (0..lower.len()).map(|i| (centre[i] + reach(i)).min(upper[i])).collect();
+        let part = Polyhedron::of_box(abstraction.template(), &low, &high);
+        unfold(abstraction, &[part], &probe, budget, &mut |_, _| {}).is_some_and(|found| found.complete)
+    });
+    if small { Method::Search { containment: false } } else { Method::Partition }
 }

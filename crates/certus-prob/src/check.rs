@@ -257,8 +257,7 @@ pub fn check(
     let mut lower = 0.0;
     let mut start = None;
     let accept = |state: &[f64]| is_initial(system, state);
-    if let Some((state, _)) =
-        concrete::worst_start(&abstraction, &initial, &accept, task.steps, budget.seed, &stopped)
+    if let Some((state, _)) = concrete::worst_start(&abstraction, &initial, &accept, task.steps, budget.seed, &stopped)
         && let Some(range) = concrete::exact(&abstraction, &state, task.steps, 1e-13, &stopped)
     {
         lower = range.lo;
@@ -273,12 +272,8 @@ pub fn check(
         samples: options.samples,
         seed: budget.seed,
     });
-    let unfolding = |containment: bool| Unfolding {
-        steps: task.steps,
-        refining,
-        containment,
-        most_regions: options.most,
-    };
+    let unfolding =
+        |containment: bool| Unfolding { steps: task.steps, refining, containment, most_regions: options.most };
     let regions = grid(&initial, options.grid.max(1));
     let mut outcome = Outcome {
         lower,
@@ -296,7 +291,11 @@ pub fn check(
         stopped: false,
         seconds: 0.0,
     };
-    let method = if violated { None } else { Some(chosen(&abstraction, &initial, outcome.start.as_deref(), options, &task, budget)) };
+    let method = if violated {
+        None
+    } else {
+        Some(chosen(&abstraction, &initial, outcome.start.as_deref(), options, &task, budget))
+    };
     let template = abstraction.template().name().to_owned();
     match method {
         None => outcome.method = "a concrete start state".to_owned(),
@@ -316,14 +315,16 @@ pub fn check(
         Some(Method::Partition) => {
             outcome.method = format!("a partition with the {template} domain");
             let found = partition(&abstraction, &initial, lower, task.steps, &aim, budget, watch);
-            (outcome.upper, outcome.cells, outcome.regions) = (found.standing.upper, found.cells, found.standing.regions);
+            (outcome.upper, outcome.cells, outcome.regions) =
+                (found.standing.upper, found.cells, found.standing.regions);
             outcome.left_range = found.left_range;
         }
         Some(Method::Search { containment }) => {
             let merged = if containment { ", merging" } else { "" };
             outcome.method = format!("unfoldings of start cells with the {template} domain{merged}");
             let found = search(&abstraction, &regions, lower, &unfolding(containment), &aim, budget, watch);
-            (outcome.upper, outcome.cells, outcome.regions) = (found.standing.upper, found.cells, found.standing.regions);
+            (outcome.upper, outcome.cells, outcome.regions) =
+                (found.standing.upper, found.cells, found.standing.regions);
             outcome.left_range = found.left_range;
         }
         Some(Method::Automatic) => {}
@@ -337,10 +338,8 @@ pub fn check(
     outcome.narrow = outcome.upper <= (lower + aim.gap).max(lower * (1.0 + aim.share));
     outcome.stopped = budget.stopped();
     if task.complement {
-        (outcome.lower, outcome.upper) = (
-            certus_graph::interval::sub_down(1.0, outcome.upper),
-            certus_graph::interval::sub_up(1.0, outcome.lower),
-        );
+        (outcome.lower, outcome.upper) =
+            (certus_graph::interval::sub_down(1.0, outcome.upper), certus_graph::interval::sub_up(1.0, outcome.lower));
     }
     outcome.seconds = started.elapsed().as_secs_f64();
     Ok(outcome)

@@ -87,7 +87,10 @@ fn regions_account_for_their_points() {
                     // What is not called the goal has no point of it.
                     if abstraction.classify(region).is_none() {
                         let variables: Vec<Vec<f64>> = points.iter().map(|x| abstraction.with_middles(x)).collect();
-                        assert!(abstraction.sampled_steps(&variables).iter().all(|(_, goal)| !goal), "{name}: {region:?}");
+                        assert!(
+                            abstraction.sampled_steps(&variables).iter().all(|(_, goal)| !goal),
+                            "{name}: {region:?}"
+                        );
                     }
                 }
             }
@@ -141,7 +144,11 @@ fn chance_variables_give_exact_probabilities_by_every_method() {
     let refuted = outcome(&system, 2, &options);
     assert!(refuted.holds == Some(false) && refuted.start.is_some());
     let safe = outcome(&system, 3, &options);
-    assert!(safe.holds == Some(true) && safe.lower <= 1.0 - two_of_six() + 1e-12 && 1.0 - two_of_six() <= safe.upper + 1e-12);
+    assert!(
+        safe.holds == Some(true)
+            && safe.lower <= 1.0 - two_of_six() + 1e-12
+            && 1.0 - two_of_six() <= safe.upper + 1e-12
+    );
     let until = outcome(&system, 4, &options);
     assert!((until.lower - (1.0 - 0.9f64.powi(3))).abs() < 1e-9, "{until:?}");
 }
@@ -171,8 +178,7 @@ property worst = Pmax=? [ F<=2 x >= 2.75 ]
     );
     // Whatever the first step does, a fast second one is needed: from above 2.2, where a slow one would do, it brakes.
     for method in [Method::Search { containment: false }, Method::Partition] {
-        let options =
-            Options { method, gap: 0.01, spread: Some(0.4), shortest: 0.01, most: 300, ..Options::default() };
+        let options = Options { method, gap: 0.01, spread: Some(0.4), shortest: 0.01, most: 300, ..Options::default() };
         let found = outcome(&system, 0, &options);
         assert!((0.5..0.51).contains(&found.upper), "{method:?}: {} {}", found.lower, found.upper);
         // Only the middle of the inputs is tried for the lower end.
@@ -190,7 +196,14 @@ fn sampled_start_states_stay_below_their_cells() {
             (Method::Partition, Domain::Box),
             (Method::Unfold { containment: true }, Domain::Automatic),
         ] {
-            let options = Options { method, domain: domain.clone(), steps: Some(steps), grid: 2, most: 800, ..Options::default() };
+            let options = Options {
+                method,
+                domain: domain.clone(),
+                steps: Some(steps),
+                grid: 2,
+                most: 800,
+                ..Options::default()
+            };
             let found = outcome(&system, 0, &options);
             assert!(found.lower <= found.upper);
             let boxes = Abstraction::new(&system, &Task { steps, ..task(&system) }, Template::boxes(2)).unwrap();
@@ -198,7 +211,9 @@ fn sampled_start_states_stay_below_their_cells() {
             let mut random = Random::new(5, 5);
             let starts: Vec<Vec<f64>> =
                 (0..40).map(|_| (0..2).map(|i| random.between(lower[i], upper[i])).collect()).collect();
-            for (start, value) in starts.iter().zip(certus_prob::engine::concrete::sampled(&boxes, &starts, steps, 1e-9)) {
+            for (start, value) in
+                starts.iter().zip(certus_prob::engine::concrete::sampled(&boxes, &starts, steps, 1e-9))
+            {
                 let own = found.cells.iter().filter(|cell| cell.region.contains_point(start));
                 let bound = own.map(|cell| cell.upper).fold(f64::NEG_INFINITY, f64::max);
                 assert!(value <= bound + 1e-9, "{name}, {domain:?}: {value} from {start:?}, but {bound}");
@@ -210,7 +225,8 @@ fn sampled_start_states_stay_below_their_cells() {
 #[test]
 fn the_same_seed_gives_the_same_bounds_on_any_number_of_threads() {
     let system = zoo("stopping_car");
-    let options = Options { domain: Domain::Automatic, spread: Some(0.4), most: 600, steps: Some(5), ..Options::default() };
+    let options =
+        Options { domain: Domain::Automatic, spread: Some(0.4), most: 600, steps: Some(5), ..Options::default() };
     let of = |threads: usize| {
         let budget = Budget { threads, ..Budget::default() };
         let found = check(&system, &system.properties[0], &options, &budget, &mut |_| {}).unwrap();

@@ -46,16 +46,18 @@ fn brute(model: &Imdp, stay: &[bool], goal: &[bool], steps: usize, players: Play
         .collect();
     let mut values: Vec<f64> = goal.iter().map(|&goal| f64::from(u8::from(goal))).collect();
     for _ in 0..steps {
-        let next: Vec<f64> = (0..model.states()).map(|state| {
-            if goal[state] || !stay[state] {
-                return values[state];
-            }
-            let of_choice = |(targets, corners): &(Vec<usize>, Vec<Vec<f64>>)| {
-                let expected = |p: &Vec<f64>| p.iter().zip(targets).map(|(p, &target)| p * values[target]).sum();
-                best(players.nature, corners.iter().map(expected))
-            };
-            best(players.scheduler, choices[state].iter().map(of_choice))
-        }).collect();
+        let next: Vec<f64> = (0..model.states())
+            .map(|state| {
+                if goal[state] || !stay[state] {
+                    return values[state];
+                }
+                let of_choice = |(targets, corners): &(Vec<usize>, Vec<Vec<f64>>)| {
+                    let expected = |p: &Vec<f64>| p.iter().zip(targets).map(|(p, &target)| p * values[target]).sum();
+                    best(players.nature, corners.iter().map(expected))
+                };
+                best(players.scheduler, choices[state].iter().map(of_choice))
+            })
+            .collect();
         let moved = next.iter().zip(&values).any(|(a, b)| (a - b).abs() > 1e-13);
         values = next;
         if !moved {
@@ -205,13 +207,21 @@ fn many_threads_give_the_same_values() {
     for state in 0..states {
         builder.state();
         let own = |k: usize| (state * 31 + k * 977 + 1) % states;
-        builder.choice(&[(own(1), 0.1, 0.5), (own(2), 0.2, 0.6), (own(3), 0.1, 0.4), (own(4), 0.0, 0.3), (own(5), 0.05, 0.2)]);
+        builder.choice(&[
+            (own(1), 0.1, 0.5),
+            (own(2), 0.2, 0.6),
+            (own(3), 0.1, 0.4),
+            (own(4), 0.0, 0.3),
+            (own(5), 0.05, 0.2),
+        ]);
     }
     builder.initial(0);
     builder.label("goal", 17);
     let model = builder.finish().unwrap();
     let goal = model.labelled("goal").unwrap();
     let players = Players { scheduler: Goal::Max, nature: Goal::Min };
-    let of = |threads| bounded::until(&model, &vec![true; states], &goal, 30, players, Means { threads, ..Means::default() });
+    let of = |threads| {
+        bounded::until(&model, &vec![true; states], &goal, 30, players, Means { threads, ..Means::default() })
+    };
     assert_eq!(of(1), of(4));
 }

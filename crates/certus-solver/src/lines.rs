@@ -78,11 +78,10 @@ impl Lines {
     }
 
     fn below_batch(&self, boxes: &[(Vec<f64>, Vec<f64>)], objectives: &[Vec<(usize, f64)>]) -> Vec<Vec<Line>> {
-        let outlines: Vec<Outline<'_>> = boxes
-            .iter()
-            .map(|(lower, upper)| Outline { lower, upper, ranges: Vec::new(), inherited: None })
-            .collect();
-        let nothing = || Line { slopes: vec![0.0; self.program.inputs], constant: f64::NEG_INFINITY, bound: f64::NEG_INFINITY };
+        let outlines: Vec<Outline<'_>> =
+            boxes.iter().map(|(lower, upper)| Outline { lower, upper, ranges: Vec::new(), inherited: None }).collect();
+        let nothing =
+            || Line { slopes: vec![0.0; self.program.inputs], constant: f64::NEG_INFINITY, bound: f64::NEG_INFINITY };
         let Some(bounds) = bound_parts(&self.program, &outlines, Refinement::Forward, &|| false) else {
             return vec![vec![nothing(); objectives.len()]; boxes.len()];
         };
@@ -99,10 +98,11 @@ impl Lines {
         let found = minimise(&self.program, &bounds, table, self.program.roles.len() - 1, &mut Vec::new());
         let line = |column: usize| {
             let index = column / objectives.len();
-            let enclosed = objectives[column % objectives.len()].iter().fold(Interval::ZERO, |sum, &(output, weight)| {
-                let (node, element) = self.outputs[output];
-                sum + Interval::point(weight) * bounds.interval(node, element, index)
-            });
+            let enclosed =
+                objectives[column % objectives.len()].iter().fold(Interval::ZERO, |sum, &(output, weight)| {
+                    let (node, element) = self.outputs[output];
+                    sum + Interval::point(weight) * bounds.interval(node, element, index)
+                });
             let slopes: Vec<f64> = (0..self.program.inputs).map(|input| found.inputs[input * count + column]).collect();
             if slopes.iter().any(|slope| !slope.is_finite()) || !found.constants[column].is_finite() {
                 return Line { bound: enclosed.lo, ..nothing() };

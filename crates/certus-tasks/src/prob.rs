@@ -94,8 +94,12 @@ fn run(task: &Prob, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fail
         known.system = Some(Arc::clone(&system));
         known.properties.clone_from(&properties);
     }
-    let budget =
-        Budget { deadline: task.effort.deadline, stop: Some(stop), threads: task.effort.threads(), seed: task.effort.seed };
+    let budget = Budget {
+        deadline: task.effort.deadline,
+        stop: Some(stop),
+        threads: task.effort.threads(),
+        seed: task.effort.seed,
+    };
     for place in properties {
         let property = &system.properties[place];
         locked(so_far).place = Where { property: property.name.clone(), standing: None };

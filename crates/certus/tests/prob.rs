@@ -14,16 +14,24 @@ fn probabilities_are_decided_with_exit_codes() {
     assert_eq!(holds.code, 0, "{}{}", holds.stdout, holds.stderr);
     let document: Value = serde_json::from_str(&holds.stdout).unwrap();
     let result = &document["results"][0];
-    assert_eq!((&document["system"], &result["verdict"], &result["engine"]), (&"stopping_car".into(), &"holds".into(), &"imdp".into()));
+    assert_eq!(
+        (&document["system"], &result["verdict"], &result["engine"]),
+        (&"stopping_car".into(), &"holds".into(), &"imdp".into())
+    );
     let (lower, upper) = (&result["probability"]["lower"], &result["probability"]["upper"]);
-    assert!(lower.as_f64().unwrap() > 0.0 && lower.as_f64() <= upper.as_f64() && upper.as_f64().unwrap() <= 0.08, "{result}");
+    assert!(
+        lower.as_f64().unwrap() > 0.0 && lower.as_f64() <= upper.as_f64() && upper.as_f64().unwrap() <= 0.08,
+        "{result}"
+    );
     assert_eq!(result["scope"]["bounded"], 7);
     assert!((3.0..10.0).contains(&result["start"]["gap"].as_f64().unwrap()));
     // Three steps more, and the worst start state alone shows that it is false.
     let folder = Folder::new("prob");
     let network = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/stopping_car/stopping_car.onnx");
-    let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/stopping_car/stopping_car.certus"));
-    let file = folder.write("strict.certus", text.unwrap().replace("stopping_car.onnx", network).replace("P<=0.08", "P<=0.00001"));
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/stopping_car/stopping_car.certus"));
+    let file = folder
+        .write("strict.certus", text.unwrap().replace("stopping_car.onnx", network).replace("P<=0.08", "P<=0.00001"));
     let violated = certus(&["prob", &file, "rarely_crashes", "-k", "10"]);
     assert_eq!(violated.code, 1, "{}{}", violated.stdout, violated.stderr);
     assert!(violated.stdout.contains("violated: in ["), "{}", violated.stdout);
@@ -61,9 +69,15 @@ fn bad_questions_name_the_way_out() {
     assert!(message(&["prob", "zoo/toy/toy.certus"]).contains("has no property about a probability"));
     assert!(message(&["prob", "zoo/toy/toy.certus", "below_ten"]).contains("it is no probability"));
     assert!(message(&["prob", CAR, "worst", "--model", "m.drn"]).contains("--method unfold"));
-    assert!(message(&["prob", CAR, "worst", "--direction", "1,2,3"]).contains("a direction of 3 numbers, but the state has 2"));
+    assert!(
+        message(&["prob", CAR, "worst", "--direction", "1,2,3"])
+            .contains("a direction of 3 numbers, but the state has 2")
+    );
     assert!(message(&["mdp", LINK, "Pmax=? [ F \"delivered\" ]"]).contains("Pmaxmin"));
-    assert!(message(&["mdp", LINK, "Pmaxmin=? [ F \"deliverd\" ]"]).contains("no label \"deliverd\"; it has delivered, lost"));
+    assert!(
+        message(&["mdp", LINK, "Pmaxmin=? [ F \"deliverd\" ]"])
+            .contains("no label \"deliverd\"; it has delivered, lost")
+    );
     assert!(message(&["mdp", "zoo/toy/toy.certus"]).contains(".drn, .tra and .prism"));
 }
 
@@ -89,6 +103,9 @@ fn a_model_goes_through_every_format() {
     let values = folder.file("values.csv");
     assert_eq!(certus(&["mdp", LINK, "Pmaxmin>=0.87 [ F \"delivered\" ]", "--values", &values]).code, 0);
     let table = std::fs::read_to_string(&values).unwrap();
-    assert!(table.starts_with("state,lower,upper,choice\n") && table.lines().nth(1).unwrap().ends_with(",send"), "{table}");
+    assert!(
+        table.starts_with("state,lower,upper,choice\n") && table.lines().nth(1).unwrap().ends_with(",send"),
+        "{table}"
+    );
     assert_eq!(certus(&["mdp", LINK, "Pmaxmin>=0.88 [ F \"delivered\" ]"]).code, 1);
 }

@@ -118,7 +118,8 @@ fn truth(graph: &mut Graph, formula: &Formula, atoms: &[NodeId]) -> Result<NodeI
         let mut whole = graph.constant(Tensor::vector(vec![if and { 1.0 } else { 0.0 }]));
         for part in parts {
             let own = truth(graph, part, atoms)?;
-            whole = if and { graph.apply(And, &[whole, own]) } else { graph.apply(Or, &[whole, own]) }.map_err(failed)?;
+            whole =
+                if and { graph.apply(And, &[whole, own]) } else { graph.apply(Or, &[whole, own]) }.map_err(failed)?;
         }
         Ok(whole)
     };

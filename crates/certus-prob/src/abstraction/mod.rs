@@ -215,9 +215,7 @@ impl Abstraction {
         for choice in &self.choices {
             if let Choice::Softmax(start, labels) | Choice::Argmax(start, labels) = choice {
                 let own = |i: usize, j: usize| vec![(start + i, 1.0), (start + j, -1.0)];
-                pairs.extend(
-                    (0..*labels).flat_map(|i| (0..*labels).filter(move |&j| j != i).map(move |j| own(i, j))),
-                );
+                pairs.extend((0..*labels).flat_map(|i| (0..*labels).filter(move |&j| j != i).map(move |j| own(i, j))));
             }
         }
         let lines = match &self.policy {

@@ -134,7 +134,10 @@ impl Rows {
                 let at: f64 = normal.iter().zip(&x).map(|(a, x)| a * x).sum();
                 let scale = offset.abs().max(at.abs()).max(NEGLIGIBLE);
                 let excess = at - offset;
-                if excess > NEGLIGIBLE * scale && !basis.contains(&row) && entering.is_none_or(|(_, best)| excess > best) {
+                if excess > NEGLIGIBLE * scale
+                    && !basis.contains(&row)
+                    && entering.is_none_or(|(_, best)| excess > best)
+                {
                     entering = Some((row, excess));
                     if pivot >= IMPATIENT {
                         break;

@@ -165,7 +165,8 @@ pub fn exact(
             if step == steps {
                 continue;
             }
-            let values = if scores.outputs().is_empty() { Vec::new() } else { enclose(scores, &[&variables]).ok()?.concat() };
+            let values =
+                if scores.outputs().is_empty() { Vec::new() } else { enclose(scores, &[&variables]).ok()?.concat() };
             let probabilities = probabilities(abstraction, &values);
             let first = after.len();
             for (state, p) in outputs.into_iter().take(moves).zip(probabilities) {

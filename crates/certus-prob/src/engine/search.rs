@@ -4,8 +4,8 @@
 //! unfolded, all of a round in one batch, and the best pair is kept. As cells shrink to points the unfolding becomes the exact tree of
 //! moves, so the bound comes down to the true worst case wherever relaxations become exact.
 
-use super::unfold::{Unfolding, unfold};
 use super::Budget;
+use super::unfold::{Unfolding, unfold};
 use crate::abstraction::Abstraction;
 use crate::domain::Polyhedron;
 
@@ -61,6 +61,9 @@ pub struct Searched {
     pub left_range: bool,
 }
 
+/// Regions that are unfolded together.
+const AT_ONCE: usize = 64;
+
 /// Cells that are cut in one round.
 const PER_ROUND: usize = 16;
 
@@ -106,7 +109,9 @@ pub fn search(
         watch(standing);
         let content = aim.enough.max(standing.lower + aim.gap).max(standing.lower * (1.0 + aim.share));
         let done = !first
-            && (standing.upper <= content || cells.len() >= aim.most_cells || stuck.after(standing.upper - standing.lower));
+            && (standing.upper <= content
+                || cells.len() >= aim.most_cells
+                || stuck.after(standing.upper - standing.lower));
         if done || budget.stopped() {
             break;
         }
@@ -116,17 +121,30 @@ pub fn search(
             let mut worst: Vec<usize> = (0..cells.len()).filter(|&cell| cells[cell].upper > content).collect();
             worst.sort_by(|&a, &b| cells[b].upper.total_cmp(&cells[a].upper).then(a.cmp(&b)));
             worst.truncate(PER_ROUND);
-            worst.iter().flat_map(|&cell| halves(&cells[cell].region).into_iter().map(move |(p, r)| (cell, p, r))).collect()
+            worst
+                .iter()
+                .flat_map(|&cell| halves(&cells[cell].region).into_iter().map(move |(p, r)| (cell, p, r)))
+                .collect()
         };
         if halves.is_empty() {
             break;
         }
         let regions: Vec<Polyhedron> = halves.iter().map(|(.., region)| region.clone()).collect();
-        let Some(unfolded) = unfold(abstraction, &regions, options, budget, &mut |_, _| {}) else { break };
-        left_range |= unfolded.left_range;
-        standing.regions += unfolded.regions.len();
+        let mut uppers: Vec<f64> = Vec::with_capacity(regions.len());
+        let mut complete = true;
+        for chunk in regions.chunks(AT_ONCE) {
+            let Some(unfolded) = unfold(abstraction, chunk, options, budget, &mut |_, _| {}) else { break };
+            left_range |= unfolded.left_range;
+            complete &= unfolded.complete;
+            standing.regions += unfolded.regions.len();
+            uppers.extend(unfolded.upper);
+        }
+        if uppers.len() < regions.len() {
+            complete = false;
+            uppers.resize(regions.len(), 1.0);
+        }
         if first {
-            cells.iter_mut().zip(&unfolded.upper).for_each(|(cell, &upper)| cell.upper = upper);
+            cells.iter_mut().zip(&uppers).for_each(|(cell, &upper)| cell.upper = upper);
             first = false;
             continue;
         }
@@ -136,18 +154,19 @@ pub fn search(
             let own = halves[place..].iter().take_while(|(other, ..)| *other == cell).count();
             let mut by_pair: Vec<(usize, f64, f64)> = Vec::new();
             for index in place..place + own {
-                let (pair, upper) = (halves[index].1, unfolded.upper[index]);
+                let (pair, upper) = (halves[index].1, uppers[index]);
                 match by_pair.iter_mut().find(|(other, ..)| *other == pair) {
                     Some((_, largest, sum)) => (*largest, *sum) = (largest.max(upper), *sum + upper),
                     None => by_pair.push((pair, upper, upper)),
                 }
             }
             // The smallest sum first: where both halves stay as bad as the whole, the wider direction wins, which comes first.
-            let best = by_pair.iter().min_by(|a, b| (a.2, a.1).partial_cmp(&(b.2, b.1)).unwrap_or(std::cmp::Ordering::Equal));
+            let best =
+                by_pair.iter().min_by(|a, b| (a.2, a.1).partial_cmp(&(b.2, b.1)).unwrap_or(std::cmp::Ordering::Equal));
             if let Some(&(best, ..)) = best {
                 let bound = cells[cell].upper;
                 let mut kept = (place..place + own).filter(|&index| halves[index].1 == best);
-                let child = |index: usize| Cell { region: halves[index].2.clone(), upper: unfolded.upper[index].min(bound) };
+                let child = |index: usize| Cell { region: halves[index].2.clone(), upper: uppers[index].min(bound) };
                 if let Some(one) = kept.next() {
                     cells[cell] = child(one);
                 }
@@ -155,7 +174,7 @@ pub fn search(
             }
             place += own;
         }
-        if !unfolded.complete {
+        if !complete {
             break;
         }
     }

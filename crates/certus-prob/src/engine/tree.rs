@@ -5,7 +5,12 @@ use crate::domain::Polyhedron;
 /// A node of the tree.
 enum Node {
     /// Low side first.
-    Cut { pair: usize, place: f64, low: u32, high: u32 },
+    Cut {
+        pair: usize,
+        place: f64,
+        low: u32,
+        high: u32,
+    },
     Cell(u32),
 }
 

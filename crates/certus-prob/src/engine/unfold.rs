@@ -86,7 +86,8 @@ pub fn unfold(
         let mut fresh: Vec<usize> = Vec::new();
         for &index in &layer {
             let own = &regions[index].polyhedron;
-            let around = options.containment.then(|| seen.iter().find(|&&other| regions[other].polyhedron.contains(own)));
+            let around =
+                options.containment.then(|| seen.iter().find(|&&other| regions[other].polyhedron.contains(own)));
             match around.flatten() {
                 Some(&other) => {
                     regions[index].kind = Kind::Contained(other);

@@ -5,8 +5,8 @@
 //! ((1+γ)ᵏ − 1)(1 + 1/γ·γ) < 2kγ·(value + 1) as long as kγ is small, and that much is put around it. States that no run can
 //! lead to the goal are found on the graph, and are exactly zero.
 
-use super::robust::{Block, Players, blocks, step_error};
 use super::Imdp;
+use super::robust::{Block, Players, blocks, step_error};
 
 /// Values with what rounding may have changed: lower and upper ends, one per state.
 #[derive(Clone, Debug, PartialEq)]

@@ -63,11 +63,10 @@ pub(crate) fn positive(model: &Imdp, stay: &[bool], goal: &[bool], players: Play
 pub(crate) fn end_components(model: &Imdp, allowed: &[bool]) -> Vec<Vec<usize>> {
     let mut component: Vec<u32> = allowed.iter().map(|&allowed| if allowed { 0 } else { u32::MAX }).collect();
     loop {
-        let inside = |state: usize, target: usize| component[target] == component[state] && component[state] != u32::MAX;
+        let inside =
+            |state: usize, target: usize| component[target] == component[state] && component[state] != u32::MAX;
         let stays: Vec<bool> = (0..model.states())
-            .flat_map(|state| {
-                model.choices(state).map(move |choice| (state, choice))
-            })
+            .flat_map(|state| model.choices(state).map(move |choice| (state, choice)))
             .map(|(state, choice)| component[state] != u32::MAX && can_stay(model, choice, &|t| inside(state, t)))
             .collect();
         let next = strongly_connected(model, &component, &stays);
@@ -101,7 +100,8 @@ fn strongly_connected(model: &Imdp, component: &[u32], stays: &[bool]) -> Vec<u3
     let mut on_stack = vec![false; states];
     let (mut stack, mut counter, mut found) = (Vec::new(), 0u32, 0u32);
     for root in 0..states {
-        let takes_part = |state: usize| component[state] != u32::MAX && model.choices(state).any(|choice| stays[choice]);
+        let takes_part =
+            |state: usize| component[state] != u32::MAX && model.choices(state).any(|choice| stays[choice]);
         if index[root] != u32::MAX || !takes_part(root) {
             continue;
         }

@@ -38,7 +38,11 @@ pub fn write(model: &Imdp) -> String {
         }
         text.push('\n');
         for (place, choice) in model.choices(state).enumerate() {
-            let _ = writeln!(text, "\taction {}", model.choice_name(choice).map_or_else(|| place.to_string(), str::to_owned));
+            let _ = writeln!(
+                text,
+                "\taction {}",
+                model.choice_name(choice).map_or_else(|| place.to_string(), str::to_owned)
+            );
             for (target, lower, upper) in model.transitions(choice) {
                 let _ = match plain {
                     true => writeln!(text, "\t\t{target} : {}", number(lower)),

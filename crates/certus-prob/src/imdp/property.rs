@@ -106,10 +106,10 @@ impl Reader<'_> {
             self.at += 1;
         }
         let text = std::str::from_utf8(&self.text[start..self.at]).unwrap_or("");
-        text.parse().ok().filter(|value: &f64| value.is_finite()).ok_or_else(|| PropertyError {
-            at: start,
-            message: "expected a number".to_owned(),
-        })
+        text.parse()
+            .ok()
+            .filter(|value: &f64| value.is_finite())
+            .ok_or_else(|| PropertyError { at: start, message: "expected a number".to_owned() })
     }
 
     fn aim(&mut self) -> Option<Goal> {

@@ -53,7 +53,9 @@ pub fn write_model(path: &Path, model: &Imdp) -> Result<(), Failure> {
             write_whole(path, &transitions)
         }
         "prism" | "nm" => write_whole(path, &prism::write(model)),
-        other => Err(Failure::message(format!("'.{other}' is no format of a model: .drn, .tra and .prism can be written"))),
+        other => {
+            Err(Failure::message(format!("'.{other}' is no format of a model: .drn, .tra and .prism can be written")))
+        }
     }
 }
 

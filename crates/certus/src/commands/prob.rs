@@ -96,7 +96,8 @@ fn files(command: &Prob, system: &System, place: usize, outcome: &Outcome) -> Re
         let names = state_names(system);
         let (x, y) = command.axes;
         if x.max(y) >= names.len() {
-            let message = format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len());
+            let message =
+                format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len());
             return Err(Failure::message(message));
         }
         let title = format!("{}: {} within {} steps", system.name, system.properties[place].name, outcome.steps);
@@ -165,11 +166,15 @@ fn report(system: &System, results: &[(usize, Result<Outcome, String>)], output:
     for (place, outcome) in results {
         let Ok(outcome) = outcome else { continue };
         writeln!(output, "\n{}: {}", name(*place), system.properties[*place].source)?;
-        let choices = outcome.model.as_ref().map_or(String::new(), |model| format!(", {} choices", model.choice_count()));
+        let choices =
+            outcome.model.as_ref().map_or(String::new(), |model| format!(", {} choices", model.choice_count()));
         writeln!(output, "  by {}; {} regions{choices}", outcome.method, outcome.regions)?;
         if let Some(start) = &outcome.start {
-            let values: Vec<String> =
-                state_names(system).iter().zip(start).map(|(name, &value)| format!("{name} = {}", short(value))).collect();
+            let values: Vec<String> = state_names(system)
+                .iter()
+                .zip(start)
+                .map(|(name, &value)| format!("{name} = {}", short(value)))
+                .collect();
             writeln!(output, "  worst start state found: {}", values.join(", "))?;
         }
         if outcome.left_range {

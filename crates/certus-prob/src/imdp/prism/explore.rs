@@ -38,7 +38,9 @@ fn constants(program: &Program, settings: &[(String, f64)]) -> Result<HashMap<St
         let scope = Scope { values: &values, variables: &empty, state: &[], formulas: &program.formulas };
         let value = match (set, &constant.value) {
             (Some(value), _) => Value::Real(value),
-            (None, Some(own)) => own.evaluate(&scope, 0).map_err(|error| format!("constant {}: {error}", constant.name))?,
+            (None, Some(own)) => {
+                own.evaluate(&scope, 0).map_err(|error| format!("constant {}: {error}", constant.name))?
+            }
             (None, None) => {
                 let name = &constant.name;
                 return Err(format!("constant {name} has no value: give it one with --set {name}=…"));

@@ -58,12 +58,14 @@ impl Expression {
         let at = |part: &Expression| part.evaluate(scope, depth + 1);
         match self {
             Expression::Literal(value) => Ok(*value),
-            Expression::Name(name) => match (scope.variables.get(name), scope.values.get(name), scope.formulas.get(name)) {
-                (Some(&place), ..) if place < scope.state.len() => Ok(scope.state[place]),
-                (_, Some(value), _) => Ok(*value),
-                (_, _, Some(formula)) => at(formula),
-                _ => Err(format!("'{name}' has no value here")),
-            },
+            Expression::Name(name) => {
+                match (scope.variables.get(name), scope.values.get(name), scope.formulas.get(name)) {
+                    (Some(&place), ..) if place < scope.state.len() => Ok(scope.state[place]),
+                    (_, Some(value), _) => Ok(*value),
+                    (_, _, Some(formula)) => at(formula),
+                    _ => Err(format!("'{name}' has no value here")),
+                }
+            }
             Expression::Not(part) => Ok(Value::Bool(!at(part)?.truth()?)),
             Expression::Minus(part) => Ok(match at(part)? {
                 Value::Int(value) => Value::Int(value.checked_neg().ok_or("an integer is too large")?),

@@ -63,8 +63,8 @@ enum Token {
 }
 
 const SIGNS: [&str; 27] = [
-    "<=>", "->", "..", "<=", ">=", "!=", "=>", "(", ")", "[", "]", "{", "}", ";", ":", ",", "+", "-", "*", "/", "=", "<",
-    ">", "!", "&", "|", "?",
+    "<=>", "->", "..", "<=", ">=", "!=", "=>", "(", ")", "[", "]", "{", "}", ";", ":", ",", "+", "-", "*", "/", "=",
+    "<", ">", "!", "&", "|", "?",
 ];
 
 fn tokens(text: &str) -> Result<Vec<(Token, usize)>, String> {
@@ -107,7 +107,8 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize)>, String> {
             }
             found.push((Token::Number(text[start..at].to_owned()), line));
         } else if c == b'"' {
-            let end = bytes[at + 1..].iter().position(|&c| c == b'"').ok_or(format!("line {line}: a text without end"))?;
+            let end =
+                bytes[at + 1..].iter().position(|&c| c == b'"').ok_or(format!("line {line}: a text without end"))?;
             found.push((Token::Text(text[at + 1..at + 1 + end].to_owned()), line));
             at += end + 2;
         } else {
@@ -294,7 +295,9 @@ impl Parser {
             loop {
                 self.expect("(")?;
                 let name = self.name()?;
-                let Some(name) = name.strip_suffix('\'') else { return self.wrong("expected a primed variable, as s'") };
+                let Some(name) = name.strip_suffix('\'') else {
+                    return self.wrong("expected a primed variable, as s'");
+                };
                 let name = name.to_owned();
                 self.expect("=")?;
                 assignments.push((name, self.expression(0)?));
@@ -329,7 +332,8 @@ impl Parser {
     fn program(&mut self) -> Result<Program, String> {
         let mut program = Program::default();
         while self.peek().is_some() {
-            if matches!(self.peek(), Some(Token::Name(name)) if ["mdp", "dtmc", "imdp", "idtmc"].contains(&name.as_str())) {
+            if matches!(self.peek(), Some(Token::Name(name)) if ["mdp", "dtmc", "imdp", "idtmc"].contains(&name.as_str()))
+            {
                 self.at += 1;
             } else if self.word("const") {
                 let kinds = ["int", "double", "bool"];
@@ -345,7 +349,9 @@ impl Parser {
                 self.expect(";")?;
                 program.formulas.insert(name, own);
             } else if self.word("label") {
-                let Some(Token::Text(name)) = self.peek().cloned() else { return self.wrong("expected a label in quotes") };
+                let Some(Token::Text(name)) = self.peek().cloned() else {
+                    return self.wrong("expected a label in quotes");
+                };
                 self.at += 1;
                 self.expect("=")?;
                 let own = self.expression(0)?;

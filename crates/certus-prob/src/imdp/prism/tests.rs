@@ -79,9 +79,15 @@ fn every_format_gives_the_model_back() {
 #[test]
 fn errors_name_the_line() {
     let wrong = |text: &str| read(text, &[]).unwrap_err();
-    assert_eq!(wrong("mdp\nmodule m\n x : [0..1];\n [] x=0 -> (x'=2);\nendmodule"), "line 4: x' becomes Int(2), which is not in [0..1]");
+    assert_eq!(
+        wrong("mdp\nmodule m\n x : [0..1];\n [] x=0 -> (x'=2);\nendmodule"),
+        "line 4: x' becomes Int(2), which is not in [0..1]"
+    );
     assert!(wrong("mdp\nmodule m\n x : [0..1];\n [] x=0 - (x'=1);\nendmodule").starts_with("line 4: expected '->'"));
     assert!(wrong("mdp\nconst int N;\n").contains("--set N="));
-    assert!(wrong("mdp\nformula a = b;\nformula b = a;\nmodule m\n x : [0..1];\n [] a -> true;\nendmodule").contains("circle"));
+    assert!(
+        wrong("mdp\nformula a = b;\nformula b = a;\nmodule m\n x : [0..1];\n [] a -> true;\nendmodule")
+            .contains("circle")
+    );
     assert!(wrong(&format!("mdp\nformula a = {}1;", "(".repeat(5000))).contains("nested too deeply"));
 }

@@ -216,7 +216,7 @@ fn grid(initial: &Polyhedron, slices: usize) -> Vec<Polyhedron> {
     let mut cells = vec![initial.clone()];
     for dimension in 0..initial.template().dimension() {
         let (low, width) = (initial.lower(dimension), initial.width(dimension));
-        if !(width > 0.0) {
+        if width.is_nan() || width <= 0.0 {
             continue;
         }
         for slice in 1..slices {

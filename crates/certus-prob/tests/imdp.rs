@@ -12,10 +12,8 @@ fn corners(intervals: &[(f64, f64)]) -> Vec<Vec<f64>> {
     for free in 0..n {
         for pattern in 0..1usize << (n - 1) {
             let mut point = vec![0.0; n];
-            let mut bit = 0;
-            for i in (0..n).filter(|&i| i != free) {
+            for (bit, i) in (0..n).filter(|&i| i != free).enumerate() {
                 point[i] = if pattern >> bit & 1 == 1 { intervals[i].1 } else { intervals[i].0 };
-                bit += 1;
             }
             point[free] = 1.0 - point.iter().sum::<f64>();
             if point[free] >= intervals[free].0 - 1e-12 && point[free] <= intervals[free].1 + 1e-12 {
@@ -33,8 +31,11 @@ fn best(aim: Goal, values: impl Iterator<Item = f64>) -> f64 {
     }
 }
 
+/// The targets of a choice, and the corners of its distributions.
+type Corners = (Vec<usize>, Vec<Vec<f64>>);
+
 fn brute(model: &Imdp, stay: &[bool], goal: &[bool], steps: usize, players: Players) -> Vec<f64> {
-    let choices: Vec<Vec<(Vec<usize>, Vec<Vec<f64>>)>> = (0..model.states())
+    let choices: Vec<Vec<Corners>> = (0..model.states())
         .map(|state| {
             let own = model.choices(state).map(|choice| {
                 let edges: Vec<(usize, f64, f64)> = model.transitions(choice).collect();
@@ -51,7 +52,7 @@ fn brute(model: &Imdp, stay: &[bool], goal: &[bool], steps: usize, players: Play
                 if goal[state] || !stay[state] {
                     return values[state];
                 }
-                let of_choice = |(targets, corners): &(Vec<usize>, Vec<Vec<f64>>)| {
+                let of_choice = |(targets, corners): &Corners| {
                     let expected = |p: &Vec<f64>| p.iter().zip(targets).map(|(p, &target)| p * values[target]).sum();
                     best(players.nature, corners.iter().map(expected))
                 };
@@ -67,8 +68,10 @@ fn brute(model: &Imdp, stay: &[bool], goal: &[bool], steps: usize, players: Play
     values
 }
 
+type Edge = (usize, f64, f64, f64);
+
 /// A model from raw numbers: for each state its choices, each a list of (target, nominal weight, width below, width above).
-fn build(raw: &[Vec<Vec<(usize, f64, f64, f64)>>]) -> Imdp {
+fn build(raw: &[Vec<Vec<Edge>>]) -> Imdp {
     let states = raw.len();
     let mut builder = Builder::new();
     builder.declare("goal");
@@ -123,9 +126,9 @@ proptest! {
         for players in Players::ALL {
             let found = bounded::until(&model, &stay, &goal, steps, players, Means::default()).unwrap();
             let exact = brute(&model, &stay, &goal, steps as usize, players);
-            for state in 0..model.states() {
-                prop_assert!(found.lower[state] <= exact[state] + 1e-12 && exact[state] <= found.upper[state] + 1e-12,
-                    "{players:?}, state {state}: {} not in [{}, {}]", exact[state], found.lower[state], found.upper[state]);
+            for (state, &exact) in exact.iter().enumerate() {
+                prop_assert!(found.lower[state] <= exact + 1e-12 && exact <= found.upper[state] + 1e-12,
+                    "{players:?}, state {state}: {exact} not in [{}, {}]", found.lower[state], found.upper[state]);
                 prop_assert!(found.upper[state] - found.lower[state] < 1e-11);
             }
         }
@@ -138,9 +141,9 @@ proptest! {
         for players in Players::ALL {
             let (found, narrow) = unbounded::until(&model, &stay, &goal, 1e-8, players, Means::default());
             let exact = brute(&model, &stay, &goal, 100_000, players);
-            for state in 0..model.states() {
-                prop_assert!(found.lower[state] <= exact[state] + 1e-6, "{players:?} {state} {found:?} {exact:?}");
-                prop_assert!(exact[state] <= found.upper[state] + 1e-9, "{players:?} {state} {found:?} {exact:?}");
+            for (state, &own) in exact.iter().enumerate() {
+                prop_assert!(found.lower[state] <= own + 1e-6, "{players:?} {state} {found:?} {exact:?}");
+                prop_assert!(own <= found.upper[state] + 1e-9, "{players:?} {state} {found:?} {exact:?}");
             }
             // Nature against a scheduler that loops is the one case that may stay open.
             if players != (Players { scheduler: Goal::Min, nature: Goal::Max }) {

@@ -26,7 +26,9 @@ fn without_times(text: &str) -> String {
 /// The words of a command as a shell sees them: what stands between single quotes is one.
 fn words(command: &str) -> Vec<&str> {
     let parts = command.split('\'').enumerate();
-    parts.flat_map(|(place, part)| if place % 2 == 1 { vec![part] } else { part.split_whitespace().collect() }).collect()
+    parts
+        .flat_map(|(place, part)| if place % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })
+        .collect()
 }
 
 fn check(path: &Path, failures: &mut Vec<String>) {

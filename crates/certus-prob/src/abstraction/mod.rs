@@ -303,14 +303,12 @@ impl Abstraction {
     pub fn sampled_probabilities(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
         let count = points.len();
         let mut workspace = Workspace::default();
+        let table = element_major(points);
         let scores: &[f64] = match &self.evaluator {
-            Some(evaluator) => {
-                let table = element_major(points);
-                match evaluator.run(&mut workspace, &[&table], count) {
-                    Ok(()) => &evaluator.output(&workspace, &[&[]], 0).to_vec(),
-                    Err(_) => &[],
-                }
-            }
+            Some(evaluator) => match evaluator.run(&mut workspace, &[&table], count) {
+                Ok(()) => evaluator.output(&workspace, &[&table], 0),
+                Err(_) => &[],
+            },
             None => &[],
         };
         (0..count)

@@ -34,6 +34,9 @@ pub struct Region {
     pub kind: Kind,
 }
 
+/// Where a move leads: its lower and upper probability, and the region.
+pub type Led = (f64, f64, usize);
+
 /// What a region is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
@@ -44,7 +47,7 @@ pub enum Kind {
     /// Inside of another region.
     Contained(usize),
     /// Its parts: the part's region, and its moves as (lower, upper, region).
-    Parts(Vec<(Polyhedron, Vec<(f64, f64, usize)>)>),
+    Parts(Vec<(Polyhedron, Vec<Led>)>),
 }
 
 /// An unfolded task.

@@ -74,15 +74,18 @@ pub(super) fn interval(text: &str) -> Option<(f64, f64)> {
     }
 }
 
+/// A choice that is being read: its name and its transitions.
+type Open = (Option<String>, Vec<(usize, f64, f64)>);
+
 /// Reads a model.
 pub fn read(text: &str) -> Result<Imdp, String> {
     let mut builder = Builder::new();
     let mut in_model = false;
     let mut states = 0usize;
-    let mut open: Option<(Option<String>, Vec<(usize, f64, f64)>)> = None;
+    let mut open: Option<Open> = None;
     let mut expect_states: Option<usize> = None;
     let mut header = "";
-    let close = |builder: &mut Builder, open: &mut Option<(Option<String>, Vec<(usize, f64, f64)>)>| {
+    let close = |builder: &mut Builder, open: &mut Option<Open>| {
         if let Some((name, transitions)) = open.take() {
             builder.choice(&transitions);
             if let Some(name) = name {

@@ -30,13 +30,17 @@ pub fn write(model: &Imdp) -> (String, String) {
     let mut labels = heads.join(" ") + "\n";
     let states: Vec<Vec<bool>> = names.iter().map(|name| model.labelled(name).unwrap_or_default()).collect();
     for state in 0..model.states() {
-        let own: Vec<String> = (0..names.len()).filter(|&place| states[place][state]).map(|p| p.to_string()).collect();
+        let own = states.iter().enumerate().filter(|(_, holds)| holds[state]);
+        let own: Vec<String> = own.map(|(place, _)| place.to_string()).collect();
         if !own.is_empty() {
             let _ = writeln!(labels, "{state}: {}", own.join(" "));
         }
     }
     (transitions, labels)
 }
+
+/// State, choice, target, lower and upper probability, and the action's name.
+type Row<'a> = (usize, usize, usize, f64, f64, Option<&'a str>);
 
 /// Reads a model. Without labels the first state is initial.
 pub fn read(transitions: &str, labels: Option<&str>) -> Result<Imdp, String> {
@@ -49,7 +53,7 @@ pub fn read(transitions: &str, labels: Option<&str>) -> Result<Imdp, String> {
         _ => return Err("line 1: expected the numbers of states, choices and transitions".to_owned()),
     };
     // Lines may stand in any order: they are sorted by state and choice.
-    let mut rows: Vec<(usize, usize, usize, f64, f64, Option<&str>)> = Vec::new();
+    let mut rows: Vec<Row<'_>> = Vec::new();
     for (index, line) in lines {
         let wrong = |message: &str| format!("line {}: {message}", index + 1);
         // An interval may be written with a space in it.

@@ -246,6 +246,12 @@ pub fn check(
 ) -> Result<Outcome, String> {
     let started = Instant::now();
     can_check(system, property, options.steps)?;
+    if options.spread.is_some_and(|spread| !(0.0..=1.0).contains(&spread)) {
+        return Err("the spread of a probability is a number from 0 to 1".to_owned());
+    }
+    if options.shortest.is_nan() || options.shortest <= 0.0 {
+        return Err("the shortest width of a cut is a positive number".to_owned());
+    }
     let PropertyKind::Probability { query, quantifier, path } = &property.kind else {
         return Err("it is no probability".to_owned());
     };

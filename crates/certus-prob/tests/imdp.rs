@@ -201,6 +201,9 @@ fn wrong_models_are_refused() {
     assert!(drn::read("@type: CTMC\n@model\n").unwrap_err().contains("line 1"));
     assert!(drn::read("@type: MDP\n@model\nstate 0\n\taction 0\n\t\t0 : x\n").unwrap_err().contains("line 5"));
     assert!(explicit::read("2 1 1\n0 0 5 1.0\n", None).unwrap_err().contains("line 2"));
+    assert!(explicit::read("99999999999 1 1\n0 0 0 1.0\n", None).unwrap_err().contains("can be read"));
+    let wide = "mdp\nmodule m\n x : [-9000000000000000000..9000000000000000000];\nendmodule\ninit true endinit\n";
+    assert!(prism::read(wide, &[]).unwrap_err().contains("too many states"));
 }
 
 #[test]

@@ -357,7 +357,7 @@ pub struct Prob {
     pub directions: Vec<Numbers>,
 
     /// While unfolding, cuts regions in which some move's probability varies by more than this
-    #[arg(long, value_name = "SPREAD")]
+    #[arg(long, value_name = "SPREAD", allow_hyphen_values = true)]
     pub spread: Option<f64>,
 
     /// Such cuts leave directions alone that are no wider than this

@@ -78,6 +78,7 @@ fn bad_questions_name_the_way_out() {
         message(&["mdp", LINK, "Pmaxmin=? [ F \"deliverd\" ]"])
             .contains("no label \"deliverd\"; it has delivered, lost")
     );
+    assert!(message(&["prob", CAR, "worst", "--spread", "-1"]).contains("from 0 to 1"));
     assert!(message(&["mdp", "zoo/toy/toy.certus"]).contains(".drn, .tra and .prism"));
 }
 

@@ -39,6 +39,9 @@ pub fn write(model: &Imdp) -> (String, String) {
     (transitions, labels)
 }
 
+/// A file is not believed beyond this many states.
+const MOST_STATES: usize = 1 << 27;
+
 /// State, choice, target, lower and upper probability, and the action's name.
 type Row<'a> = (usize, usize, usize, f64, f64, Option<&'a str>);
 
@@ -52,6 +55,9 @@ pub fn read(transitions: &str, labels: Option<&str>) -> Result<Imdp, String> {
         [states, _] => (*states, true),
         _ => return Err("line 1: expected the numbers of states, choices and transitions".to_owned()),
     };
+    if states > MOST_STATES {
+        return Err(format!("line 1: {states} states are more than the {MOST_STATES} that can be read"));
+    }
     // Lines may stand in any order: they are sorted by state and choice.
     let mut rows: Vec<Row<'_>> = Vec::new();
     for (index, line) in lines {

@@ -76,8 +76,11 @@ impl Explorer<'_> {
             }
             return Ok(vec![state]);
         };
+        let size = |(low, high): (i64, i64)| {
+            high.checked_sub(low).and_then(|width| usize::try_from(width).ok()?.checked_add(1))
+        };
         let sizes: Vec<usize> =
-            self.ranges.iter().map(|range| range.map_or(2, |(low, high)| (high - low + 1) as usize)).collect();
+            self.ranges.iter().map(|range| range.map_or(2, |range| size(range).unwrap_or(usize::MAX))).collect();
         let total = sizes.iter().try_fold(1usize, |product, &size| product.checked_mul(size));
         let total = total.filter(|&total| total <= MOST_TRIED).ok_or("init … endinit: too many states to try")?;
         let mut found = Vec::new();

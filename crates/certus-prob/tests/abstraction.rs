@@ -153,6 +153,25 @@ fn chance_variables_give_exact_probabilities_by_every_method() {
     assert!((until.lower - (1.0 - 0.9f64.powi(3))).abs() < 1e-9, "{until:?}");
 }
 
+/// What may leave the declared range counts as reaching, by every method.
+#[test]
+fn leaving_the_range_counts_as_reaching() {
+    let system = inline(
+        "system leaves
+chance c of { ok: 0.5, slip: 0.5 }
+state x in [0, 2]
+next x = match c { ok: x, slip: x + 1 }
+init x in [0, 0.5]
+property worst = Pmax=? [ F<=3 x >= 10 ]
+",
+    );
+    for method in [Method::Unfold { containment: false }, Method::Search { containment: false }, Method::Partition] {
+        let found = outcome(&system, 0, &Options { method, most: 500, ..Options::default() });
+        // Two slips in three steps lead beyond 2 from 0.5.
+        assert!(found.left_range && (0.5..0.5 + 1e-9).contains(&found.upper), "{method:?}: {found:?}");
+    }
+}
+
 #[test]
 fn what_is_not_supported_is_said() {
     let system = inline(SLIPS);

@@ -99,6 +99,10 @@ pub fn partition(
 ) -> Partitioned {
     let mut standing = Standing { upper: 1.0, lower, ..Standing::default() };
     let mut own = Partition::new(abstraction, initial, steps, budget.seed);
+    if !own.in_range(initial) {
+        let cells = vec![Cell { region: initial.clone(), upper: 1.0 }];
+        return Partitioned { cells, standing, left_range: true, reached: Vec::new() };
+    }
     let mut best: Vec<Cell> = vec![Cell { region: initial.clone(), upper: 1.0 }];
     let mut stuck = Stuck::default();
     while own.reach(budget) {
@@ -182,6 +186,12 @@ impl<'a> Partition<'a> {
             depth: Vec::new(),
             left_range: false,
         }
+    }
+
+    /// Whether a region is in the range that all cells together cover.
+    fn in_range(&self, region: &Polyhedron) -> bool {
+        let (lower, upper) = self.abstraction.range();
+        (0..self.abstraction.states()).all(|i| region.lower(i) >= lower[i] && region.upper(i) <= upper[i])
     }
 
     fn cut(&mut self, cell: usize, pair: usize) -> bool {
@@ -285,7 +295,12 @@ impl<'a> Partition<'a> {
                         let mut of_part = Vec::with_capacity(part.moves.len());
                         for successor in &part.moves {
                             let mut found = Vec::new();
-                            self.meeting(&successor.to, &mut found);
+                            // What may leave the range has no cell to go to, and counts as reaching.
+                            if self.in_range(&successor.to) {
+                                self.meeting(&successor.to, &mut found);
+                            } else {
+                                self.left_range = true;
+                            }
                             after.extend_from_slice(&found);
                             of_part.push(found);
                         }

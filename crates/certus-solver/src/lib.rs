@@ -14,6 +14,7 @@ mod bound;
 pub mod file;
 pub mod formula;
 mod linear_program;
+mod lines;
 mod query;
 mod relaxation;
 mod search;
@@ -25,5 +26,6 @@ pub mod vnnlib;
 
 pub use answer::{Answer, Progress, Refutation, UnknownReason, Witness};
 pub use attack::{Falsification, falsify};
+pub use lines::{Line, Lines};
 pub use query::{Place, Query, QueryError, Region};
 pub use search::{Budget, Maximum, Saved, SavedError, Watcher, optimise, solve, solve_from};

@@ -17,6 +17,7 @@ pub mod observe;
 pub mod optimise;
 pub mod output;
 pub mod patience;
+pub mod prob;
 mod question;
 mod resume;
 mod standing;

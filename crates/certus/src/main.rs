@@ -47,6 +47,8 @@ fn main() -> ExitCode {
         Command::Gate(command) => commands::gate::run(command),
         Command::Verify(command) => commands::verify::run(command),
         Command::Optimise(command) => commands::optimise::run(command),
+        Command::Prob(command) => commands::prob::run(command),
+        Command::Mdp(command) => commands::mdp::run(command),
         Command::Audit(command) => commands::audit::run(command),
         Command::Observe(command) => commands::observe::run(command),
         Command::Mine(command) => commands::mine::run(command),

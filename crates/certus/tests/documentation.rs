@@ -8,8 +8,15 @@ use std::path::Path;
 
 use support::{certus, root};
 
-const DOCUMENTS: &[&str] =
-    &["README.md", "docs/commands.md", "docs/regions.md", "docs/gate.md", "docs/mining.md", "docs/model-checking.md"];
+const DOCUMENTS: &[&str] = &[
+    "README.md",
+    "docs/commands.md",
+    "docs/model-checking.md",
+    "docs/regions.md",
+    "docs/gate.md",
+    "docs/mining.md",
+    "docs/probabilities.md",
+];
 
 /// Times differ from run to run: `0.12 s` becomes `… s`.
 fn without_times(text: &str) -> String {
@@ -22,6 +29,14 @@ fn without_times(text: &str) -> String {
         shown.push_str(if seconds && number { "… " } else { word });
     }
     shown
+}
+
+/// The words of a command as a shell sees them: what stands between single quotes is one.
+fn words(command: &str) -> Vec<&str> {
+    let parts = command.split('\'').enumerate();
+    parts
+        .flat_map(|(place, part)| if place % 2 == 1 { vec![part] } else { part.split_whitespace().collect() })
+        .collect()
 }
 
 fn check(path: &Path, failures: &mut Vec<String>) {
@@ -41,7 +56,7 @@ fn check(path: &Path, failures: &mut Vec<String>) {
                 shown.push_str(output);
                 shown.push('\n');
             }
-            let words: Vec<&str> = command.trim_start_matches("$ ").split_whitespace().collect();
+            let words = words(command.trim_start_matches("$ "));
             assert_eq!(words.first(), Some(&"certus"), "{}: {command}", path.display());
             let ran = certus(&words[1..]);
             let printed = format!("{}{}", ran.stdout, ran.stderr);
@@ -71,7 +86,7 @@ fn examples_print_what_the_documentation_shows() {
 #[test]
 fn every_command_is_documented() {
     let document = std::fs::read_to_string(root().join("docs/commands.md")).unwrap();
-    for command in ["verify", "audit", "optimise", "simulate", "gate", "mine", "inspect", "fmt", "completions"] {
+    for command in ["verify", "audit", "optimise", "prob", "mdp", "simulate", "gate", "mine", "inspect", "fmt", "completions"] {
         assert!(document.contains(&format!("$ certus {command} ")), "docs/commands.md has no example of {command}");
     }
 }

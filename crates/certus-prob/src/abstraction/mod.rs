@@ -1,0 +1,403 @@
+//! From a system to bounds over polyhedra: where a region lies, which moves it makes with which probabilities, and where
+//! each move leads.
+
+mod expand;
+mod joint;
+mod modes;
+mod split;
+mod templates;
+
+use std::sync::Arc;
+
+use certus_graph::canonical::canonicalize;
+use certus_graph::eval::{Evaluator, Workspace};
+use certus_graph::interval::{add_down, add_up};
+use certus_graph::{Graph, Interval};
+use certus_lang::System;
+use certus_solver::{Line, Lines};
+
+pub use expand::{Expansion, Part, Refining, Successor};
+pub use joint::{Choice, Joint, Task};
+pub use modes::{HalfSpace, Mode, Modes};
+pub use split::best_cut;
+pub use templates::automatic;
+
+use crate::domain::{Polyhedron, Rows, Support, Template};
+
+/// A system with a task, prepared for bounds over polyhedra of one template.
+pub struct Abstraction {
+    template: Arc<Template>,
+    modes: Modes,
+    /// For modes that are linear: a line above each direction of each move's next state.
+    images: Vec<Option<Vec<Line>>>,
+    choices: Vec<Choice>,
+    moves: Vec<Vec<usize>>,
+    policy: Option<Lines>,
+    evaluator: Option<Evaluator<f64>>,
+    plant: Evaluator<f64>,
+    scores: Graph,
+    plant_graph: Graph,
+    /// Beyond this box nothing is known of the system.
+    range: (Vec<f64>, Vec<f64>),
+    states: usize,
+}
+
+/// How far beyond its declared range a state is followed, as a share of the range's ends.
+const MARGIN: f64 = 1e-6;
+
+/// What stands for a range without end.
+const FAR: f64 = 1e6;
+
+impl Abstraction {
+    /// Prepares a system and a task.
+    pub fn new(system: &System, task: &Task, template: Template) -> Result<Abstraction, String> {
+        let joint = Joint::new(system, task)?;
+        let states = joint.states;
+        if template.dimension() != states {
+            return Err(format!("a template of {} dimensions for {states} state variables", template.dimension()));
+        }
+        let (mut lower, mut upper) = (joint.lower, joint.upper);
+        for i in 0..states {
+            lower[i] = (lower[i].max(-FAR) - MARGIN * (1.0 + lower[i].abs().min(FAR))).max(-2.0 * FAR);
+            upper[i] = (upper[i].min(FAR) + MARGIN * (1.0 + upper[i].abs().min(FAR))).min(2.0 * FAR);
+        }
+        let failed = |error: certus_graph::GraphError| format!("the step cannot be bounded: {error}");
+        let modes = Modes::new(&joint.plant, &Rows::of_box(&lower, &upper)).map_err(failed)?;
+        let scored = !joint.scores.outputs().is_empty();
+        let policy = if scored { Some(Lines::new(&joint.scores).map_err(failed)?) } else { None };
+        let compiled = canonicalize(&joint.scores).map_err(failed)?;
+        let plant_graph = canonicalize(&joint.plant).map_err(failed)?;
+        let mut own = Abstraction {
+            template: Arc::new(template),
+            images: Vec::new(),
+            modes,
+            choices: joint.choices,
+            moves: joint.moves,
+            policy,
+            evaluator: scored.then(|| Evaluator::new(&compiled)),
+            plant: Evaluator::new(&plant_graph),
+            scores: compiled,
+            plant_graph,
+            range: (lower, upper),
+            states,
+        };
+        own.images = (0..own.modes.modes.len())
+            .map(|mode| {
+                let lines = &own.modes.modes[mode].next;
+                lines.is_linear().then(|| lines.below(std::slice::from_ref(&own.range), &own.directions()).remove(0))
+            })
+            .collect();
+        Ok(own)
+    }
+
+    /// The template.
+    pub fn template(&self) -> &Arc<Template> {
+        &self.template
+    }
+
+    /// How many moves a step has.
+    pub fn moves(&self) -> usize {
+        self.moves.len()
+    }
+
+    /// How many numbers a state has.
+    pub fn states(&self) -> usize {
+        self.states
+    }
+
+    /// How many modes the plant has.
+    pub fn modes(&self) -> usize {
+        self.modes.modes.len()
+    }
+
+    /// The graph of all moves' next states, the goal and the condition before it, over the variables.
+    pub(crate) fn plant_graph(&self) -> &Graph {
+        &self.plant_graph
+    }
+
+    /// The graph of the scores over the variables.
+    pub(crate) fn scores_graph(&self) -> &Graph {
+        &self.scores
+    }
+
+    pub(crate) fn choices(&self) -> &[Choice] {
+        &self.choices
+    }
+
+    pub(crate) fn range(&self) -> (&[f64], &[f64]) {
+        (&self.range.0, &self.range.1)
+    }
+
+    /// For every move and direction, minus that direction of the move's next state.
+    fn directions(&self) -> Vec<Vec<(usize, f64)>> {
+        let own = |start: usize, direction: &[f64]| -> Vec<(usize, f64)> {
+            let terms = direction.iter().enumerate().map(|(i, &value)| (start + i, -value));
+            terms.filter(|&(_, value)| value != 0.0).collect()
+        };
+        (0..self.moves.len())
+            .flat_map(|number| self.template.directions().iter().map(move |d| own(number * self.states, d)))
+            .collect()
+    }
+
+    /// The rows of a polyhedron over all variables.
+    fn lift(&self, polyhedron: &Polyhedron) -> Rows {
+        let rows = polyhedron.rows();
+        if self.range.0.len() == self.states {
+            return rows;
+        }
+        let (mut lower, mut upper) = polyhedron.bounds();
+        lower.extend_from_slice(&self.range.0[self.states..]);
+        upper.extend_from_slice(&self.range.1[self.states..]);
+        let mut lifted = Rows::of_box(&lower, &upper);
+        for index in 2 * self.states..rows.len() {
+            let (normal, offset) = rows.row(index);
+            lifted.push(&self.padded(normal), offset);
+        }
+        lifted
+    }
+
+    fn padded(&self, direction: &[f64]) -> Vec<f64> {
+        let mut padded = direction.to_vec();
+        padded.resize(self.range.0.len(), 0.0);
+        padded
+    }
+
+    /// The tightest polyhedron of the template around the states of some rows.
+    fn enclosure(&self, rows: &Rows) -> Option<Polyhedron> {
+        let mut offsets = Vec::with_capacity(self.template.directions().len());
+        for direction in self.template.directions() {
+            match rows.maximum(&self.padded(direction)) {
+                Support::AtMost(value) => offsets.push(value),
+                Support::Empty => return None,
+            }
+        }
+        Some(Polyhedron::from_offsets(&self.template, offsets))
+    }
+
+    /// The box around the points of some rows.
+    fn bounds(&self, rows: &Rows) -> (Vec<f64>, Vec<f64>) {
+        let (mut lower, mut upper) = rows.bounds();
+        if rows.len() > 2 * rows.dimension() {
+            for i in 0..rows.dimension() {
+                let mut axis = vec![0.0; rows.dimension()];
+                axis[i] = 1.0;
+                if let Support::AtMost(value) = rows.maximum(&axis) {
+                    upper[i] = upper[i].min(value);
+                }
+                axis[i] = -1.0;
+                if let Support::AtMost(value) = rows.maximum(&axis) {
+                    lower[i] = lower[i].max(-value);
+                }
+                // Rounding may turn a flat region around by a step.
+                if lower[i] > upper[i] {
+                    (lower[i], upper[i]) = (upper[i], lower[i]);
+                }
+            }
+        }
+        (lower, upper)
+    }
+
+    /// The smallest value that a line's objective may have over some rows.
+    fn least(line: &Line, rows: &Rows) -> f64 {
+        if line.constant == f64::NEG_INFINITY {
+            return line.bound;
+        }
+        let opposite: Vec<f64> = line.slopes.iter().map(|slope| -slope).collect();
+        match rows.maximum(&opposite) {
+            Support::AtMost(value) => add_down(line.constant, -value).max(line.bound),
+            Support::Empty => line.bound,
+        }
+    }
+
+    /// For each region, the probability of each move.
+    fn probabilities(&self, regions: &[Rows]) -> Vec<Vec<Interval>> {
+        let mut pairs = Vec::new();
+        for choice in &self.choices {
+            if let Choice::Softmax(start, labels) | Choice::Argmax(start, labels) = choice {
+                let own = |i: usize, j: usize| vec![(start + i, 1.0), (start + j, -1.0)];
+                pairs.extend((0..*labels).flat_map(|i| (0..*labels).filter(move |&j| j != i).map(move |j| own(i, j))));
+            }
+        }
+        let lines = match &self.policy {
+            Some(policy) if !pairs.is_empty() => {
+                let boxes: Vec<_> = regions.iter().map(|rows| self.bounds(rows)).collect();
+                policy.below(&boxes, &pairs)
+            }
+            _ => vec![Vec::new(); regions.len()],
+        };
+        regions
+            .iter()
+            .zip(&lines)
+            .map(|(rows, lines)| {
+                let least: Vec<f64> = lines.iter().map(|line| Abstraction::least(line, rows)).collect();
+                self.of_differences(&least)
+            })
+            .collect()
+    }
+
+    /// The probability of each move, given lower bounds of all ordered differences of each choice's scores.
+    fn of_differences(&self, least: &[f64]) -> Vec<Interval> {
+        let mut at = 0;
+        let labels: Vec<Vec<Interval>> = self
+            .choices
+            .iter()
+            .map(|choice| match choice {
+                Choice::Chance(probabilities) => probabilities.iter().map(|&p| Interval::point(p)).collect(),
+                Choice::Softmax(_, labels) | Choice::Argmax(_, labels) => {
+                    let own = &least[at..at + labels * (labels - 1)];
+                    at += labels * (labels - 1);
+                    // Score i minus score j.
+                    let difference = |i: usize, j: usize| {
+                        let low = own[i * (labels - 1) + j - usize::from(j > i)];
+                        let high = -own[j * (labels - 1) + i - usize::from(i > j)];
+                        if low <= high { Interval::new(low, high) } else { Interval::new(high, low) }
+                    };
+                    match choice {
+                        Choice::Argmax(..) => first_maximum(*labels, &difference),
+                        _ => softmax(*labels, &difference),
+                    }
+                }
+            })
+            .collect();
+        self.combine(&labels)
+    }
+
+    /// The probability of each move, given those of each choice's labels.
+    pub(crate) fn combine(&self, labels: &[Vec<Interval>]) -> Vec<Interval> {
+        let probability = |own: &Vec<usize>| {
+            own.iter().zip(labels).fold(Interval::ONE, |product, (&label, choice)| product * choice[label])
+        };
+        self.moves.iter().map(|own| clamp(probability(own))).collect()
+    }
+
+    /// The next state of each move over some regions, each with its mode.
+    fn next(&self, regions: &[(usize, Rows)]) -> Vec<Vec<Polyhedron>> {
+        let directions = self.directions();
+        let mut found: Vec<Vec<Polyhedron>> = vec![Vec::new(); regions.len()];
+        let image = |lines: &[Line], rows: &Rows| -> Vec<Polyhedron> {
+            let per_move = self.template.directions().len();
+            let of_move = |lines: &[Line]| {
+                let offsets = lines.iter().map(|line| -Abstraction::least(line, rows)).collect();
+                Polyhedron::from_offsets(&self.template, offsets)
+            };
+            lines.chunks_exact(per_move).map(of_move).collect()
+        };
+        for mode in 0..self.modes.modes.len() {
+            let own: Vec<usize> = (0..regions.len()).filter(|&index| regions[index].0 == mode).collect();
+            if own.is_empty() {
+                continue;
+            }
+            match &self.images[mode] {
+                Some(lines) => own.iter().for_each(|&index| found[index] = image(lines, &regions[index].1)),
+                None => {
+                    let boxes: Vec<_> = own.iter().map(|&index| self.bounds(&regions[index].1)).collect();
+                    let lines = self.modes.modes[mode].next.below(&boxes, &directions);
+                    own.iter().zip(&lines).for_each(|(&index, lines)| found[index] = image(lines, &regions[index].1));
+                }
+            }
+        }
+        found
+    }
+
+    /// The probability of each move at points over all variables, as plain numbers: for each point one list.
+    pub fn sampled_probabilities(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
+        let count = points.len();
+        let mut workspace = Workspace::default();
+        let table = element_major(points);
+        let scores: &[f64] = match &self.evaluator {
+            Some(evaluator) => match evaluator.run(&mut workspace, &[&table], count) {
+                Ok(()) => evaluator.output(&workspace, &[&table], 0),
+                Err(_) => &[],
+            },
+            None => &[],
+        };
+        (0..count)
+            .map(|point| {
+                let labels: Vec<Vec<f64>> = self
+                    .choices
+                    .iter()
+                    .map(|choice| match choice {
+                        Choice::Chance(probabilities) => probabilities.clone(),
+                        Choice::Softmax(start, labels) | Choice::Argmax(start, labels) => {
+                            let own: Vec<f64> = (0..*labels).map(|i| scores[(start + i) * count + point]).collect();
+                            let largest = own.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+                            if matches!(choice, Choice::Argmax(..)) {
+                                let first = own.iter().position(|&score| score == largest);
+                                return (0..*labels).map(|i| f64::from(u8::from(Some(i) == first))).collect();
+                            }
+                            let powers: Vec<f64> = own.iter().map(|score| (score - largest).exp()).collect();
+                            let sum: f64 = powers.iter().sum();
+                            powers.iter().map(|power| power / sum).collect()
+                        }
+                    })
+                    .collect();
+                let of = |own: &Vec<usize>| own.iter().zip(&labels).map(|(&label, choice)| choice[label]).product();
+                self.moves.iter().map(of).collect()
+            })
+            .collect()
+    }
+
+    /// For points over all variables: the next state of each move, and whether the goal holds.
+    pub fn sampled_steps(&self, points: &[Vec<f64>]) -> Vec<(Vec<Vec<f64>>, bool)> {
+        let count = points.len();
+        let table = element_major(points);
+        let mut workspace = Workspace::default();
+        if self.plant.run(&mut workspace, &[&table], count).is_err() {
+            return Vec::new();
+        }
+        let outputs: Vec<&[f64]> =
+            (0..=self.moves.len()).map(|output| self.plant.output(&workspace, &[&table], output)).collect();
+        (0..count)
+            .map(|point| {
+                let next = (0..self.moves.len())
+                    .map(|number| (0..self.states).map(|i| outputs[number][i * count + point]).collect());
+                (next.collect(), outputs[self.moves.len()][point] != 0.0)
+            })
+            .collect()
+    }
+
+    /// A state with the environment's choices and free parameters at the middle of their ranges.
+    pub fn with_middles(&self, state: &[f64]) -> Vec<f64> {
+        let middles = (self.states..self.range.0.len()).map(|i| (self.range.0[i] + self.range.1[i]) / 2.0);
+        state.iter().copied().chain(middles).collect()
+    }
+}
+
+fn element_major(points: &[Vec<f64>]) -> Vec<f64> {
+    let elements = points.first().map_or(0, Vec::len);
+    (0..elements).flat_map(|i| points.iter().map(move |point| point[i])).collect()
+}
+
+fn clamp(p: Interval) -> Interval {
+    Interval { lo: p.lo.clamp(0.0, 1.0), hi: p.hi.clamp(0.0, 1.0) }
+}
+
+/// The softmax of scores by their differences.
+pub(crate) fn softmax(labels: usize, difference: &dyn Fn(usize, usize) -> Interval) -> Vec<Interval> {
+    let own = |j: usize| {
+        let others = (0..labels).filter(|&i| i != j);
+        let (mut low, mut high) = (1.0, 1.0);
+        for i in others {
+            let power = difference(i, j).exp();
+            low = add_down(low, power.lo);
+            high = add_up(high, power.hi);
+        }
+        let inverse = |value: f64| Interval::ONE / Interval::point(value);
+        let lo = if high.is_finite() { inverse(high).lo } else { 0.0 };
+        clamp(Interval { lo, hi: inverse(low).hi })
+    };
+    (0..labels).map(own).collect()
+}
+
+/// Which score may be the first largest one: probabilities 0, 1 or anything between.
+fn first_maximum(labels: usize, difference: &dyn Fn(usize, usize) -> Interval) -> Vec<Interval> {
+    let possible: Vec<bool> =
+        (0..labels).map(|j| (0..labels).filter(|&i| i != j).all(|i| difference(j, i).hi >= 0.0)).collect();
+    let several = possible.iter().filter(|&&possible| possible).count() != 1;
+    let of = |possible: bool| match (possible, several) {
+        (true, false) => Interval::ONE,
+        (true, true) => Interval::UNKNOWN_TRUTH,
+        (false, _) => Interval::ZERO,
+    };
+    possible.into_iter().map(of).collect()
+}

@@ -1,0 +1,238 @@
+//! Modes: a piecewise plant as a decision tree over its guards, each leaf a plant without them.
+//!
+//! A guard is a comparison, a maximum, an absolute value or a clip of one number that is linear in the variables. Both
+//! of its outcomes get a half-space and a graph in which it is decided. Half-spaces are closed, so a point on a guard belongs to both
+//! sides, and to the side that its strictness chooses in particular: the leaves cover every point with the plant that is true there.
+//! Guards that are not linear stay in the leaves' graphs, and relaxations bound them.
+
+use certus_graph::canonical::canonicalize;
+use certus_graph::ops::{Clip, Compare, Min, Neg, Op, Sub};
+use certus_graph::{Graph, GraphError, NodeId, Tensor};
+use certus_solver::{Line, Lines};
+
+use crate::domain::Rows;
+
+/// A half-space `normal·x ≤ offset`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct HalfSpace {
+    /// Its normal.
+    pub normal: Vec<f64>,
+    /// Its offset.
+    pub offset: f64,
+}
+
+/// A plant without linear guards.
+pub struct Mode {
+    /// The next states of all moves, one after the other, over boxes.
+    pub next: Lines,
+    /// Whether the goal holds, if that is the same everywhere.
+    pub goal: Option<bool>,
+    /// Whether the condition before the goal holds, if that is the same everywhere.
+    pub stay: Option<bool>,
+}
+
+/// A decision tree over guards.
+pub enum Tree {
+    /// The mode of this number.
+    Leaf(usize),
+    /// A guard, with the side on which its difference is at most zero first.
+    Split(HalfSpace, HalfSpace, Box<Tree>, Box<Tree>),
+}
+
+/// The modes of a plant.
+pub struct Modes {
+    /// All of them.
+    pub modes: Vec<Mode>,
+    /// Which one is where.
+    pub tree: Tree,
+}
+
+/// Beyond this many modes guards are left to relaxations.
+const MOST_MODES: usize = 512;
+
+/// How a guard's node is replaced on the side where its difference is at most zero, or at least.
+enum Replacement {
+    Value(f64),
+    Argument(usize),
+    Negated(usize),
+    SmallerOf(usize, f64),
+}
+
+/// A guard: its node, the nodes whose difference decides it (the second may be a number), and what it becomes.
+struct Guard {
+    node: NodeId,
+    left: NodeId,
+    right: Result<NodeId, f64>,
+    low: Replacement,
+    high: Replacement,
+}
+
+fn linear_nodes(graph: &Graph) -> Vec<bool> {
+    let mut linear: Vec<bool> = Vec::with_capacity(graph.len());
+    for node in graph.nodes() {
+        let behind = node.inputs.iter().all(|id| linear[id.index()]);
+        linear.push(match &node.op {
+            Op::Input(_) | Op::Constant(_) => true,
+            Op::Affine(_) | Op::Reshape(_) | Op::Slice(_) | Op::Gather(_) | Op::Transpose(_) | Op::Concat(_) => behind,
+            Op::Add(_) | Op::Sub(_) | Op::Neg(_) => behind,
+            _ => false,
+        });
+    }
+    linear
+}
+
+fn first_guard(graph: &Graph) -> Option<Guard> {
+    let linear = linear_nodes(graph);
+    for (id, node) in graph.ids().zip(graph.nodes()) {
+        let decidable = graph.elements(id) == 1
+            && !node.inputs.is_empty()
+            && node.inputs.iter().all(|input| linear[input.index()] && graph.elements(*input) == 1);
+        if !decidable {
+            continue;
+        }
+        let arguments = &node.inputs;
+        let guard = |right, low, high| Some(Guard { node: id, left: arguments[0], right, low, high });
+        let found = match &node.op {
+            Op::Compare(Compare::Less | Compare::LessEqual) => {
+                guard(Ok(arguments[1]), Replacement::Value(1.0), Replacement::Value(0.0))
+            }
+            Op::Compare(Compare::Greater | Compare::GreaterEqual) => {
+                guard(Ok(arguments[1]), Replacement::Value(0.0), Replacement::Value(1.0))
+            }
+            Op::Max(_) => guard(Ok(arguments[1]), Replacement::Argument(1), Replacement::Argument(0)),
+            Op::Min(_) => guard(Ok(arguments[1]), Replacement::Argument(0), Replacement::Argument(1)),
+            Op::Relu(_) => guard(Err(0.0), Replacement::Value(0.0), Replacement::Argument(0)),
+            Op::Abs(_) => guard(Err(0.0), Replacement::Negated(0), Replacement::Argument(0)),
+            Op::Clip(Clip { lower, upper }) if lower < upper => match (lower.is_finite(), upper.is_finite()) {
+                (true, true) => guard(Err(*lower), Replacement::Value(*lower), Replacement::SmallerOf(0, *upper)),
+                (true, false) => guard(Err(*lower), Replacement::Value(*lower), Replacement::Argument(0)),
+                (false, true) => guard(Err(*upper), Replacement::Argument(0), Replacement::Value(*upper)),
+                (false, false) => None,
+            },
+            _ => None,
+        };
+        if found.is_some() {
+            return found;
+        }
+    }
+    None
+}
+
+/// The graph with a guard decided, in canonical form.
+fn decided(graph: &Graph, guard: &Guard, replacement: &Replacement) -> Result<Graph, GraphError> {
+    let mut rebuilt = Graph::new();
+    let mut mapped: Vec<NodeId> = Vec::with_capacity(graph.len());
+    let mut ports = graph.inputs().iter();
+    for (id, node) in graph.ids().zip(graph.nodes()) {
+        let arguments: Vec<NodeId> = node.inputs.iter().map(|input| mapped[input.index()]).collect();
+        let filled = |value: f64| Tensor::new(node.shape.clone(), vec![value]);
+        let own = if id == guard.node {
+            match replacement {
+                Replacement::Value(value) => rebuilt.constant(filled(*value)?),
+                Replacement::Argument(place) => arguments[*place],
+                Replacement::Negated(place) => rebuilt.apply(Neg, &[arguments[*place]])?,
+                Replacement::SmallerOf(place, value) => {
+                    let bound = rebuilt.constant(filled(*value)?);
+                    rebuilt.apply(Min, &[arguments[*place], bound])?
+                }
+            }
+        } else if let Op::Input(_) = node.op {
+            rebuilt.input(ports.next().map_or("", |port| &port.name), &node.shape)
+        } else {
+            rebuilt.apply(node.op.clone(), &arguments)?
+        };
+        mapped.push(own);
+    }
+    for port in graph.outputs() {
+        rebuilt.output(&port.name, mapped[port.node.index()]);
+    }
+    canonicalize(&rebuilt)
+}
+
+/// The two half-spaces of a guard, over a box.
+fn half_spaces(graph: &Graph, guard: &Guard, rows: &Rows) -> Result<Option<(HalfSpace, HalfSpace)>, GraphError> {
+    let mut extended = graph.clone();
+    let right = match guard.right {
+        Ok(node) => node,
+        Err(value) => {
+            let shape = graph.shape(guard.left).to_vec();
+            extended.constant(Tensor::new(shape, vec![value])?)
+        }
+    };
+    let difference = extended.apply(Sub, &[guard.left, right])?;
+    extended.output("difference", difference);
+    let lines = Lines::new(&extended.keep_outputs(&[graph.outputs().len()]))?;
+    if !lines.is_linear() {
+        return Ok(None);
+    }
+    let found = lines.below(&[rows.bounds()], &[vec![(0, 1.0)], vec![(0, -1.0)]]);
+    // Where the difference is at most zero, a line below it is too.
+    let side = |line: &Line| HalfSpace { normal: line.slopes.clone(), offset: -line.constant };
+    let usable = found[0].iter().all(|line| line.constant.is_finite());
+    Ok(usable.then(|| (side(&found[0][0]), side(&found[0][1]))))
+}
+
+impl Modes {
+    /// The modes of a plant (whose last two outputs are the goal and the condition before it) within a box.
+    pub fn new(plant: &Graph, rows: &Rows) -> Result<Modes, GraphError> {
+        let mut modes = Modes { modes: Vec::new(), tree: Tree::Leaf(0) };
+        modes.tree = modes.grow(&canonicalize(plant)?, rows)?;
+        Ok(modes)
+    }
+
+    fn grow(&mut self, graph: &Graph, rows: &Rows) -> Result<Tree, GraphError> {
+        if self.modes.len() < MOST_MODES
+            && let Some(guard) = first_guard(graph)
+            && let Some((low, high)) = half_spaces(graph, &guard, rows)?
+        {
+            if rows.excludes(&low.normal, low.offset) {
+                return self.grow(&decided(graph, &guard, &guard.high)?, rows);
+            }
+            if rows.excludes(&high.normal, high.offset) {
+                return self.grow(&decided(graph, &guard, &guard.low)?, rows);
+            }
+            let with = |side: &HalfSpace| {
+                let mut rows = rows.clone();
+                rows.push(&side.normal, side.offset);
+                rows
+            };
+            let below = self.grow(&decided(graph, &guard, &guard.low)?, &with(&low))?;
+            let above = self.grow(&decided(graph, &guard, &guard.high)?, &with(&high))?;
+            return Ok(Tree::Split(low, high, Box::new(below), Box::new(above)));
+        }
+        let moves = graph.outputs().len() - 2;
+        let known = |output: usize| {
+            let value = graph.constant_value(graph.outputs()[output].node)?;
+            Some(value.data().iter().all(|&value| value != 0.0))
+        };
+        let (goal, stay) = (known(moves), known(moves + 1));
+        let next = Lines::new(&graph.keep_outputs(&(0..moves).collect::<Vec<_>>()))?;
+        self.modes.push(Mode { next, goal, stay });
+        Ok(Tree::Leaf(self.modes.len() - 1))
+    }
+
+    /// The modes that a region may have points in, each with the rows of the region there.
+    pub fn parts(&self, rows: Rows) -> Vec<(usize, Rows)> {
+        let mut found = Vec::new();
+        let mut pending = vec![(&self.tree, rows)];
+        while let Some((tree, rows)) = pending.pop() {
+            match tree {
+                Tree::Leaf(mode) => found.push((*mode, rows)),
+                Tree::Split(low, high, below, above) => {
+                    let sides = [(low, below), (high, above)];
+                    let possible: Vec<bool> =
+                        sides.iter().map(|(side, _)| !rows.excludes(&side.normal, side.offset)).collect();
+                    for ((side, tree), _) in sides.iter().zip(&possible).filter(|(_, possible)| **possible) {
+                        let mut rows = rows.clone();
+                        // Where the other side is impossible, this one says nothing new.
+                        if possible.iter().all(|&possible| possible) {
+                            rows.push(&side.normal, side.offset);
+                        }
+                        pending.push((tree, rows));
+                    }
+                }
+            }
+        }
+        found
+    }
+}

@@ -1,0 +1,404 @@
+//! Properties `P<=p [F<=k φ]`: the one function that commands call.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use certus_graph::Interval;
+use certus_graph::eval::enclose;
+use certus_lang::System;
+use certus_lang::system::{BoundOp, ProbabilityQuery, Property, PropertyKind, Quantifier};
+
+use crate::abstraction::{Abstraction, Refining, Task, automatic};
+use crate::domain::{Polyhedron, Template};
+use crate::engine::partition::partition;
+use crate::engine::search::{Aim, Cell, Standing, search};
+use crate::engine::unfold::{Unfolding, unfold};
+use crate::engine::{Budget, concrete};
+use crate::imdp::Imdp;
+
+/// Which polyhedra.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Domain {
+    /// Boxes.
+    Box,
+    /// Octagons.
+    Octagon,
+    /// The axes and these directions.
+    Directions(Vec<Vec<f64>>),
+    /// The axes and directions that are found from the network and the plant.
+    Automatic,
+}
+
+/// How a bound is found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// Whatever fits: the search if the tree of moves is small, else the partition.
+    Automatic,
+    /// One forward unfolding, with or without merging of regions inside others.
+    Unfold {
+        /// Whether to merge.
+        containment: bool,
+    },
+    /// Unfoldings of smaller and smaller cells of the initial set.
+    Search {
+        /// Whether to merge.
+        containment: bool,
+    },
+    /// A partition of the state space, backwards.
+    Partition,
+}
+
+/// How to check.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Options {
+    /// How many steps, in place of the formula's own bound.
+    pub steps: Option<usize>,
+    /// Which polyhedra.
+    pub domain: Domain,
+    /// How.
+    pub method: Method,
+    /// Regions in which some probability varies by more than this are cut while unfolding; nothing for no such cuts.
+    pub spread: Option<f64>,
+    /// Such cuts leave directions alone that are no wider than this.
+    pub shortest: f64,
+    /// How many samples choose such a cut.
+    pub samples: usize,
+    /// The width of the interval that is good enough, if the property does not need less.
+    pub gap: f64,
+    /// The same as a share of the lower end.
+    pub share: f64,
+    /// How many cells per dimension the initial set is cut into before anything else.
+    pub grid: usize,
+    /// More regions or cells than this are not made.
+    pub most: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options {
+            steps: None,
+            domain: Domain::Box,
+            method: Method::Automatic,
+            spread: None,
+            shortest: 0.1,
+            samples: 40,
+            gap: 1e-3,
+            share: 0.05,
+            grid: 1,
+            most: 1_000_000,
+        }
+    }
+}
+
+/// What was found out.
+#[derive(Clone, Debug)]
+pub struct Outcome {
+    /// A lower end of the worst case's probability: of the largest one over the initial states, or of the smallest for `G`.
+    pub lower: f64,
+    /// An upper end of it.
+    pub upper: f64,
+    /// Whether the property holds, where it asks that and the interval allows to say.
+    pub holds: Option<bool>,
+    /// Whether the interval is as narrow as was asked for.
+    pub narrow: bool,
+    /// The start state from which the bound that `lower` (for `G`: `upper`) states is attained.
+    pub start: Option<Vec<f64>>,
+    /// Cells that cover the initial states, each with a bound of the probability of reaching the goal.
+    pub cells: Vec<Cell>,
+    /// How many steps.
+    pub steps: usize,
+    /// Regions or cells that were bounded.
+    pub regions: usize,
+    /// Regions that were merged with others.
+    pub contained: usize,
+    /// The interval MDP, after one unfolding.
+    pub model: Option<Imdp>,
+    /// What was done, in words.
+    pub method: String,
+    /// Whether some region may have left the declared ranges; that was counted as reaching the goal.
+    pub left_range: bool,
+    /// Whether the budget ended the work.
+    pub stopped: bool,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// Regions of one unfolding above which the partition is taken.
+const SMALL_TREE: usize = 10_000;
+
+/// What a query asks of the probability of reaching the goal: to be at most a number, which lies between two doubles.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Threshold {
+    below: f64,
+    above: f64,
+    strict: bool,
+}
+
+impl Threshold {
+    fn new(number: f64, complement: bool, strict: bool) -> Option<Threshold> {
+        let (below, above) = match complement {
+            false => (number, number),
+            true => (certus_graph::interval::sub_down(1.0, number), certus_graph::interval::sub_up(1.0, number)),
+        };
+        Some(Threshold { below, above, strict })
+    }
+
+    /// Whether no probability up to this one exceeds it.
+    fn admits(&self, upper: f64) -> bool {
+        if self.strict { upper < self.below } else { upper <= self.below }
+    }
+
+    /// Whether a probability of at least this exceeds it.
+    fn refuted_by(&self, lower: f64) -> bool {
+        if self.strict { lower >= self.above } else { lower > self.above }
+    }
+}
+
+fn threshold(query: ProbabilityQuery, quantifier: Quantifier, complement: bool) -> Result<Option<Threshold>, String> {
+    let upwards = "a bound from below over all initial states is not supported: ask for `P<=p`, `P<p` or `Pmax=?` of \
+                   F and U, or for `P>=p`, `P>p` or `Pmin=?` of G";
+    match (query, complement) {
+        (ProbabilityQuery::Bound(BoundOp::LessEqual, p), false) => Ok(Threshold::new(p, false, false)),
+        (ProbabilityQuery::Bound(BoundOp::Less, p), false) => Ok(Threshold::new(p, false, true)),
+        (ProbabilityQuery::Bound(BoundOp::GreaterEqual, p), true) => Ok(Threshold::new(p, true, false)),
+        (ProbabilityQuery::Bound(BoundOp::Greater, p), true) => Ok(Threshold::new(p, true, true)),
+        (ProbabilityQuery::Bound(..), _) => Err(upwards.to_owned()),
+        (ProbabilityQuery::Value, false) if quantifier != Quantifier::Min => Ok(None),
+        (ProbabilityQuery::Value, true) if quantifier != Quantifier::Max => Ok(None),
+        (ProbabilityQuery::Value, _) => Err(upwards.to_owned()),
+    }
+}
+
+/// Whether this engine can take a property; the reason if not.
+pub fn can_check(system: &System, property: &Property, steps: Option<usize>) -> Result<(), String> {
+    let PropertyKind::Probability { query, quantifier, path } = &property.kind else {
+        return Err("it is no probability: write `P<=p [ F<=k φ ]` or `Pmax=? [ F<=k φ ]`".to_owned());
+    };
+    let task = Task::of(system, path, steps)?;
+    threshold(*query, *quantifier, task.complement).map(|_| ())
+}
+
+/// The initial states: a region that holds them all, and whether a state is one for certain.
+fn initial_states(system: &System, template: &Arc<Template>) -> Result<Polyhedron, String> {
+    let (lower, upper) = &system.init_box;
+    if lower.iter().chain(upper).any(|end| !end.is_finite()) {
+        return Err("the initial states have no bounds: `init` must bound every state variable".to_owned());
+    }
+    Ok(Polyhedron::of_box(template, lower, upper))
+}
+
+fn is_initial(system: &System, state: &[f64]) -> bool {
+    let inside = system.init_box.0.iter().zip(&system.init_box.1).zip(state).all(|((l, u), x)| l <= x && x <= u);
+    let Some(init) = &system.roles.init else { return inside };
+    if system.init_is_box || !inside {
+        return inside;
+    }
+    let graph = system.step.keep_outputs(&[init.truth.port]);
+    let mut at = 0;
+    let inputs: Vec<Vec<Interval>> = graph
+        .inputs()
+        .iter()
+        .enumerate()
+        .map(|(place, port)| {
+            let elements = graph.elements(port.node);
+            let values = (0..elements).map(|i| if place < system.states.len() { state[at + i] } else { 0.0 });
+            let values = values.map(Interval::point).collect();
+            at += if place < system.states.len() { elements } else { 0 };
+            values
+        })
+        .collect();
+    let inputs: Vec<&[Interval]> = inputs.iter().map(Vec::as_slice).collect();
+    enclose(&graph, &inputs).is_ok_and(|found| found[0][0].certainty() == Some(true))
+}
+
+/// The initial region in so many slices per dimension.
+fn grid(initial: &Polyhedron, slices: usize) -> Vec<Polyhedron> {
+    let mut cells = vec![initial.clone()];
+    for dimension in 0..initial.template().dimension() {
+        let (low, width) = (initial.lower(dimension), initial.width(dimension));
+        if width.is_nan() || width <= 0.0 {
+            continue;
+        }
+        for slice in 1..slices {
+            let place = low + width * slice as f64 / slices as f64;
+            let cut = |cell: Polyhedron| -> Vec<Polyhedron> {
+                if cell.lower(dimension) < place && place < cell.upper(dimension) {
+                    cell.cut(dimension, place).into_iter().flatten().collect()
+                } else {
+                    vec![cell]
+                }
+            };
+            cells = cells.into_iter().flat_map(cut).collect();
+        }
+    }
+    cells
+}
+
+/// Bounds the probability that a property speaks of, and decides the property where that allows it.
+///
+/// The errors are about the property or the system: what the engine does not support, and what to write instead.
+pub fn check(
+    system: &System,
+    property: &Property,
+    options: &Options,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Standing),
+) -> Result<Outcome, String> {
+    let started = Instant::now();
+    can_check(system, property, options.steps)?;
+    if options.spread.is_some_and(|spread| !(0.0..=1.0).contains(&spread)) {
+        return Err("the spread of a probability is a number from 0 to 1".to_owned());
+    }
+    if options.shortest.is_nan() || options.shortest <= 0.0 {
+        return Err("the shortest width of a cut is a positive number".to_owned());
+    }
+    let PropertyKind::Probability { query, quantifier, path } = &property.kind else {
+        return Err("it is no probability".to_owned());
+    };
+    let task = Task::of(system, path, options.steps)?;
+    let bound = threshold(*query, *quantifier, task.complement)?;
+    let abstraction = abstraction(system, &task, options, budget.seed)?;
+    let initial = initial_states(system, abstraction.template())?;
+    let stopped = || budget.stopped();
+    let mut lower = 0.0;
+    let mut start = None;
+    let accept = |state: &[f64]| is_initial(system, state);
+    if let Some((state, _)) = concrete::worst_start(&abstraction, &initial, &accept, task.steps, budget.seed, &stopped)
+        && let Some(range) = concrete::exact(&abstraction, &state, task.steps, 1e-13, &stopped)
+    {
+        lower = range.lo;
+        start = Some(state);
+    }
+    let violated = bound.is_some_and(|bound| bound.refuted_by(lower));
+    let enough = bound.map_or(0.0, |bound| if bound.strict { bound.below.next_down() } else { bound.below });
+    let aim = Aim { enough, gap: options.gap, share: options.share, most_cells: options.most };
+    let refining = options.spread.map(|spread| Refining {
+        spread,
+        shortest: options.shortest,
+        samples: options.samples,
+        seed: budget.seed,
+    });
+    let unfolding =
+        |containment: bool| Unfolding { steps: task.steps, refining, containment, most_regions: options.most };
+    let regions = grid(&initial, options.grid.max(1));
+    let mut outcome = Outcome {
+        lower,
+        upper: 1.0,
+        holds: None,
+        narrow: false,
+        start,
+        cells: vec![Cell { region: initial.clone(), upper: 1.0 }],
+        steps: task.steps,
+        regions: 0,
+        contained: 0,
+        model: None,
+        method: String::new(),
+        left_range: false,
+        stopped: false,
+        seconds: 0.0,
+    };
+    let method = if violated {
+        None
+    } else {
+        Some(chosen(&abstraction, &initial, outcome.start.as_deref(), options, &task, budget))
+    };
+    let template = abstraction.template().name().to_owned();
+    match method {
+        None => outcome.method = "a concrete start state".to_owned(),
+        Some(Method::Unfold { containment }) => {
+            let mut tell = |_: usize, regions: usize| watch(Standing { regions, lower, upper: 1.0, cells: 1 });
+            let merged = if containment { ", merging" } else { "" };
+            outcome.method = format!("unfolding with the {template} domain{merged}");
+            if let Some(found) = unfold(&abstraction, &regions, &unfolding(containment), budget, &mut tell) {
+                outcome.upper = found.upper.iter().copied().fold(0.0, f64::max);
+                let cells = regions.iter().zip(&found.upper);
+                outcome.cells = cells.map(|(region, &upper)| Cell { region: region.clone(), upper }).collect();
+                (outcome.regions, outcome.contained) = (found.regions.len(), found.contained);
+                outcome.left_range = found.left_range;
+                outcome.model = Some(found.model);
+            }
+        }
+        Some(Method::Partition) => {
+            outcome.method = format!("a partition with the {template} domain");
+            let found = partition(&abstraction, &initial, lower, task.steps, &aim, budget, watch);
+            (outcome.upper, outcome.cells, outcome.regions) =
+                (found.standing.upper, found.cells, found.standing.regions);
+            outcome.left_range = found.left_range;
+        }
+        Some(Method::Search { containment }) => {
+            let merged = if containment { ", merging" } else { "" };
+            outcome.method = format!("unfoldings of start cells with the {template} domain{merged}");
+            let found = search(&abstraction, &regions, lower, &unfolding(containment), &aim, budget, watch);
+            (outcome.upper, outcome.cells, outcome.regions) =
+                (found.standing.upper, found.cells, found.standing.regions);
+            outcome.left_range = found.left_range;
+        }
+        Some(Method::Automatic) => {}
+    }
+    outcome.upper = outcome.upper.max(outcome.lower);
+    outcome.holds = match bound {
+        Some(_) if violated => Some(false),
+        Some(bound) if bound.admits(outcome.upper) => Some(true),
+        _ => None,
+    };
+    outcome.narrow = outcome.upper <= (lower + aim.gap).max(lower * (1.0 + aim.share));
+    outcome.stopped = budget.stopped();
+    if task.complement {
+        (outcome.lower, outcome.upper) =
+            (certus_graph::interval::sub_down(1.0, outcome.upper), certus_graph::interval::sub_up(1.0, outcome.lower));
+    }
+    outcome.seconds = started.elapsed().as_secs_f64();
+    Ok(outcome)
+}
+
+fn abstraction(system: &System, task: &Task, options: &Options, seed: u64) -> Result<Abstraction, String> {
+    let dimension = system.state_len();
+    let template = match &options.domain {
+        Domain::Box => Template::boxes(dimension),
+        Domain::Octagon => Template::octagons(dimension),
+        Domain::Directions(directions) => {
+            if let Some(wrong) = directions.iter().find(|direction| direction.len() != dimension) {
+                return Err(format!(
+                    "a direction of {} numbers, but the state has {dimension}: {wrong:?}",
+                    wrong.len()
+                ));
+            }
+            Template::with(dimension, "template", directions)
+        }
+        Domain::Automatic => {
+            let boxes = Abstraction::new(system, task, Template::boxes(dimension))?;
+            let initial = initial_states(system, boxes.template())?;
+            automatic(&boxes, &initial, task.steps, seed)
+        }
+    };
+    Abstraction::new(system, task, template)
+}
+
+/// The share of the initial set whose unfolding shows how large the tree of moves is.
+const PROBE: f64 = 1e-3;
+
+/// The method that is taken: the search if the tree of moves is small, else the partition. Its size is that of the unfoldings of two small
+/// regions, around the worst start state and in the middle of the initial set: where a region is large, or all runs reach the goal soon, branches end early.
+fn chosen(
+    abstraction: &Abstraction,
+    initial: &Polyhedron,
+    start: Option<&[f64]>,
+    options: &Options,
+    task: &Task,
+    budget: &Budget<'_>,
+) -> Method {
+    if options.method != Method::Automatic {
+        return options.method;
+    }
+    let (lower, upper) = initial.bounds();
+    let middle: Vec<f64> = lower.iter().zip(&upper).map(|(low, high)| (low + high) / 2.0).collect();
+    let probe = Unfolding { steps: task.steps, refining: None, containment: false, most_regions: SMALL_TREE };
+    let small = [Some(middle.as_slice()), start].into_iter().flatten().all(|centre| {
+        let reach = |i: usize| PROBE / 2.0 * (upper[i] - lower[i]);
+        let low: Vec<f64> = (0..lower.len()).map(|i| (centre[i] - reach(i)).max(lower[i])).collect();
+        let high: Vec<f64> = (0..lower.len()).map(|i| (centre[i] + reach(i)).min(upper[i])).collect();
+        let part = Polyhedron::of_box(abstraction.template(), &low, &high);
+        unfold(abstraction, &[part], &probe, budget, &mut |_, _| {}).is_some_and(|found| found.complete)
+    });
+    if small { Method::Search { containment: false } } else { Method::Partition }
+}

@@ -1,0 +1,220 @@
+//! Concrete start states: the probability from one state, by following every sequence of moves.
+//!
+//! In plain numbers for the search, and in intervals for what is claimed: the sum of the lower ends of the probabilities of all sequences that
+//! reach the goal for certain is a lower bound of the probability from that state, so of the worst case too. Sequences that
+//! are less likely than a threshold are left out below and counted as reaching above.
+
+use certus_graph::Interval;
+use certus_graph::eval::enclose;
+use certus_sim::Random;
+
+use crate::abstraction::{Abstraction, Choice, softmax};
+use crate::domain::{HitAndRun, Polyhedron};
+
+/// Branches of one start state beyond this many at one step: in the search the least likely ones are left out.
+const MOST_SAMPLED: usize = 1_000;
+
+/// The same for what is claimed.
+const MOST_BRANCHES: usize = 1_500;
+
+/// The probability of reaching the goal within so many steps from states (over the state alone), in plain numbers. Branches less likely
+/// than `least` are left out.
+pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], steps: usize, least: f64) -> Vec<f64> {
+    let mut found = vec![0.0; starts.len()];
+    let mut layer: Vec<(Vec<f64>, f64, usize)> =
+        starts.iter().enumerate().map(|(index, state)| (state.clone(), 1.0, index)).collect();
+    for step in 0..=steps {
+        if layer.is_empty() {
+            break;
+        }
+        let mut after: Vec<(Vec<f64>, f64, usize)> = Vec::new();
+        for chunk in layer.chunks(4096) {
+            let points: Vec<Vec<f64>> = chunk.iter().map(|(state, ..)| abstraction.with_middles(state)).collect();
+            let results = abstraction.sampled_steps(&points);
+            let probabilities = abstraction.sampled_probabilities(&points);
+            for (((_, weight, root), (next, goal)), p) in chunk.iter().zip(results).zip(probabilities) {
+                if goal {
+                    found[*root] += weight;
+                } else if step < steps {
+                    let first = after.len();
+                    for (state, p) in next.into_iter().zip(p) {
+                        match after[first..].iter_mut().find(|(other, ..)| *other == state) {
+                            Some((_, sum, _)) => *sum += weight * p,
+                            None => after.push((state, weight * p, *root)),
+                        }
+                    }
+                    // Only what this state led to is judged: earlier entries were.
+                    let mut kept = first;
+                    for index in first..after.len() {
+                        if after[index].1 > least {
+                            after.swap(kept, index);
+                            kept += 1;
+                        }
+                    }
+                    after.truncate(kept);
+                }
+            }
+        }
+        let most = MOST_SAMPLED * starts.len();
+        if after.len() > most {
+            after.sort_by(|a, b| b.1.total_cmp(&a.1));
+            after.truncate(most);
+        }
+        layer = after;
+    }
+    found
+}
+
+/// A start state with a large probability, by random search and then in smaller and smaller neighbourhoods of the best one.
+pub fn worst_start(
+    abstraction: &Abstraction,
+    initial: &Polyhedron,
+    accept: &dyn Fn(&[f64]) -> bool,
+    steps: usize,
+    seed: u64,
+    stopped: &dyn Fn() -> bool,
+) -> Option<(Vec<f64>, f64)> {
+    let mut walk = HitAndRun::new(initial, Random::new(seed, 0x57a7));
+    let (lower, upper) = initial.bounds();
+    let mut points: Vec<Vec<f64>> = (0..64).map(|_| walk.point()).collect();
+    // Corners of the box, where extremes are.
+    if lower.len() <= 6 {
+        for corner in 0..1usize << lower.len() {
+            points.push((0..lower.len()).map(|i| if corner >> i & 1 == 1 { upper[i] } else { lower[i] }).collect());
+        }
+    }
+    let mut best: Option<(Vec<f64>, f64)> = None;
+    let mut random = Random::new(seed, 0x57a8);
+    for round in 0..6 {
+        points.retain(|point| initial.contains_point(point) && accept(point));
+        let least = best.as_ref().map_or(1e-7, |(_, value)| (value * 1e-3).clamp(1e-12, 1e-7));
+        for chunk in points.chunks(16) {
+            if stopped() {
+                return best;
+            }
+            for (point, value) in chunk.iter().zip(sampled(abstraction, chunk, steps, least)) {
+                if best.as_ref().is_none_or(|(_, known)| value > *known) {
+                    best = Some((point.clone(), value));
+                }
+            }
+        }
+        let (centre, _) = best.clone()?;
+        let radius = 0.3f64.powi(round + 1);
+        points = (0..24)
+            .map(|_| {
+                let near = |i: usize, random: &mut Random| {
+                    let width = upper[i] - lower[i];
+                    (centre[i] + radius * width * (random.unit() - 0.5)).clamp(lower[i], upper[i])
+                };
+                (0..centre.len()).map(|i| near(i, &mut random)).collect()
+            })
+            .collect();
+    }
+    best
+}
+
+/// A branch in intervals.
+struct Branch {
+    state: Vec<Interval>,
+    lower: f64,
+    upper: f64,
+}
+
+/// An interval that contains the probability from one state for certain, over the reals. With inputs of the environment it is that of one
+/// behaviour of it: its lower end still bounds the worst case. Nothing when the step cannot be enclosed, or when stopped.
+pub fn exact(
+    abstraction: &Abstraction,
+    start: &[f64],
+    steps: usize,
+    least: f64,
+    stopped: &dyn Fn() -> bool,
+) -> Option<Interval> {
+    use certus_graph::interval::{add_down, add_up, mul_down, mul_up};
+    let mut layer = vec![Branch { state: start.iter().map(|&x| Interval::point(x)).collect(), lower: 1.0, upper: 1.0 }];
+    let (mut certain, mut possible) = (0.0f64, 0.0f64);
+    let (plant, scores) = (abstraction.plant_graph(), abstraction.scores_graph());
+    let middles: Vec<f64> = abstraction.with_middles(start);
+    for step in 0..=steps {
+        let mut after: Vec<Branch> = Vec::new();
+        for branch in &layer {
+            if stopped() {
+                return None;
+            }
+            let mut variables = branch.state.clone();
+            variables.extend(middles[start.len()..].iter().map(|&x| Interval::point(x)));
+            let outputs = enclose(plant, &[&variables]).ok()?;
+            let moves = outputs.len() - 2;
+            match (outputs[moves][0].certainty(), outputs[moves + 1][0].certainty()) {
+                (Some(true), _) => {
+                    certain = add_down(certain, branch.lower);
+                    possible = add_up(possible, branch.upper);
+                    continue;
+                }
+                (None, _) => {
+                    // Undecided: nothing below, everything above.
+                    possible = add_up(possible, branch.upper);
+                    continue;
+                }
+                (Some(false), Some(true)) => {}
+                (Some(false), Some(false)) => continue,
+                (Some(false), None) => {
+                    possible = add_up(possible, branch.upper);
+                    continue;
+                }
+            }
+            if step == steps {
+                continue;
+            }
+            let values =
+                if scores.outputs().is_empty() { Vec::new() } else { enclose(scores, &[&variables]).ok()?.concat() };
+            let probabilities = probabilities(abstraction, &values);
+            let first = after.len();
+            for (state, p) in outputs.into_iter().take(moves).zip(probabilities) {
+                let (lower, upper) = (mul_down(branch.lower, p.lo).max(0.0), mul_up(branch.upper, p.hi));
+                if upper <= least {
+                    possible = add_up(possible, upper);
+                    continue;
+                }
+                match after[first..].iter_mut().find(|other| other.state == state) {
+                    Some(other) => {
+                        other.lower = add_down(other.lower, lower);
+                        other.upper = add_up(other.upper, upper);
+                    }
+                    None => after.push(Branch { state, lower, upper }),
+                }
+            }
+        }
+        if after.len() > MOST_BRANCHES {
+            after.sort_by(|a, b| b.upper.total_cmp(&a.upper));
+            for branch in after.drain(MOST_BRANCHES..) {
+                possible = add_up(possible, branch.upper);
+            }
+        }
+        layer = after;
+    }
+    Some(Interval { lo: certain.clamp(0.0, 1.0), hi: possible.clamp(0.0, 1.0) })
+}
+
+/// The probability of each move, given enclosures of the scores.
+fn probabilities(abstraction: &Abstraction, scores: &[Interval]) -> Vec<Interval> {
+    let labels: Vec<Vec<Interval>> = abstraction
+        .choices()
+        .iter()
+        .map(|choice| match choice {
+            Choice::Chance(probabilities) => probabilities.iter().map(|&p| Interval::point(p)).collect(),
+            Choice::Softmax(start, labels) => softmax(*labels, &|i, j| scores[start + i] - scores[start + j]),
+            Choice::Argmax(start, labels) => {
+                let own = &scores[*start..start + labels];
+                let possible = |j: usize| own.iter().all(|other| own[j].hi >= other.lo);
+                let count = (0..*labels).filter(|&j| possible(j)).count();
+                let of = |j: usize| match (possible(j), count) {
+                    (false, _) => Interval::ZERO,
+                    (true, 1) => Interval::ONE,
+                    (true, _) => Interval::UNKNOWN_TRUTH,
+                };
+                (0..*labels).map(of).collect()
+            }
+        })
+        .collect();
+    abstraction.combine(&labels)
+}

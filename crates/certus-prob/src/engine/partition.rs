@@ -1,0 +1,491 @@
+//! The backward scheme: cells of a partition, each bounded once whatever the path that leads there, and values computed
+//! backwards step by step.
+//!
+//! V₀ is one on cells that may hold a state of the goal and zero elsewhere. V of more steps is, for a cell, the best of its parts
+//! (modes of the plant), of nature's probabilities, and of the cells that each move's image meets. So any number of steps costs one
+//! bounding of each cell that can be reached.
+//!
+//! *Refinement.* From the initial cells with the largest values the best strategy is followed forwards. A cell that it visits with some
+//! probability is charged with that probability times the cell's own loss: the difference between its value and what the same
+//! step gives with the least favourable cell of each image, and with probabilities in the middle of their intervals. The cells with the largest
+//! charges are cut.
+
+use super::search::{Aim, Cell, Standing, Stuck};
+use super::tree::CutTree;
+use super::{Budget, in_parallel};
+use crate::abstraction::{Abstraction, Expansion, Part};
+use crate::domain::{HitAndRun, Polyhedron};
+use certus_sim::Random;
+
+/// What is known of a cell.
+#[derive(Clone, Debug)]
+enum State {
+    /// Not asked yet.
+    Unknown,
+    /// The goal may hold; whether it holds everywhere is not asked.
+    Goal,
+    /// Beyond the declared range.
+    Left,
+    /// Its parts.
+    Parts(Vec<Part>),
+}
+
+/// A move in terms of cells: lower and upper probability, and the cells of its image, as a range of a list.
+#[derive(Clone, Copy, Debug)]
+struct Link {
+    lo: f64,
+    hi: f64,
+    first: u32,
+    end: u32,
+}
+
+/// The parts of the cells in terms of cells.
+struct Links {
+    /// For each cell its first part, and one more.
+    cells: Vec<u32>,
+    /// For each part its first link, and one more.
+    parts: Vec<u32>,
+    links: Vec<Link>,
+    targets: Vec<u32>,
+}
+
+/// What a partition found.
+pub struct Partitioned {
+    /// The cells that cover the initial set, with their bounds. They may reach beyond it.
+    pub cells: Vec<Cell>,
+    /// Where it ended.
+    pub standing: Standing,
+    /// Whether some region may have left the declared range.
+    pub left_range: bool,
+    /// All cells that were reached, with the bound for all steps.
+    pub reached: Vec<Cell>,
+}
+
+/// Cells begin no wider than this share of what sampled runs visit.
+const COARSEST: f64 = 1.0 / 12.0;
+
+/// Runs that show where a partition is needed.
+const RUNS: usize = 256;
+
+/// The share of the charged cells that is cut in one round, and how many at least.
+const CUT_SHARE: f64 = 0.25;
+const FEWEST_CUT: usize = 64;
+
+struct Partition<'a> {
+    abstraction: &'a Abstraction,
+    initial: &'a Polyhedron,
+    steps: usize,
+    tree: CutTree,
+    states: Vec<State>,
+    /// Widths above which cells are cut before they are asked, per pair of directions.
+    coarsest: Vec<f64>,
+    links: Links,
+    /// V for each number of steps, over cells.
+    values: Vec<Vec<f64>>,
+    /// The smallest number of steps after which a cell is reached.
+    depth: Vec<u32>,
+    left_range: bool,
+}
+
+/// Bounds the probability from every state of the initial region; `lower` is a lower bound of the worst case that is known already.
+pub fn partition(
+    abstraction: &Abstraction,
+    initial: &Polyhedron,
+    lower: f64,
+    steps: usize,
+    aim: &Aim,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Standing),
+) -> Partitioned {
+    let mut standing = Standing { upper: 1.0, lower, ..Standing::default() };
+    let mut own = Partition::new(abstraction, initial, steps, budget.seed);
+    if !own.in_range(initial) {
+        let cells = vec![Cell { region: initial.clone(), upper: 1.0 }];
+        return Partitioned { cells, standing, left_range: true, reached: Vec::new() };
+    }
+    let mut best: Vec<Cell> = vec![Cell { region: initial.clone(), upper: 1.0 }];
+    let mut stuck = Stuck::default();
+    while own.reach(budget) {
+        own.iterate();
+        standing.cells = own.tree.cells.len();
+        let cells = own.initial_cells();
+        let values = &own.values[steps];
+        let upper = cells.iter().map(|&cell| values[cell as usize]).fold(0.0, f64::max);
+        if upper <= standing.upper {
+            standing.upper = upper;
+            best = cells
+                .iter()
+                .map(|&cell| Cell { region: own.tree.cells[cell as usize].clone(), upper: values[cell as usize] })
+                .collect();
+        }
+        standing.regions = own.tree.cells.len();
+        watch(standing);
+        let content = aim.enough.max(standing.lower + aim.gap).max(standing.lower * (1.0 + aim.share));
+        let done = upper <= content
+            || own.tree.cells.len() >= aim.most_cells
+            || stuck.after(standing.upper - standing.lower)
+            || budget.stopped();
+        if done || !own.refine(&cells, content) {
+            break;
+        }
+    }
+    let reached = (0..own.tree.cells.len())
+        .filter(|&cell| own.depth.get(cell).is_some_and(|&depth| depth < u32::MAX))
+        .filter_map(|cell| {
+            let values = own.values.last()?;
+            Some(Cell { region: own.tree.cells[cell].clone(), upper: *values.get(cell)? })
+        })
+        .collect();
+    Partitioned { cells: best, standing, left_range: own.left_range, reached }
+}
+
+impl<'a> Partition<'a> {
+    fn new(abstraction: &'a Abstraction, initial: &'a Polyhedron, steps: usize, seed: u64) -> Self {
+        let (lower, upper) = abstraction.range();
+        let states = abstraction.states();
+        let whole = Polyhedron::of_box(abstraction.template(), &lower[..states], &upper[..states]);
+        let pairs = whole.offsets().len() / 2;
+        let mut seen = initial.clone();
+        let mut walk = HitAndRun::new(initial, Random::new(seed, 0xce11));
+        let mut random = Random::new(seed, 0xce12);
+        let mut points: Vec<Vec<f64>> = (0..RUNS).map(|_| walk.point()).collect();
+        for _ in 0..steps {
+            let variables: Vec<Vec<f64>> = points.iter().map(|point| abstraction.with_middles(point)).collect();
+            let (results, probabilities) =
+                (abstraction.sampled_steps(&variables), abstraction.sampled_probabilities(&variables));
+            points = results
+                .into_iter()
+                .zip(probabilities)
+                .filter(|((_, goal), _)| !goal)
+                .map(|((mut next, _), p)| next.swap_remove(Random::pick(p, random.unit())))
+                .collect();
+            for point in points.iter().filter(|point| point.iter().all(|x| x.is_finite())) {
+                seen = seen.hull(&Polyhedron::of_box(abstraction.template(), point, point));
+            }
+        }
+        let coarsest = (0..pairs).map(|pair| (seen.width(pair) * COARSEST).max(1e-9)).collect();
+        // Cuts along the sides of the initial set, so that no cell is partly in it.
+        let mut tree = CutTree::new(whole);
+        let mut inside = 0;
+        for pair in 0..pairs {
+            if let Some(above) = tree.cut_at(inside, pair, -initial.offsets()[2 * pair + 1]) {
+                inside = above;
+            }
+            // The low side keeps its number.
+            tree.cut_at(inside, pair, initial.offsets()[2 * pair]);
+        }
+        Partition {
+            abstraction,
+            initial,
+            steps,
+            states: vec![State::Unknown; tree.cells.len()],
+            tree,
+            coarsest,
+            links: Links { cells: vec![0], parts: vec![0], links: Vec::new(), targets: Vec::new() },
+            values: Vec::new(),
+            depth: Vec::new(),
+            left_range: false,
+        }
+    }
+
+    /// Whether a region is in the range that all cells together cover.
+    fn in_range(&self, region: &Polyhedron) -> bool {
+        let (lower, upper) = self.abstraction.range();
+        (0..self.abstraction.states()).all(|i| region.lower(i) >= lower[i] && region.upper(i) <= upper[i])
+    }
+
+    fn cut(&mut self, cell: usize, pair: usize) -> bool {
+        if self.tree.cut(cell, pair).is_none() {
+            return false;
+        }
+        self.states[cell] = State::Unknown;
+        self.states.push(State::Unknown);
+        true
+    }
+
+    /// The pair of directions in which a cell is widest, measured by the coarsest widths.
+    fn widest(&self, cell: usize) -> (usize, f64) {
+        let own = &self.tree.cells[cell];
+        let relative = |pair: usize| own.width(pair) / self.coarsest[pair];
+        let pairs = 0..self.coarsest.len();
+        pairs.map(|pair| (pair, relative(pair))).max_by(|a, b| a.1.total_cmp(&b.1)).unwrap_or((0, 0.0))
+    }
+
+    /// The cells that a region may have points of, none of them wider than the coarsest.
+    fn meeting(&mut self, region: &Polyhedron, found: &mut Vec<u32>) {
+        loop {
+            found.clear();
+            self.tree.meeting(region, found);
+            let mut wide = Vec::new();
+            for &cell in found.iter() {
+                let unknown = matches!(self.states[cell as usize], State::Unknown);
+                let (pair, width) = self.widest(cell as usize);
+                if unknown && width > 1.0 {
+                    wide.push((cell as usize, pair));
+                }
+            }
+            let mut changed = false;
+            for (cell, pair) in wide {
+                changed |= self.cut(cell, pair);
+            }
+            if !changed {
+                return;
+            }
+        }
+    }
+
+    /// Cells that cover the initial set. A cell that only touches one of its sides from without is left out: the cell on the other side of
+    /// the cut there has the same points.
+    fn initial_cells(&mut self) -> Vec<u32> {
+        let mut found = Vec::new();
+        self.meeting(self.initial, &mut found);
+        let sides = self.initial.offsets();
+        let flat = |direction: usize| sides[direction] + sides[direction ^ 1] <= 0.0;
+        found.retain(|&cell| {
+            let own = self.tree.cells[cell as usize].offsets();
+            (0..sides.len()).all(|direction| flat(direction) || -own[direction ^ 1] < sides[direction])
+        });
+        found
+    }
+
+    /// Bounds every cell that can be reached in time, and links them. False when stopped on the way.
+    fn reach(&mut self, budget: &Budget<'_>) -> bool {
+        // New cells appear while images are looked up; a look-up is repeated until none does.
+        loop {
+            let before = self.tree.cells.len();
+            let mut depth = vec![u32::MAX; before];
+            let mut layer = self.initial_cells();
+            let mut images: Vec<Option<Vec<Vec<Vec<u32>>>>> = Vec::new();
+            for step in 0..=self.steps as u32 {
+                depth.resize(self.tree.cells.len(), u32::MAX);
+                layer.retain(|&cell| depth[cell as usize] == u32::MAX);
+                layer.sort_unstable();
+                layer.dedup();
+                layer.iter().for_each(|&cell| depth[cell as usize] = step);
+                let unknown: Vec<u32> =
+                    layer.iter().copied().filter(|&c| matches!(self.states[c as usize], State::Unknown)).collect();
+                let regions: Vec<Polyhedron> = unknown.iter().map(|&c| self.tree.cells[c as usize].clone()).collect();
+                let batch = (regions.len() / 8).clamp(1, 64);
+                let own = self.abstraction;
+                let Some(expanded) = in_parallel(&regions, batch, budget, &|batch| own.expand(batch, None)) else {
+                    return false;
+                };
+                for (&cell, expansion) in unknown.iter().zip(expanded) {
+                    self.states[cell as usize] = match expansion {
+                        Expansion::Goal => State::Goal,
+                        Expansion::Left => State::Left,
+                        Expansion::Parts(parts) => State::Parts(parts),
+                    };
+                }
+                if step == self.steps as u32 {
+                    break;
+                }
+                let mut after = Vec::new();
+                for &cell in &layer {
+                    let parts = match &self.states[cell as usize] {
+                        State::Parts(parts) => parts.clone(),
+                        State::Left => {
+                            self.left_range = true;
+                            continue;
+                        }
+                        _ => continue,
+                    };
+                    let mut of_cell = Vec::with_capacity(parts.len());
+                    for part in parts {
+                        let mut of_part = Vec::with_capacity(part.moves.len());
+                        for successor in &part.moves {
+                            let mut found = Vec::new();
+                            // What may leave the range has no cell to go to, and counts as reaching.
+                            if self.in_range(&successor.to) {
+                                self.meeting(&successor.to, &mut found);
+                            } else {
+                                self.left_range = true;
+                            }
+                            after.extend_from_slice(&found);
+                            of_part.push(found);
+                        }
+                        of_cell.push(of_part);
+                    }
+                    images.resize(images.len().max(cell as usize + 1), None);
+                    images[cell as usize] = Some(of_cell);
+                }
+                layer = after;
+            }
+            depth.resize(self.tree.cells.len(), u32::MAX);
+            self.depth = depth;
+            if self.tree.cells.len() == before {
+                images.resize(before, None);
+                self.link(&images);
+                return true;
+            }
+        }
+    }
+
+    fn link(&mut self, images: &[Option<Vec<Vec<Vec<u32>>>>]) {
+        let mut links = Links { cells: Vec::new(), parts: Vec::new(), links: Vec::new(), targets: Vec::new() };
+        for (cell, image) in images.iter().enumerate() {
+            links.cells.push(links.parts.len() as u32);
+            let (Some(image), State::Parts(parts)) = (image, &self.states[cell]) else { continue };
+            for (part, image) in parts.iter().zip(image) {
+                links.parts.push(links.links.len() as u32);
+                for (successor, cells) in part.moves.iter().zip(image) {
+                    let first = links.targets.len() as u32;
+                    links.targets.extend_from_slice(cells);
+                    let end = links.targets.len() as u32;
+                    links.links.push(Link { lo: successor.lo, hi: successor.hi, first, end });
+                }
+            }
+        }
+        links.cells.push(links.parts.len() as u32);
+        links.parts.push(links.links.len() as u32);
+        self.links = links;
+    }
+
+    fn fixed(&self, cell: usize) -> Option<f64> {
+        match &self.states[cell] {
+            State::Goal | State::Left => Some(1.0),
+            State::Parts(_) => None,
+            // Not reached in time, so never asked for.
+            State::Unknown => Some(1.0),
+        }
+    }
+
+    /// All values, step by step.
+    fn iterate(&mut self) {
+        let cells = self.tree.cells.len();
+        let fixed: Vec<Option<f64>> = (0..cells).map(|cell| self.fixed(cell)).collect();
+        let mut values: Vec<Vec<f64>> = vec![fixed.iter().map(|fixed| fixed.unwrap_or(0.0)).collect()];
+        let mut scratch = Vec::new();
+        for step in 1..=self.steps {
+            let before = &values[step - 1];
+            let mut now = vec![0.0; cells];
+            for cell in 0..cells {
+                now[cell] = match fixed[cell] {
+                    Some(value) => value,
+                    // Values of more steps than are left when the cell is first reached are not needed.
+                    None if self.depth[cell] as usize + step > self.steps => 1.0,
+                    None => self.value(cell, before, &mut scratch).0,
+                };
+            }
+            values.push(now);
+        }
+        self.values = values;
+    }
+
+    fn image(&self, link: &Link, values: &[f64]) -> (f64, u32) {
+        let targets = &self.links.targets[link.first as usize..link.end as usize];
+        let mut best = (0.0, u32::MAX);
+        for &target in targets {
+            let value = values[target as usize];
+            if value > best.0 || best.1 == u32::MAX {
+                best = (value, target);
+            }
+        }
+        // An image without a cell lies beyond all of them.
+        if targets.is_empty() { (1.0, u32::MAX) } else { best }
+    }
+
+    /// The value of a cell, its best part, and the moves there as (value, probability, cell).
+    fn value(&self, cell: usize, before: &[f64], scratch: &mut Vec<(f64, f64, u32)>) -> (f64, usize) {
+        let parts = self.links.cells[cell] as usize..self.links.cells[cell + 1] as usize;
+        let mut best = (0.0, parts.start);
+        for part in parts {
+            let value = self.part_value(part, before, scratch);
+            if value > best.0 {
+                best = (value, part);
+            }
+        }
+        best
+    }
+
+    fn part_value(&self, part: usize, before: &[f64], scratch: &mut Vec<(f64, f64, u32)>) -> f64 {
+        let links = &self.links.links[self.links.parts[part] as usize..self.links.parts[part + 1] as usize];
+        scratch.clear();
+        scratch.extend(links.iter().map(|link| {
+            let (value, target) = self.image(link, before);
+            (value, link.lo, target)
+        }));
+        best_distribution(scratch, links.iter().map(|link| link.hi - link.lo))
+    }
+
+    /// What a part's step gives in the middle: probabilities in the middle of their intervals, images at their least.
+    fn middle(&self, part: usize, before: &[f64]) -> f64 {
+        let links = &self.links.links[self.links.parts[part] as usize..self.links.parts[part + 1] as usize];
+        let sum: f64 = links.iter().map(|link| (link.lo + link.hi) / 2.0).sum();
+        let value = |link: &Link| {
+            let targets = &self.links.targets[link.first as usize..link.end as usize];
+            let least = targets.iter().map(|&target| before[target as usize]).fold(1.0, f64::min);
+            (link.lo + link.hi) / 2.0 / sum.max(1e-300) * least
+        };
+        links.iter().map(value).sum()
+    }
+
+    /// Cuts the cells that cost most. False if there is nothing to cut.
+    fn refine(&mut self, initial: &[u32], content: f64) -> bool {
+        let cells = self.tree.cells.len();
+        let top = initial.iter().map(|&cell| self.values[self.steps][cell as usize]).fold(0.0, f64::max);
+        let bar = content.max(0.3 * top);
+        let mut weights = vec![0.0f64; cells];
+        for &cell in initial.iter().filter(|&&cell| self.values[self.steps][cell as usize] > bar) {
+            weights[cell as usize] = 1.0;
+        }
+        let mut charges = vec![0.0f64; cells];
+        let mut scratch = Vec::new();
+        for step in (0..=self.steps).rev() {
+            let mut after = vec![0.0f64; cells];
+            for cell in 0..cells {
+                let weight = weights[cell];
+                if weight == 0.0 {
+                    continue;
+                }
+                match &self.states[cell] {
+                    State::Goal | State::Left => charges[cell] += weight,
+                    State::Parts(parts) if !parts.is_empty() && step > 0 => {
+                        let before = &self.values[step - 1];
+                        let (value, part) = self.value(cell, before, &mut scratch);
+                        charges[cell] += weight * (value - self.middle(part, before)).max(0.0);
+                        self.part_value(part, before, &mut scratch);
+                        for &(_, p, target) in &scratch {
+                            if target != u32::MAX {
+                                after[target as usize] += weight * p;
+                            }
+                        }
+                    }
+                    _ => {}
+                }
+            }
+            weights = after;
+        }
+        let mut order: Vec<usize> = (0..cells).filter(|&cell| charges[cell] > 0.0).collect();
+        order.sort_by(|&a, &b| charges[b].total_cmp(&charges[a]).then(a.cmp(&b)));
+        let count = ((order.len() as f64 * CUT_SHARE) as usize).max(FEWEST_CUT).max(cells / 20);
+        let mut changed = false;
+        for cell in order.into_iter().take(count) {
+            let (pair, _) = self.widest(cell);
+            changed |= self.cut(cell, pair);
+        }
+        changed
+    }
+}
+
+/// The largest expectation over distributions with lower ends given (second entries) and room above them; the second entries become
+/// the best probabilities. Rounded up.
+fn best_distribution(moves: &mut [(f64, f64, u32)], room: impl Iterator<Item = f64>) -> f64 {
+    use certus_graph::interval::{add_up, mul_up, sub_up};
+    let mut left = 1.0f64;
+    for (_, lo, _) in moves.iter() {
+        left = sub_up(left, *lo);
+    }
+    left = left.max(0.0);
+    let room: Vec<f64> = room.map(f64::next_up).collect();
+    let mut order: Vec<usize> = (0..moves.len()).collect();
+    order.sort_by(|&a, &b| moves[b].0.total_cmp(&moves[a].0));
+    let mut sum = 0.0;
+    for place in order {
+        let taken = left.min(room[place]);
+        left = sub_up(left, taken).max(0.0);
+        moves[place].1 = add_up(moves[place].1, taken).min(1.0);
+        sum = add_up(sum, mul_up(moves[place].1, moves[place].0));
+    }
+    sum.min(1.0)
+}

@@ -1,0 +1,130 @@
+//! Step-bounded reachability and until, by robust value iteration.
+//!
+//! *Soundness.* One step is computed with an error of at most γ of the value plus γ ([`super::robust`]); the exact step is monotone, does
+//! not stretch differences, and a multiple of all values gives that multiple. So after k steps a value is off by at most
+//! ((1+γ)ᵏ − 1)(1 + 1/γ·γ) < 2kγ·(value + 1) as long as kγ is small, and that much is put around it. States that no run can
+//! lead to the goal are found on the graph, and are exactly zero.
+
+use super::Imdp;
+use super::robust::{Block, Players, blocks, step_error};
+
+/// Values with what rounding may have changed: lower and upper ends, one per state.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Values {
+    /// Lower ends.
+    pub lower: Vec<f64>,
+    /// Upper ends.
+    pub upper: Vec<f64>,
+}
+
+/// What a computation may use.
+#[derive(Clone, Copy)]
+pub struct Means<'a> {
+    /// How many threads; at least one.
+    pub threads: usize,
+    /// Asked now and then whether to stop.
+    pub stop: &'a (dyn Fn() -> bool + Sync),
+}
+
+impl Default for Means<'_> {
+    fn default() -> Self {
+        Means { threads: 1, stop: &|| false }
+    }
+}
+
+/// Fewer transitions than this are not worth a second thread.
+const WORTH_THREADS: usize = 20_000;
+
+/// The states that may reach the goal by states of `stay` in so many steps, whatever the players do.
+pub(crate) fn may_reach(model: &Imdp, stay: &[bool], goal: &[bool], steps: u64) -> Vec<bool> {
+    let (starts, sources) = model.predecessors();
+    let mut found = goal.to_vec();
+    let mut layer: Vec<usize> = (0..model.states()).filter(|&state| goal[state]).collect();
+    let mut distance = 0;
+    while !layer.is_empty() && distance < steps {
+        distance += 1;
+        let mut after = Vec::new();
+        for state in layer {
+            for &source in &sources[starts[state] as usize..starts[state + 1] as usize] {
+                let source = source as usize;
+                if stay[source] && !found[source] {
+                    found[source] = true;
+                    after.push(source);
+                }
+            }
+        }
+        layer = after;
+    }
+    found
+}
+
+/// One step for all states of interest: `values` to `next`.
+pub(crate) fn step(
+    blocks: &mut [Block],
+    values: &[f64],
+    next: &mut [f64],
+    wanted: &(dyn Fn(usize) -> bool + Sync),
+    players: Players,
+) {
+    let run = |block: &mut Block, out: &mut [f64]| {
+        for (place, slot) in out.iter_mut().enumerate() {
+            let state = block.first + place;
+            *slot = if wanted(state) { block.state_value(place, values, players).0 } else { values[state] };
+        }
+    };
+    let mut rest = next;
+    let mut shares = Vec::with_capacity(blocks.len());
+    for block in blocks.iter_mut() {
+        let (own, after) = rest.split_at_mut(block.states());
+        shares.push((block, own));
+        rest = after;
+    }
+    if shares.len() == 1 {
+        shares.into_iter().for_each(|(block, out)| run(block, out));
+        return;
+    }
+    std::thread::scope(|scope| {
+        for (block, out) in shares {
+            scope.spawn(|| run(block, out));
+        }
+    });
+}
+
+/// Probabilities of `stay U<=steps goal`, one per state; nothing when stopped.
+pub fn until(
+    model: &Imdp,
+    stay: &[bool],
+    goal: &[bool],
+    steps: u64,
+    players: Players,
+    means: Means<'_>,
+) -> Option<Values> {
+    let states = model.states();
+    let possible = may_reach(model, stay, goal, steps);
+    let threads = if model.transition_count() < WORTH_THREADS { 1 } else { means.threads };
+    let mut blocks = blocks(model, threads);
+    let mut values: Vec<f64> = goal.iter().map(|&goal| f64::from(u8::from(goal))).collect();
+    let mut next = values.clone();
+    let wanted = |state: usize| possible[state] && !goal[state];
+    for _ in 0..steps {
+        if (means.stop)() {
+            return None;
+        }
+        step(&mut blocks, &values, &mut next, &wanted, players);
+        std::mem::swap(&mut values, &mut next);
+        if values == next {
+            // Computed values stay as they are from now on; exact ones may still move, within the error of all steps.
+            break;
+        }
+    }
+    let error = 2.0 * steps as f64 * step_error(model);
+    let lower = |state: usize| {
+        let value = values[state];
+        if goal[state] { 1.0 } else { (value - error * (value + 1.0)).clamp(0.0, 1.0) }
+    };
+    let upper = |state: usize| {
+        let value = values[state];
+        if !possible[state] { 0.0 } else { (value + error * (value + 1.0)).clamp(0.0, 1.0) }
+    };
+    Some(Values { lower: (0..states).map(lower).collect(), upper: (0..states).map(upper).collect() })
+}

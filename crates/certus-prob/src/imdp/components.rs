@@ -1,0 +1,194 @@
+//! Structure that values rest on: states whose value is zero whatever is computed, and sets in which runs can stay for ever.
+
+use super::{Goal, Imdp, Players};
+
+/// Whether nature can keep a choice inside of a set: nothing must leave, and what stays can take all.
+pub(crate) fn can_stay(model: &Imdp, choice: usize, inside: &dyn Fn(usize) -> bool) -> bool {
+    let mut sum = 0.0;
+    for (target, lower, upper) in model.transitions(choice) {
+        match inside(target) {
+            true => sum += upper,
+            false if lower > 0.0 => return false,
+            false => {}
+        }
+    }
+    // Sums of decimals may be short of one by rounding.
+    sum >= 1.0 - 1e-9
+}
+
+/// Whether nature can give a set any probability.
+pub(crate) fn can_enter(model: &Imdp, choice: usize, inside: &dyn Fn(usize) -> bool) -> bool {
+    let (mut certain, mut sum) = (false, 0.0);
+    let mut possible = false;
+    for (target, lower, upper) in model.transitions(choice) {
+        sum += lower;
+        if inside(target) {
+            certain |= lower > 0.0;
+            possible |= upper > 0.0;
+        }
+    }
+    certain || (possible && sum < 1.0)
+}
+
+/// The states from which the goal is reached with some probability when both players play as they do. All others have value zero.
+pub(crate) fn positive(model: &Imdp, stay: &[bool], goal: &[bool], players: Players) -> Vec<bool> {
+    let (starts, sources) = model.predecessors();
+    let mut found = goal.to_vec();
+    let mut pending: Vec<usize> = (0..model.states()).filter(|&state| goal[state]).collect();
+    while let Some(state) = pending.pop() {
+        for &source in &sources[starts[state] as usize..starts[state + 1] as usize] {
+            let source = source as usize;
+            if found[source] || !stay[source] {
+                continue;
+            }
+            let enters = |choice: usize| match players.nature {
+                Goal::Max => can_enter(model, choice, &|target| found[target]),
+                Goal::Min => !can_stay(model, choice, &|target| !found[target]),
+            };
+            let mut choices = model.choices(source);
+            let all = match players.scheduler {
+                Goal::Max => choices.any(enters),
+                Goal::Min => choices.all(enters),
+            };
+            if all {
+                found[source] = true;
+                pending.push(source);
+            }
+        }
+    }
+    found
+}
+
+/// Maximal sets of states (among those allowed) in which the two players together can stay for ever and reach every state from every other.
+pub(crate) fn end_components(model: &Imdp, allowed: &[bool]) -> Vec<Vec<usize>> {
+    let mut component: Vec<u32> = allowed.iter().map(|&allowed| if allowed { 0 } else { u32::MAX }).collect();
+    loop {
+        let inside =
+            |state: usize, target: usize| component[target] == component[state] && component[state] != u32::MAX;
+        let stays: Vec<bool> = (0..model.states())
+            .flat_map(|state| model.choices(state).map(move |choice| (state, choice)))
+            .map(|(state, choice)| component[state] != u32::MAX && can_stay(model, choice, &|t| inside(state, t)))
+            .collect();
+        let next = strongly_connected(model, &component, &stays);
+        if next == component {
+            break;
+        }
+        component = next;
+    }
+    let count = component.iter().filter(|&&number| number != u32::MAX).max().map_or(0, |&most| most as usize + 1);
+    let mut sets = vec![Vec::new(); count];
+    for (state, &number) in component.iter().enumerate().filter(|(_, number)| **number != u32::MAX) {
+        sets[number as usize].push(state);
+    }
+    sets.retain(|set| !set.is_empty());
+    sets
+}
+
+/// Components of the graph whose edges are those of choices that stay, within the present components; states without such a choice belong to none.
+fn strongly_connected(model: &Imdp, component: &[u32], stays: &[bool]) -> Vec<u32> {
+    let states = model.states();
+    let edges = |state: usize| -> Vec<usize> {
+        let choices = model.choices(state).filter(|&choice| stays[choice]);
+        choices
+            .flat_map(|choice| model.transitions(choice))
+            .filter(|&(target, _, upper)| upper > 0.0 && component[target] == component[state])
+            .map(|(target, ..)| target)
+            .collect()
+    };
+    let mut result = vec![u32::MAX; states];
+    let (mut index, mut low) = (vec![u32::MAX; states], vec![0u32; states]);
+    let mut on_stack = vec![false; states];
+    let (mut stack, mut counter, mut found) = (Vec::new(), 0u32, 0u32);
+    for root in 0..states {
+        let takes_part =
+            |state: usize| component[state] != u32::MAX && model.choices(state).any(|choice| stays[choice]);
+        if index[root] != u32::MAX || !takes_part(root) {
+            continue;
+        }
+        // Tarjan's algorithm without recursion: a state with the edges that are still to be followed.
+        let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
+        let mut enter = Some(root);
+        loop {
+            if let Some(state) = enter.take() {
+                (index[state], low[state]) = (counter, counter);
+                counter += 1;
+                stack.push(state);
+                on_stack[state] = true;
+                let own = edges(state).into_iter().filter(|&target| takes_part(target)).collect();
+                path.push((state, own));
+            }
+            let Some((state, rest)) = path.last_mut() else { break };
+            let state = *state;
+            match rest.pop() {
+                Some(target) if index[target] == u32::MAX => enter = Some(target),
+                Some(target) => {
+                    if on_stack[target] {
+                        low[state] = low[state].min(index[target]);
+                    }
+                }
+                None => {
+                    path.pop();
+                    if let Some((before, _)) = path.last() {
+                        low[*before] = low[*before].min(low[state]);
+                    }
+                    if low[state] == index[state] {
+                        while let Some(member) = stack.pop() {
+                            on_stack[member] = false;
+                            result[member] = found;
+                            if member == state {
+                                break;
+                            }
+                        }
+                        found += 1;
+                    }
+                }
+            }
+        }
+    }
+    // Numbers in the order of first states, so that equal partitions are equal lists.
+    let mut renumbered = vec![u32::MAX; found as usize];
+    let mut next = 0;
+    for number in result.iter_mut().filter(|number| **number != u32::MAX) {
+        let own = &mut renumbered[*number as usize];
+        if *own == u32::MAX {
+            *own = next;
+            next += 1;
+        }
+        *number = *own;
+    }
+    result
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::imdp::Builder;
+
+    /// 0 ⇄ 1 with a way out to 2 (goal) or 3 (nothing).
+    fn model() -> Imdp {
+        let mut builder = Builder::new();
+        builder.state();
+        builder.choice(&[(1, 1.0, 1.0)]);
+        builder.state();
+        builder.choice(&[(0, 1.0, 1.0)]);
+        builder.choice(&[(2, 0.0, 0.6), (3, 0.4, 1.0)]);
+        builder.state();
+        builder.state();
+        builder.finish().unwrap()
+    }
+
+    #[test]
+    fn a_loop_is_a_component_and_players_decide_what_is_zero() {
+        let model = model();
+        let goal = [false, false, true, false];
+        let sets = end_components(&model, &[true, true, false, true]);
+        assert_eq!(sets, [vec![0, 1], vec![3]]);
+        let zero = |scheduler, nature| {
+            let found = positive(&model, &[true; 4], &goal, Players { scheduler, nature });
+            (0..4).filter(|&state| !found[state]).collect::<Vec<_>>()
+        };
+        assert_eq!(zero(Goal::Max, Goal::Max), [3]);
+        assert_eq!(zero(Goal::Max, Goal::Min), [0, 1, 3]);
+        assert_eq!(zero(Goal::Min, Goal::Max), [0, 1, 3]);
+    }
+}

@@ -1,0 +1,21 @@
+//! Probabilities of failure: interval MDPs, and bounds for random policies through them.
+//!
+//! * [`domain`]: boxes, octagons and template polyhedra;
+//! * [`abstraction`]: a system over such regions, one step at a time;
+//! * [`engine`]: bounds on `P [F<=k φ]` by unfolding or by a partition, and concrete start states below them;
+//! * [`imdp`]: interval MDPs, which stand alone: models, robust value iteration, formats.
+//!
+//! It may depend on `certus-lang`, `certus-sim` and `certus-solver`; `imdp` depends on none of them. It never prints.
+
+#![forbid(unsafe_code)]
+
+pub mod abstraction;
+mod check;
+pub mod domain;
+pub mod engine;
+pub mod imdp;
+pub mod picture;
+
+pub use check::{Domain, Method, Options, Outcome, can_check, check};
+pub use engine::Budget;
+pub use engine::search::{Cell, Standing};

@@ -1,0 +1,179 @@
+//! `certus mdp`: probabilities of interval MDPs.
+
+use std::fmt::Write as _;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use certus_prob::imdp::bounded::Means;
+use certus_prob::imdp::property::{Answer, Property, Question, answer};
+use certus_prob::imdp::{Imdp, drn, explicit, prism};
+use certus_tasks::patience::{Waited, wait};
+use serde_json::json;
+
+use super::stop_on_interrupt;
+use crate::Finding;
+use crate::arguments::Mdp;
+use crate::failure::Failure;
+use crate::output::{Output, json_number, write_whole};
+use crate::progress::LiveLine;
+
+fn read_text(path: &Path) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().map_or_else(String::new, |extension| extension.to_string_lossy().to_lowercase())
+}
+
+fn read_model(path: &Path, settings: &[(String, f64)]) -> Result<Imdp, Failure> {
+    let text = read_text(path)?;
+    let model = match extension(path).as_str() {
+        "drn" => drn::read(&text),
+        "tra" => {
+            let labels = path.with_extension("lab");
+            let labels = if labels.exists() { Some(read_text(&labels)?) } else { None };
+            explicit::read(&text, labels.as_deref())
+        }
+        "prism" | "nm" | "pm" => prism::read(&text, settings),
+        other => Err(format!("'.{other}' is no format of a model: .drn, .tra and .prism can be read")),
+    };
+    model.map_err(|error| Failure::message(format!("{}: {error}", path.display())))
+}
+
+/// Writes a model in the format that the file's name asks for.
+pub fn write_model(path: &Path, model: &Imdp) -> Result<(), Failure> {
+    match extension(path).as_str() {
+        "drn" => write_whole(path, &drn::write(model)),
+        "tra" => {
+            let (transitions, labels) = explicit::write(model);
+            write_whole(&path.with_extension("lab"), &labels)?;
+            write_whole(path, &transitions)
+        }
+        "prism" | "nm" => write_whole(path, &prism::write(model)),
+        other => {
+            Err(Failure::message(format!("'.{other}' is no format of a model: .drn, .tra and .prism can be written")))
+        }
+    }
+}
+
+/// What the work gives: the model, and the answer where there was a question and time.
+type Worked = Result<(Imdp, Option<Answer>, f64), Failure>;
+
+/// Computes a probability.
+pub fn run(command: &Mdp) -> Result<Finding, Failure> {
+    let property = match &command.property {
+        Some(text) => Some(Property::parse(text).map_err(|error| Failure::message(error.to_string()))?),
+        None => None,
+    };
+    let deadline = command.effort.deadline()?;
+    let stop = stop_on_interrupt()?;
+    let threads = certus_tasks::Effort { threads: command.effort.threads, ..Default::default() }.threads();
+    let work = {
+        let (command, property, stop) = (command.clone(), property.clone(), Arc::clone(&stop));
+        move || -> Worked {
+            let model = read_model(&command.file, &command.settings)?;
+            if let Some(path) = &command.write {
+                write_model(path, &model)?;
+            }
+            let started = Instant::now();
+            let stopped =
+                || stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let means = Means { threads, stop: &stopped };
+            let found = match &property {
+                Some(property) => answer(&model, property, command.gap, means).map_err(Failure::message)?,
+                None => None,
+            };
+            Ok((model, found, started.elapsed().as_secs_f64()))
+        }
+    };
+    let mut line = LiveLine::new(command.effort.quiet);
+    let waited = wait(deadline, &stop, || line.show(|| "working".to_owned()), work)?;
+    drop(line);
+    let Waited::Done(done) = waited else {
+        eprintln!("note: the time was over");
+        return Ok(Finding::Undecided);
+    };
+    let (model, found, seconds) = done?;
+    if let (Some(path), Some(found)) = (&command.values, &found) {
+        write_whole(path, &table(&model, found))?;
+    }
+    let mut output = Output::open(command.common.output.as_deref())?;
+    report(command, property.as_ref(), &model, found.as_ref(), seconds, &mut output)?;
+    output.finish()?;
+    Ok(match (&property, &found) {
+        (Some(_), None) => Finding::Undecided,
+        (_, Some(Answer { holds: Some(false), .. })) => Finding::Violated,
+        (Some(property), Some(found)) if property.question != Question::Value && found.holds.is_none() => {
+            Finding::Undecided
+        }
+        (_, Some(Answer { narrow: false, .. })) => Finding::Undecided,
+        _ => Finding::Good,
+    })
+}
+
+/// The values of all states, with the choices that attain them.
+fn table(model: &Imdp, found: &Answer) -> String {
+    let mut text = String::from("state,lower,upper,choice\n");
+    for state in 0..model.states() {
+        let choice = found.strategy.as_ref().map_or_else(String::new, |chosen| {
+            let number = model.choices(state).start + chosen[state];
+            model.choice_name(number).map_or_else(|| chosen[state].to_string(), str::to_owned)
+        });
+        let _ = writeln!(text, "{state},{:?},{:?},{choice}", found.values.lower[state], found.values.upper[state]);
+    }
+    text
+}
+
+fn report(
+    command: &Mdp,
+    property: Option<&Property>,
+    model: &Imdp,
+    found: Option<&Answer>,
+    seconds: f64,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    let kind = if model.is_plain() { "MDP" } else { "interval MDP" };
+    if command.common.json {
+        let document = json!({
+            "model": {"kind": kind, "states": model.states(), "choices": model.choice_count(),
+                "transitions": model.transition_count(), "labels": model.labels().collect::<Vec<_>>()},
+            "property": command.property,
+            "probability": found.map(|found| json!({"lower": json_number(found.initial.0), "upper": json_number(found.initial.1)})),
+            "holds": found.and_then(|found| found.holds),
+            "narrow": found.map(|found| found.narrow),
+            "rechecked": found.and_then(|found| found.rechecked).map(|(low, high)| json!({"lower": low, "upper": high})),
+            "seconds": json_number(seconds),
+        });
+        writeln!(output, "{document:#}")?;
+        return Ok(());
+    }
+    let labels: Vec<&str> = model.labels().collect();
+    writeln!(
+        output,
+        "{kind}: {} states, {} choices, {} transitions; labels: {}",
+        model.states(),
+        model.choice_count(),
+        model.transition_count(),
+        labels.join(", ")
+    )?;
+    match (property, found) {
+        (Some(_), Some(found)) => {
+            let verdict = match found.holds {
+                Some(true) => "holds: ",
+                Some(false) => "violated: ",
+                None => "",
+            };
+            let text = command.property.as_deref().unwrap_or("");
+            writeln!(output, "{text}: {verdict}in [{:?}, {:?}]  {seconds:.2} s", found.initial.0, found.initial.1)?;
+            if let Some((low, high)) = found.rechecked {
+                writeln!(output, "the choices found give, on the model that they leave, [{low:?}, {high:?}]")?;
+            }
+        }
+        (Some(_), None) => writeln!(output, "the time was over")?,
+        (None, _) => {}
+    }
+    Ok(())
+}

@@ -1,0 +1,216 @@
+//! `certus prob`: probabilities of a closed loop with random choices.
+
+use std::io::{IsTerminal, Write, stderr};
+
+use certus_lang::LowerOptions;
+use certus_lang::system::System;
+use certus_prob::picture::{Caption, heat_map};
+use certus_prob::{Domain, Method, Options, Outcome};
+use certus_tasks::prob::{self, Bounded, Where, document, state_names};
+use certus_tasks::{Effort, Loading};
+
+use super::stop_on_interrupt;
+use crate::Finding;
+use crate::arguments::{Prob, ProbDomain, ProbMethod};
+use crate::failure::Failure;
+use crate::output::{Output, short, write_whole};
+use crate::progress::LiveLine;
+
+fn options(command: &Prob) -> Options {
+    let containment = command.merge;
+    Options {
+        steps: command.steps,
+        domain: match (command.directions.as_slice(), command.domain) {
+            ([], ProbDomain::Box) => Domain::Box,
+            ([], ProbDomain::Octagon) => Domain::Octagon,
+            ([], ProbDomain::Auto) => Domain::Automatic,
+            (directions, _) => Domain::Directions(directions.iter().map(|own| own.0.clone()).collect()),
+        },
+        method: match command.method {
+            ProbMethod::Auto => Method::Automatic,
+            ProbMethod::Unfold => Method::Unfold { containment },
+            ProbMethod::Search => Method::Search { containment },
+            ProbMethod::Partition => Method::Partition,
+        },
+        spread: command.spread,
+        shortest: command.shortest,
+        samples: command.samples,
+        gap: command.gap,
+        share: command.share,
+        grid: command.grid,
+        most: command.most,
+    }
+}
+
+/// Bounds probabilities.
+pub fn run(command: &Prob) -> Result<Finding, Failure> {
+    let task = prob::Prob {
+        system: Loading {
+            path: command.file.clone(),
+            options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
+            networks: command.networks.clone(),
+            colour: stderr().is_terminal(),
+        },
+        properties: command.properties.clone(),
+        options: options(command),
+        effort: Effort {
+            deadline: command.effort.deadline()?,
+            threads: command.effort.threads,
+            seed: command.effort.seed,
+            ..Effort::default()
+        },
+    };
+    if (command.map.is_some() || command.model.is_some()) && command.properties.len() != 1 {
+        return Err(Failure::message("--map and --model are about one property: name it"));
+    }
+    if command.model.is_some() && command.method != ProbMethod::Unfold {
+        return Err(Failure::message("--model writes the interval MDP of one unfolding: add --method unfold"));
+    }
+    let stop = stop_on_interrupt()?;
+    if let Some(path) = &command.common.output {
+        drop(Output::open(Some(path))?);
+    }
+    let mut line = LiveLine::new(command.effort.quiet);
+    let bounded = prob::prob(&task, &stop, |place| line.show(|| standing(place)))?;
+    drop(line);
+    let mut output = Output::open(command.common.output.as_deref())?;
+    let Bounded { system: Some(system), results } = &bounded else {
+        output.finish()?;
+        eprintln!("note: the time was over before the system was loaded");
+        return Ok(Finding::Undecided);
+    };
+    if let [(place, Ok(outcome))] = results.as_slice() {
+        files(command, system, *place, outcome)?;
+    }
+    match command.common.json {
+        true => writeln!(output, "{:#}", document(system, results))?,
+        false => report(system, results, &mut output)?,
+    }
+    output.finish()?;
+    Ok(finding(results))
+}
+
+/// The picture and the model, where they are wanted.
+fn files(command: &Prob, system: &System, place: usize, outcome: &Outcome) -> Result<(), Failure> {
+    if let Some(path) = &command.map {
+        let names = state_names(system);
+        let (x, y) = command.axes;
+        if x.max(y) >= names.len() {
+            let message =
+                format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len());
+            return Err(Failure::message(message));
+        }
+        let title = format!("{}: {} within {} steps", system.name, system.properties[place].name, outcome.steps);
+        let caption = Caption { title: &title, names: &names, axes: command.axes };
+        write_whole(path, &heat_map(&outcome.cells, &caption))?;
+    }
+    if let (Some(path), Some(model)) = (&command.model, &outcome.model) {
+        super::mdp::write_model(path, model)?;
+    }
+    Ok(())
+}
+
+fn standing(place: &Where) -> String {
+    match place.standing {
+        None => format!("{}: looking for start states", place.property),
+        Some(standing) => format!(
+            "{}: in [{}, {}], {} cells, {} regions",
+            place.property,
+            short(standing.lower),
+            short(standing.upper),
+            standing.cells,
+            standing.regions
+        ),
+    }
+}
+
+fn finding(results: &[(usize, Result<Outcome, String>)]) -> Finding {
+    let own = |outcome: &Result<Outcome, String>| match outcome {
+        Err(_) => Finding::ModelError,
+        Ok(Outcome { holds: Some(false), .. }) => Finding::Violated,
+        Ok(Outcome { holds: Some(true), .. }) => Finding::Good,
+        Ok(outcome) if outcome.narrow => Finding::Good,
+        Ok(_) => Finding::Undecided,
+    };
+    let all: Vec<Finding> = results.iter().map(|(_, outcome)| own(outcome)).collect();
+    let order = [Finding::Violated, Finding::ModelError, Finding::Undecided];
+    order.into_iter().find(|finding| all.contains(finding)).unwrap_or(Finding::Good)
+}
+
+fn report(system: &System, results: &[(usize, Result<Outcome, String>)], output: &mut Output) -> Result<(), Failure> {
+    writeln!(output, "{}: the worst probability over all initial states\n", system.name)?;
+    let name = |place: usize| &system.properties[place].name;
+    let width = results.iter().map(|(place, _)| name(*place).len()).max().unwrap_or(0);
+    for (place, outcome) in results {
+        match outcome {
+            Err(message) => writeln!(output, "  {:width$}  cannot be bounded: {message}", name(*place))?,
+            Ok(outcome) => {
+                let verdict = match outcome.holds {
+                    Some(true) => "holds: ",
+                    Some(false) => "violated: ",
+                    None if outcome.narrow => "",
+                    None => "open: ",
+                };
+                writeln!(
+                    output,
+                    "  {:width$}  {verdict}in [{}, {}] within {} steps  {:.2} s",
+                    name(*place),
+                    shown(outcome.lower, false),
+                    shown(outcome.upper, true),
+                    outcome.steps,
+                    outcome.seconds
+                )?;
+            }
+        }
+    }
+    for (place, outcome) in results {
+        let Ok(outcome) = outcome else { continue };
+        writeln!(output, "\n{}: {}", name(*place), system.properties[*place].source)?;
+        let choices =
+            outcome.model.as_ref().map_or(String::new(), |model| format!(", {} choices", model.choice_count()));
+        writeln!(output, "  by {}; {} regions{choices}", outcome.method, outcome.regions)?;
+        if let Some(start) = &outcome.start {
+            let values: Vec<String> = state_names(system)
+                .iter()
+                .zip(start)
+                .map(|(name, &value)| format!("{name} = {}", short(value)))
+                .collect();
+            writeln!(output, "  worst start state found: {}", values.join(", "))?;
+        }
+        if outcome.left_range {
+            writeln!(output, "  some region may leave the declared ranges, which counts as reaching")?;
+        }
+    }
+    Ok(())
+}
+
+/// A probability with five digits, rounded away from the interval's inside: what is shown was proved.
+fn shown(value: f64, up: bool) -> String {
+    if value == 0.0 || value == 1.0 {
+        return format!("{value}");
+    }
+    let mut shifted = value;
+    for _ in 0..8 {
+        let text = format!("{shifted:.4e}");
+        let read: f64 = text.parse().unwrap_or(value);
+        if (up && read >= value) || (!up && read <= value) {
+            return text;
+        }
+        shifted += if up { 4e-5 } else { -4e-5 } * value;
+    }
+    format!("{value:?}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn what_is_shown_was_proved() {
+        for value in [0.1, 0.123_456_789, 2.928_678e-7, 0.999_999_99, 1e-300, 0.0, 1.0] {
+            let read = |up: bool| shown(value, up).parse::<f64>().unwrap();
+            assert!(read(false) <= value && value <= read(true), "{value}");
+            assert!(read(true) - read(false) <= 2e-4 * value, "{value}");
+        }
+    }
+}

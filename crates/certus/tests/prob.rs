@@ -1,0 +1,112 @@
+//! `certus prob` and `certus mdp` through the binary.
+
+mod support;
+
+use serde_json::Value;
+use support::{Folder, certus};
+
+const CAR: &str = "zoo/stopping_car/stopping_car.certus";
+const LINK: &str = "docs/models/link.prism";
+
+#[test]
+fn probabilities_are_decided_with_exit_codes() {
+    let holds = certus(&["prob", CAR, "rarely_crashes", "--json"]);
+    assert_eq!(holds.code, 0, "{}{}", holds.stdout, holds.stderr);
+    let document: Value = serde_json::from_str(&holds.stdout).unwrap();
+    let result = &document["results"][0];
+    assert_eq!(
+        (&document["system"], &result["verdict"], &result["engine"]),
+        (&"stopping_car".into(), &"holds".into(), &"imdp".into())
+    );
+    let (lower, upper) = (&result["probability"]["lower"], &result["probability"]["upper"]);
+    assert!(
+        lower.as_f64().unwrap() > 0.0 && lower.as_f64() <= upper.as_f64() && upper.as_f64().unwrap() <= 0.08,
+        "{result}"
+    );
+    assert_eq!(result["scope"]["bounded"], 7);
+    assert!((3.0..10.0).contains(&result["start"]["gap"].as_f64().unwrap()));
+    // Three steps more, and the worst start state alone shows that it is false.
+    let folder = Folder::new("prob");
+    let network = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/stopping_car/stopping_car.onnx");
+    let text =
+        std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/stopping_car/stopping_car.certus"));
+    let file = folder
+        .write("strict.certus", text.unwrap().replace("stopping_car.onnx", network).replace("P<=0.08", "P<=0.00001"));
+    let violated = certus(&["prob", &file, "rarely_crashes", "-k", "10"]);
+    assert_eq!(violated.code, 1, "{}{}", violated.stdout, violated.stderr);
+    assert!(violated.stdout.contains("violated: in ["), "{}", violated.stdout);
+    let late = certus(&["prob", CAR, "worst", "-k", "30", "--timeout", "0"]);
+    assert_eq!(late.code, 3, "{}{}", late.stdout, late.stderr);
+}
+
+#[test]
+fn one_unfolding_leaves_its_model_and_its_map() {
+    let folder = Folder::new("prob-files");
+    let (model, map) = (folder.file("car.drn"), folder.file("car.svg"));
+    let ran = certus(&[
+        "prob", CAR, "worst", "--method", "unfold", "--grid", "4", "--model", &model, "--map", &map, "--json",
+    ]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    let upper = document["results"][0]["probability"]["upper"].as_f64().unwrap();
+    let picture = std::fs::read_to_string(&map).unwrap();
+    assert!(picture.starts_with("<svg") && picture.matches("<polygon").count() == 16);
+    // The model that was written gives the same bound.
+    let again = certus(&["mdp", &model, "Pmaxmax=? [ F<=7 \"goal\" ]", "--json"]);
+    assert_eq!(again.code, 0, "{}", again.stderr);
+    let document: Value = serde_json::from_str(&again.stdout).unwrap();
+    assert!((document["probability"]["upper"].as_f64().unwrap() - upper).abs() < 1e-12, "{document} {upper}");
+}
+
+#[test]
+fn bad_questions_name_the_way_out() {
+    let message = |arguments: &[&str]| {
+        let ran = certus(arguments);
+        assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+        ran.stdout + &ran.stderr
+    };
+    assert!(message(&["prob", CAR, "wrost"]).contains("did you mean 'worst'?"));
+    assert!(message(&["prob", "zoo/toy/toy.certus"]).contains("has no property about a probability"));
+    assert!(message(&["prob", "zoo/toy/toy.certus", "below_ten"]).contains("it is no probability"));
+    assert!(message(&["prob", CAR, "worst", "--model", "m.drn"]).contains("--method unfold"));
+    assert!(
+        message(&["prob", CAR, "worst", "--direction", "1,2,3"])
+            .contains("a direction of 3 numbers, but the state has 2")
+    );
+    assert!(message(&["mdp", LINK, "Pmax=? [ F \"delivered\" ]"]).contains("Pmaxmin"));
+    assert!(
+        message(&["mdp", LINK, "Pmaxmin=? [ F \"deliverd\" ]"])
+            .contains("no label \"deliverd\"; it has delivered, lost")
+    );
+    assert!(message(&["prob", CAR, "worst", "--spread", "-1"]).contains("from 0 to 1"));
+    assert!(message(&["mdp", "zoo/toy/toy.certus"]).contains(".drn, .tra and .prism"));
+}
+
+#[test]
+fn a_model_goes_through_every_format() {
+    let folder = Folder::new("mdp");
+    let value = |file: &str| {
+        let ran = certus(&["mdp", file, "Pmaxmin=? [ F \"delivered\" ]", "--json"]);
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+        (document["probability"]["lower"].as_f64().unwrap(), document["probability"]["upper"].as_f64().unwrap())
+    };
+    // Sending at once, every time, against the worst loss.
+    let exact = 1.0 - 0.5f64.powi(3);
+    let (low, high) = value(LINK);
+    assert!(low <= exact && exact <= high && high - low < 1e-9, "{low} {high}");
+    for name in ["link.drn", "link.tra", "link.prism"] {
+        let file = folder.file(name);
+        assert_eq!(certus(&["mdp", LINK, "--write", &file]).code, 0);
+        let (low, high) = value(&file);
+        assert!(low <= exact && exact <= high && high - low < 1e-9, "{name}: {low} {high}");
+    }
+    let values = folder.file("values.csv");
+    assert_eq!(certus(&["mdp", LINK, "Pmaxmin>=0.87 [ F \"delivered\" ]", "--values", &values]).code, 0);
+    let table = std::fs::read_to_string(&values).unwrap();
+    assert!(
+        table.starts_with("state,lower,upper,choice\n") && table.lines().nth(1).unwrap().ends_with(",send"),
+        "{table}"
+    );
+    assert_eq!(certus(&["mdp", LINK, "Pmaxmin>=0.88 [ F \"delivered\" ]"]).code, 1);
+}

@@ -53,8 +53,7 @@ const DIGITS: usize = 13;
 /// More states than this: multipliers of the domain are left out.
 const MANY_STATES: usize = 8;
 
-struct Setting<'p> {
-    plant: &'p Plant,
+struct Setting {
     /// Powers of two for states, then choices.
     scales: Vec<f64>,
     /// The closed loop in scaled coordinates.
@@ -74,8 +73,8 @@ fn mirrored(poly: &Poly) -> Poly {
     poly.rescaled(&vec![-1.0; poly.variables()])
 }
 
-impl<'p> Setting<'p> {
-    fn new(plant: &'p Plant, policy: &Policy, region: &[(f64, f64)]) -> Setting<'p> {
+impl Setting {
+    fn new(plant: &Plant, policy: &Policy, region: &[(f64, f64)]) -> Setting {
         let states = plant.states();
         let size = |&(a, b): &(f64, f64)| power_of_two(a.abs().max(b.abs()));
         let mut scales: Vec<f64> = plant
@@ -118,7 +117,7 @@ impl<'p> Setting<'p> {
                 copy(false).or_else(|| symmetric.then(|| copy(true)).flatten())
             })
             .collect();
-        Setting { plant, scales, next, pieces, symmetric, copies }
+        Setting { scales, next, pieces, symmetric, copies }
     }
 
     /// (x − lower)(upper − x) over the given range in scaled coordinates, with the factor it was given.
@@ -176,7 +175,7 @@ fn half_polytope(support: &[Monomial], variables: usize) -> Vec<Monomial> {
 
 /// A claim with its bases chosen.
 fn claim(
-    setting: &Setting<'_>,
+    setting: &Setting,
     parts: Vec<(usize, Poly)>,
     constant: Poly,
     constraints: Vec<(Poly, usize)>,
@@ -310,7 +309,7 @@ pub fn search(
 }
 
 /// The mean of a monomial over the domain in scaled coordinates.
-fn mean(monomial: &[u8], setting: &Setting<'_>, plant: &Plant) -> f64 {
+fn mean(monomial: &[u8], setting: &Setting, plant: &Plant) -> f64 {
     let along = |(i, &e): (usize, &u8)| {
         let (lower, upper) = plant.domain[i];
         let scale = setting.scales[i];

@@ -167,6 +167,25 @@ impl Poly {
     }
 }
 
+/// A polynomial laid out for many evaluations: each term a coefficient and its variables, repeated.
+#[derive(Clone, Debug)]
+pub struct Fast(Vec<(f64, Vec<usize>)>);
+
+impl Fast {
+    /// The same polynomial.
+    pub fn new(poly: &Poly) -> Fast {
+        let factors = |monomial: &Monomial| {
+            monomial.iter().enumerate().flat_map(|(i, &e)| std::iter::repeat_n(i, usize::from(e))).collect()
+        };
+        Fast(poly.terms().map(|(monomial, c)| (c, factors(monomial))).collect())
+    }
+
+    /// The value at a point.
+    pub fn value(&self, point: &[f64]) -> f64 {
+        self.0.iter().map(|(c, factors)| factors.iter().fold(*c, |product, &i| product * point[i])).sum()
+    }
+}
+
 /// The total degree of a monomial.
 pub fn degree(monomial: &[u8]) -> usize {
     monomial.iter().map(|&e| usize::from(e)).sum()

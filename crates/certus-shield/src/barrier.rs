@@ -17,7 +17,7 @@ use certus_audit::shield::{Branch, Identity, Invariant, Monomial, Multiplier, Sq
 
 use crate::plant::{Plant, Policy, short_number};
 use crate::polynomial::{Poly, degree, monomial_value, monomials};
-use crate::squares::{Claim, Program};
+use crate::squares::{Candidate, Claim, Program};
 
 /// What kind of invariant is sought.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -208,6 +208,51 @@ pub fn search(
     kind: Kind,
     deadline: Option<Instant>,
 ) -> Option<Found> {
+    seek(plant, policy, region, kind, None, deadline)
+}
+
+/// Seeks the proof for a program and an E that are given, claim by claim.
+pub fn certify(
+    plant: &Plant,
+    policy: &Policy,
+    region: &[(f64, f64)],
+    kind: Kind,
+    barrier: &Poly,
+    deadline: Option<Instant>,
+) -> Option<Found> {
+    seek(plant, policy, region, kind, Some(barrier), deadline)
+}
+
+/// Solves the claims of a program one by one for a given E; the last claim, which only fixes the scale of E, is left out.
+fn certified(
+    program: &Program,
+    basis: &[Monomial],
+    barrier: &Poly,
+    scales: &[f64],
+    deadline: Option<Instant>,
+) -> Option<Candidate> {
+    let free: Vec<f64> = basis.iter().map(|m| barrier.coefficient(m) * monomial_value(m, scales)).collect();
+    let (_, claims) = program.claims.split_last()?;
+    let mut identities = Vec::with_capacity(claims.len());
+    for claim in claims {
+        let mut own = claim.clone();
+        for (variable, part) in own.parts.drain(..) {
+            own.constant = own.constant.plus(&part, free[variable]);
+        }
+        let single = Program { objective: Vec::new(), claims: vec![own], inside: program.inside };
+        identities.extend(single.solve(deadline)?.identities);
+    }
+    Some(Candidate { free, identities })
+}
+
+fn seek(
+    plant: &Plant,
+    policy: &Policy,
+    region: &[(f64, f64)],
+    kind: Kind,
+    fixed_barrier: Option<&Poly>,
+    deadline: Option<Instant>,
+) -> Option<Found> {
     let setting = Setting::new(plant, policy, region);
     let states = plant.states();
     let all: Vec<usize> = (0..states).collect();
@@ -233,11 +278,14 @@ pub fn search(
     let sides: Vec<(Poly, f64)> = domain_sides.into_iter().chain(choice_sides).collect();
     let step_constraints =
         used.iter().map(|&i| (sides[i].0.clone(), (step_degree - sides[i].0.degree()) / 2)).collect();
+    // A loop of small steps changes E by little: the claim is made of the size of the others, and the margin smaller.
+    let slowness = power_of_two(1.0 / (1.0 - kind.contraction).clamp(1e-9, 1.0));
+    let margin = MARGIN.min(1.0 / (64.0 * slowness));
     let step = |poly: Poly| {
         let wide = poly.widened(variables).scaled(kind.contraction);
-        wide.plus(&poly.compose(&setting.next), -1.0)
+        wide.plus(&poly.compose(&setting.next), -1.0).scaled(slowness)
     };
-    let constant = Poly::constant(variables, -MARGIN);
+    let constant = Poly::constant(variables, -margin * slowness);
     claims.push(claim(&setting, barrier(1.0, &step), constant, step_constraints, true));
 
     // The unsafe pieces.
@@ -273,7 +321,10 @@ pub fn search(
 
     let objective: Vec<f64> = basis.iter().map(|m| mean(m, &setting, plant)).collect();
     let program = Program { objective: objective.clone(), claims, inside: kind.inside };
-    let candidate = program.solve(deadline)?;
+    let candidate = match fixed_barrier {
+        None => program.solve(deadline)?,
+        Some(barrier) => certified(&program, &basis, barrier, &setting.scales, deadline)?,
+    };
 
     // Back to the system's own coordinates.
     let inverse: Vec<f64> = setting.scales.iter().map(|s| 1.0 / s).collect();
@@ -283,9 +334,9 @@ pub fn search(
         .map(|(m, &c)| (short_number(c * monomial_value(m, &inverse), DIGITS), m.clone()))
         .filter(|(c, _)| *c != 0.0)
         .collect();
-    let restored = |identity: &Identity, places: &[(usize, f64)]| restore(identity, places, &inverse);
+    let restored = |identity: &Identity, places: &[(usize, f64)]| restore(identity, places, &inverse, 1.0);
     let step_places: Vec<(usize, f64)> = used.iter().map(|&i| (i, sides[i].1)).collect();
-    let step = restored(&candidate.identities[0], &step_places);
+    let step = restore(&candidate.identities[0], &step_places, &inverse, 1.0 / slowness);
     let mut pieces: Vec<(f64, Identity)> = Vec::new();
     for (index, piece) in setting.pieces.iter().enumerate() {
         let identity = match setting.copies[index] {
@@ -303,7 +354,7 @@ pub fn search(
     let start_places: Vec<(usize, f64)> = start_sides.iter().enumerate().map(|(i, (_, factor))| (i, *factor)).collect();
     let start = restored(&candidate.identities[start], &start_places);
     let program = policy.iter().map(|p| p.terms().map(|(m, c)| (c, m.clone())).collect()).collect();
-    let proof = SquareProof { barrier: terms, contraction: kind.contraction, margin: MARGIN, step, pieces };
+    let proof = SquareProof { barrier: terms, contraction: kind.contraction, margin, step, pieces };
     let mean = objective.iter().zip(&candidate.free).map(|(a, b)| a * b).sum();
     Some(Found { branch: Branch { program, invariant: Invariant::Polynomial(proof) }, start, mean })
 }
@@ -324,9 +375,10 @@ fn mean(monomial: &[u8], setting: &Setting, plant: &Plant) -> f64 {
 }
 
 /// An identity in the system's own coordinates; `places` has, for each multiplier, the constraint that it belongs to and the
-/// factor that the constraint was given.
-fn restore(identity: &Identity, places: &[(usize, f64)], inverse: &[f64]) -> Identity {
+/// factor that the constraint was given; `overall` undoes the factor of the claim.
+fn restore(identity: &Identity, places: &[(usize, f64)], inverse: &[f64], overall: f64) -> Identity {
     let squares = |squares: &Squares, factor: f64| {
+        let factor = factor * overall;
         let weights: Vec<f64> = squares.basis.iter().map(|m| monomial_value(m, inverse)).collect();
         let entry = |i: usize, (j, &g): (usize, &f64)| short_number(g * weights[i] * weights[j] * factor, DIGITS);
         let gram = squares.gram.iter().enumerate();

@@ -11,6 +11,7 @@
 pub mod barrier;
 pub mod candidates;
 pub mod cover;
+pub mod ellipsoid;
 pub mod linear;
 pub mod network;
 pub mod plant;

@@ -65,25 +65,31 @@ pub fn regulator(a: &Matrix, b: &Matrix, q: &[f64], r: &[f64]) -> Option<Matrix>
     let diagonal = |d: &[f64]| -> Matrix {
         (0..d.len()).map(|i| (0..d.len()).map(|j| if i == j { d[i] } else { 0.0 }).collect()).collect()
     };
-    let (at, bt) = (transposed(a), transposed(b));
-    let mut p = diagonal(q);
-    let mut gain: Option<Matrix> = None;
-    for _ in 0..20_000 {
-        let pb = multiply(&p, b);
-        let inner = plus(&diagonal(r), &multiply(&bt, &pb), 1.0);
-        let k = solve(&inner, &multiply(&multiply(&bt, &p), a))?;
-        let closed = plus(a, &multiply(b, &k), -1.0);
-        let next = plus(&diagonal(q), &multiply(&multiply(&at, &p), &closed), 1.0);
-        let change = (0..n).flat_map(|i| (0..n).map(move |j| (i, j)));
-        let size = next.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
-        let moved = change.fold(0.0f64, |m, (i, j)| m.max((next[i][j] - p[i][j]).abs()));
-        p = next;
-        gain = Some(k);
-        if moved <= 1e-10 * size || !size.is_finite() {
+    // The structured doubling algorithm (Chu, Fan, Lin, Wang 2004): each round looks twice as far ahead.
+    let identity = diagonal(&vec![1.0; n]);
+    let inverse_r: Vec<f64> = r.iter().map(|r| 1.0 / r).collect();
+    let mut forward = a.clone();
+    let mut reach = multiply(&multiply(b, &diagonal(&inverse_r)), &transposed(b));
+    let mut cost = diagonal(q);
+    for _ in 0..64 {
+        let inner = plus(&identity, &multiply(&reach, &cost), 1.0);
+        let solved = solve(&inner, &forward)?;
+        let moved = solve(&inner, &reach)?;
+        let growth = multiply(&multiply(&transposed(&forward), &cost), &solved);
+        reach = plus(&reach, &multiply(&multiply(&forward, &moved), &transposed(&forward)), 1.0);
+        forward = multiply(&forward, &solved);
+        cost = plus(&cost, &growth, 1.0);
+        let size = |m: &Matrix| m.iter().flatten().fold(0.0f64, |m, x| m.max(x.abs()));
+        if !size(&cost).is_finite() {
+            return None;
+        }
+        if size(&growth) <= 1e-13 * size(&cost) {
             break;
         }
     }
-    let gain = gain?;
+    let bt = transposed(b);
+    let inner = plus(&diagonal(r), &multiply(&multiply(&bt, &cost), b), 1.0);
+    let gain = solve(&inner, &multiply(&multiply(&bt, &cost), a))?;
     let finite = gain.iter().flatten().all(|x| x.is_finite());
     finite.then(|| gain.into_iter().map(|row| row.into_iter().map(|x| -x).collect()).collect())
 }

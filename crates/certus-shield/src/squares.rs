@@ -4,7 +4,7 @@
 //! linearly on them and has to be a sum of squares plus sums of squares times constraints. Gram matrices are kept a little
 //! away from the boundary of the cone, so that they survive rounding. What comes out is a candidate, no proof.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use certus_audit::shield::{Identity, Monomial, Multiplier, Squares};
@@ -71,6 +71,8 @@ impl Program {
     pub fn solve(&self, deadline: Option<Instant>) -> Option<Candidate> {
         let free = self.objective.len();
         let mut columns = free;
+        // Where every product of two monomials comes once, the Gram matrix follows from the rest, and has no variables.
+        let determined: Vec<bool> = self.claims.iter().map(products_differ).collect();
         let mut block = |basis: &[Monomial]| {
             let block = Block { start: columns, size: basis.len() };
             columns += block.entries();
@@ -79,8 +81,9 @@ impl Program {
         let layout: Vec<(Vec<Block>, Vec<Vec<Block>>)> = self
             .claims
             .iter()
-            .map(|claim| {
-                let own = claim.basis.iter().map(|basis| block(basis)).collect();
+            .zip(&determined)
+            .map(|(claim, determined)| {
+                let own = if *determined { Vec::new() } else { claim.basis.iter().map(|basis| block(basis)).collect() };
                 let multipliers =
                     claim.constraints.iter().map(|(_, bases)| bases.iter().map(|b| block(b)).collect()).collect();
                 (own, multipliers)
@@ -88,8 +91,17 @@ impl Program {
             .collect();
         let mut triplets: Vec<(usize, usize, f64)> = Vec::new();
         let mut right: Vec<f64> = Vec::new();
-        for (claim, (own, multipliers)) in self.claims.iter().zip(&layout) {
-            equations(claim, own, multipliers, &mut triplets, &mut right);
+        let mut sums: Vec<Option<Sums>> = Vec::new();
+        for ((claim, (own, multipliers)), determined) in self.claims.iter().zip(&layout).zip(&determined) {
+            let own_sums = gathered(claim, own, multipliers);
+            let known = if *determined { products(claim) } else { HashMap::new() };
+            for (_, sum) in own_sums.iter().filter(|(monomial, _)| !known.contains_key(*monomial)) {
+                for &(variable, coefficient) in &sum.parts {
+                    triplets.push((variable, right.len(), coefficient));
+                }
+                right.push(-sum.constant);
+            }
+            sums.push(determined.then_some(own_sums));
         }
         let mut cones = vec![SupportedConeT::ZeroConeT(right.len())];
         let blocks = layout.iter().flat_map(|(own, multipliers)| own.iter().chain(multipliers.iter().flatten()));
@@ -102,6 +114,24 @@ impl Program {
                 }
             }
             cones.push(SupportedConeT::PSDTriangleConeT(block.size));
+        }
+        for (claim, sums) in self.claims.iter().zip(&sums) {
+            let Some(sums) = sums else { continue };
+            for basis in claim.basis.iter().filter(|basis| !basis.is_empty()) {
+                for j in 0..basis.len() {
+                    for i in 0..=j {
+                        // s = scale · (sum / entries of this product) − inside on the diagonal.
+                        let (scale, entries) = if i == j { (1.0, 1.0) } else { (std::f64::consts::SQRT_2, 2.0) };
+                        let sum = sums.get(&monomial_product(&basis[i], &basis[j]));
+                        for &(variable, coefficient) in sum.iter().flat_map(|sum| &sum.parts) {
+                            triplets.push((variable, right.len(), -scale * coefficient / entries));
+                        }
+                        let constant = sum.map_or(0.0, |sum| sum.constant);
+                        right.push(scale * constant / entries - if i == j { self.inside } else { 0.0 });
+                    }
+                }
+                cones.push(SupportedConeT::PSDTriangleConeT(basis.len()));
+            }
         }
         let matrix = compressed(right.len(), columns, triplets);
         let mut objective = self.objective.clone();
@@ -123,13 +153,13 @@ impl Program {
         if x.len() != columns || x.iter().any(|value| !value.is_finite()) {
             return None;
         }
-        let identities = self.claims.iter().zip(&layout).map(|(claim, (own, multipliers))| {
+        let identities = self.claims.iter().zip(&layout).zip(&sums).map(|((claim, (own, multipliers)), sums)| {
             let of = |bases: &[Vec<Monomial>], blocks: &[Block]| squares(bases, blocks, x);
             let multiplier = |(constraint, ((_, bases), blocks)): (usize, (&(Poly, Vec<Vec<Monomial>>), &Vec<Block>))| {
                 Multiplier { constraint, squares: of(bases, blocks) }
             };
             Identity {
-                free: of(&claim.basis, own),
+                free: sums.as_ref().map_or_else(|| of(&claim.basis, own), |sums| implied(&claim.basis, sums, x)),
                 multipliers: claim.constraints.iter().zip(multipliers).enumerate().map(multiplier).collect(),
             }
         });
@@ -137,47 +167,54 @@ impl Program {
     }
 }
 
-/// One equation per monomial: claim = free sum of squares + Σ multiplier · constraint.
-fn equations(
-    claim: &Claim,
-    own: &[Block],
-    multipliers: &[Vec<Block>],
-    triplets: &mut Vec<(usize, usize, f64)>,
-    right: &mut Vec<f64>,
-) {
-    let mut rows: HashMap<Monomial, usize> = HashMap::new();
-    let first = right.len();
-    let mut row = |monomial: Monomial, right: &mut Vec<f64>| {
-        let next = first + rows.len();
-        *rows.entry(monomial).or_insert_with(|| {
-            right.push(0.0);
-            next
-        })
-    };
+/// What stands beside a monomial: a constant and multiples of variables.
+#[derive(Clone, Debug, Default)]
+struct Sum {
+    constant: f64,
+    parts: Vec<(usize, f64)>,
+}
+
+type Sums = BTreeMap<Monomial, Sum>;
+
+/// The products of two monomials of a claim's basis that its Gram matrix can take.
+fn products(claim: &Claim) -> HashMap<Monomial, usize> {
+    let mut all = HashMap::new();
+    for basis in &claim.basis {
+        for j in 0..basis.len() {
+            for i in 0..=j {
+                *all.entry(monomial_product(&basis[i], &basis[j])).or_insert(0) += 1;
+            }
+        }
+    }
+    all
+}
+
+fn products_differ(claim: &Claim) -> bool {
+    products(claim).values().all(|&count| count == 1)
+}
+
+/// Claim − Σ multiplier · constraint − free sum of squares, monomial by monomial; the last is left out if it has no variables.
+fn gathered(claim: &Claim, own: &[Block], multipliers: &[Vec<Block>]) -> Sums {
+    let mut sums = Sums::new();
     for (monomial, coefficient) in claim.constant.terms() {
-        let place = row(monomial.clone(), right);
-        right[place] -= coefficient;
+        sums.entry(monomial.clone()).or_default().constant += coefficient;
     }
     for (variable, part) in &claim.parts {
         for (monomial, coefficient) in part.terms() {
-            let place = row(monomial.clone(), right);
-            triplets.push((*variable, place, coefficient));
+            sums.entry(monomial.clone()).or_default().parts.push((*variable, coefficient));
         }
     }
-    let mut squares = |basis: &[Monomial], block: Block, factor: Option<&Poly>, right: &mut Vec<f64>| {
+    let mut squares = |basis: &[Monomial], block: Block, factor: Option<&Poly>| {
         for j in 0..block.size {
             for i in 0..=j {
                 let weight = if i == j { -1.0 } else { -2.0 };
-                let product = monomial_product(&basis[i], &basis[j]);
+                let (product, variable) = (monomial_product(&basis[i], &basis[j]), block.variable(i, j));
                 match factor {
-                    None => {
-                        let place = row(product, right);
-                        triplets.push((block.variable(i, j), place, weight));
-                    }
+                    None => sums.entry(product).or_default().parts.push((variable, weight)),
                     Some(factor) => {
                         for (monomial, coefficient) in factor.terms() {
-                            let place = row(monomial_product(&product, monomial), right);
-                            triplets.push((block.variable(i, j), place, weight * coefficient));
+                            let place = sums.entry(monomial_product(&product, monomial)).or_default();
+                            place.parts.push((variable, weight * coefficient));
                         }
                     }
                 }
@@ -185,13 +222,32 @@ fn equations(
         }
     };
     for (basis, &block) in claim.basis.iter().zip(own) {
-        squares(basis, block, None, right);
+        squares(basis, block, None);
     }
     for ((constraint, bases), blocks) in claim.constraints.iter().zip(multipliers) {
         for (basis, &block) in bases.iter().zip(blocks) {
-            squares(basis, block, Some(constraint), right);
+            squares(basis, block, Some(constraint));
         }
     }
+    sums
+}
+
+/// The Gram matrix that follows from the rest.
+fn implied(bases: &[Vec<Monomial>], sums: &Sums, x: &[f64]) -> Squares {
+    let basis: Vec<Monomial> = bases.iter().flatten().cloned().collect();
+    let mut gram: Vec<Vec<f64>> = (0..basis.len()).map(|i| vec![0.0; i + 1]).collect();
+    let mut offset = 0;
+    for block in bases {
+        for j in 0..block.len() {
+            for i in 0..=j {
+                let Some(sum) = sums.get(&monomial_product(&block[i], &block[j])) else { continue };
+                let value = sum.constant + sum.parts.iter().map(|&(v, c)| c * x[v]).sum::<f64>();
+                gram[offset + j][offset + i] = if i == j { value } else { value / 2.0 };
+            }
+        }
+        offset += block.len();
+    }
+    Squares { basis, gram }
 }
 
 /// Column-compressed, with equal places added.

@@ -14,9 +14,10 @@ use certus_audit::shield::{
 use certus_graph::Graph;
 use certus_lang::system::{Property, System};
 
-use crate::barrier::{self, Kind};
+use crate::barrier::{self, Found, Kind};
 use crate::candidates::{Search, equilibrium, fitted, random_search, regulators};
 use crate::cover::{Covered, Set, cover};
+use crate::ellipsoid;
 use crate::linear::spectral_radius;
 use crate::network::Network;
 use crate::plant::{Plant, Policy, readable};
@@ -343,7 +344,10 @@ impl Work<'_> {
             }
         }
         if form != Form::Polyhedron {
-            let degrees = self.options.degree.map_or(vec![2, 4], |degree| vec![degree]);
+            // The effort grows with the fourth power of the number of variables and more: asked for, it is made.
+            let small = self.plant.states() + self.plant.choices.len() <= MOST_CUT;
+            let usual = if small { vec![2, 4] } else { vec![2] };
+            let degrees = self.options.degree.map_or(usual, |degree| vec![degree]);
             for degree in degrees {
                 for contraction in self.contractions(policy) {
                     if self.stopped() {
@@ -351,7 +355,7 @@ impl Work<'_> {
                     }
                     (self.progress)(format!("program {}: degree {degree}, λ = {contraction:.4}", self.tried));
                     let kind = Kind { degree, contraction, inside: 1e-5 };
-                    let found = barrier::search(&self.plant, policy, region, kind, self.options.deadline);
+                    let found = self.barrier(policy, region, kind);
                     if let Some(found) = found
                         && self.accepted(&found.branch, Some(&found.start), region)
                     {
@@ -364,6 +368,19 @@ impl Work<'_> {
             return self.polyhedron(policy, region, MANY_HALFSPACES).map(|branch| (branch, None));
         }
         None
+    }
+
+    /// A polynomial invariant; for many states, an ellipsoid first and its proof then.
+    fn barrier(&self, policy: &Policy, region: &[(f64, f64)], kind: Kind) -> Option<Found> {
+        let deadline = self.options.deadline;
+        if self.plant.states() > MOST_CUT && kind.degree == 2 {
+            let barrier = ellipsoid::search(&self.plant, policy, region, kind.contraction, deadline)?;
+            // The proof may use a little more than the ellipsoid was made with.
+            let slack = kind.contraction + 0.2 * (1.0 - kind.contraction);
+            let kind = Kind { contraction: short_power(slack), inside: 1e-9, ..kind };
+            return barrier::certify(&self.plant, policy, region, kind, &barrier, deadline);
+        }
+        barrier::search(&self.plant, policy, region, kind, deadline)
     }
 
     fn polyhedron(&self, policy: &Policy, region: &[(f64, f64)], most: usize) -> Option<Branch> {
@@ -397,8 +414,7 @@ impl Work<'_> {
             })
             .collect();
         let radius = spectral_radius(&closed).powi(2).min(0.99999);
-        // Doubles of few digits: they enter products of exact numbers.
-        [0.5, 0.9, 0.2].iter().map(|share| ((radius + (1.0 - radius) * share) * 4096.0 * 4096.0).round() / (4096.0 * 4096.0)).collect()
+        [0.5, 0.9, 0.2].iter().map(|share| short_power(radius + (1.0 - radius) * share)).collect()
     }
 
     /// Whether the audit accepts a branch for a box.
@@ -419,6 +435,11 @@ impl Work<'_> {
         };
         check(&model, &shield, &mut || {}).is_ok()
     }
+}
+
+/// A number of at most 24 binary digits after the point: it enters products of exact numbers.
+fn short_power(value: f64) -> f64 {
+    (value * 16_777_216.0).round() / 16_777_216.0
 }
 
 /// The polynomial of an action, for readers: terms from the highest to the constant.

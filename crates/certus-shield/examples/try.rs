@@ -13,7 +13,7 @@ fn main() {
     let net = FileNetworks::new(format!("zoo/{name}")).load(&system.networks[0].path).unwrap();
     let t = std::time::Instant::now();
     let verbose = std::env::var("V").is_ok();
-    let r = synthesise(&system, property, &net, &Options { degree, form, threads: 2, deadline: Some(t + std::time::Duration::from_secs(120)), ..Options::default() }, &Default::default(), &|s| if verbose { eprintln!("{s}") });
+    let r = synthesise(&system, property, &net, &Options { degree, form, threads: 2, deadline: Some(t + std::time::Duration::from_secs(120)), ..Options::default() }, &Default::default(), &|s| if verbose { eprintln!("{:.2?} {s}", t.elapsed()) });
     match r {
         Ok(s) => { println!("{name}: OK {:?} boxes {} {:?} {:?}", t.elapsed(), s.accepted.boxes, s.accepted.branches, s.origins); if verbose { println!("{:?}\n{}", s.shield.domain.iter().map(|r| (r.lower.as_ref().map(certus_audit::shield::rounded), r.upper.as_ref().map(certus_audit::shield::rounded))).collect::<Vec<_>>(), program_text(&s.shield, &s.states, "a")); } }
         Err(e) => println!("{name}: {e:?} {:?}", t.elapsed()),

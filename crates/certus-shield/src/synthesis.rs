@@ -364,7 +364,7 @@ impl Work<'_> {
                 }
             }
         }
-        if polyhedra && form == Form::Auto {
+        if polyhedra && form == Form::Auto && self.plant.states() <= 2 * MOST_CUT {
             return self.polyhedron(policy, region, MANY_HALFSPACES).map(|branch| (branch, None));
         }
         None

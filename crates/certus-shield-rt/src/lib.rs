@@ -158,13 +158,7 @@ impl Monitor {
     }
 
     /// The branch whose invariant every predicted corner is inside of: the one in use if it will do.
-    fn passing<G: Guard + ?Sized>(
-        &self,
-        guard: &G,
-        state: &[f64],
-        actions: &[f64],
-        next: &mut [f64],
-    ) -> Option<usize> {
+    fn passing<G: Guard + ?Sized>(&self, guard: &G, state: &[f64], actions: &[f64], next: &mut [f64]) -> Option<usize> {
         let kept = |branch: usize, next: &mut [f64]| {
             (0..guard.corners()).all(|corner| {
                 guard.predict(state, actions, corner, next);

@@ -81,7 +81,11 @@ impl Setting {
             .domain
             .iter()
             .zip(&plant.init)
-            .map(|(domain, init)| if domain.0.is_finite() && domain.1.is_finite() { size(domain) } else { 4.0 * size(init) })
+            .map(
+                |(domain, init)| {
+                    if domain.0.is_finite() && domain.1.is_finite() { size(domain) } else { 4.0 * size(init) }
+                },
+            )
             .collect();
         scales.extend(plant.choices.iter().map(size));
         let closed = plant.closed(policy);
@@ -153,7 +157,8 @@ fn half_polytope(support: &[Monomial], variables: usize) -> Vec<Monomial> {
     let among: Vec<usize> = (0..variables).filter(|&v| support.iter().any(|m| m[v] > 0)).collect();
     let highest = support.iter().map(|m| degree(m)).max().unwrap_or(0);
     let lowest = support.iter().map(|m| degree(m)).min().unwrap_or(0);
-    let mut directions: Vec<Vec<i64>> = among.iter().map(|&v| (0..variables).map(|i| i64::from(i == v)).collect()).collect();
+    let mut directions: Vec<Vec<i64>> =
+        among.iter().map(|&v| (0..variables).map(|i| i64::from(i == v)).collect()).collect();
     let mut state = 88_172_645_463_325_252u64;
     for _ in 0..64 {
         let mut draw = || {
@@ -165,8 +170,7 @@ fn half_polytope(support: &[Monomial], variables: usize) -> Vec<Monomial> {
         directions.push((0..variables).map(|_| draw()).collect());
     }
     let along = |direction: &[i64], m: &[u8]| direction.iter().zip(m).map(|(d, &e)| d * i64::from(e)).sum::<i64>();
-    let most: Vec<i64> =
-        directions.iter().map(|d| support.iter().map(|m| along(d, m)).max().unwrap_or(0)).collect();
+    let most: Vec<i64> = directions.iter().map(|d| support.iter().map(|m| along(d, m)).max().unwrap_or(0)).collect();
     monomials(variables, &among, highest / 2)
         .into_iter()
         .filter(|m| 2 * degree(m) >= lowest && directions.iter().zip(&most).all(|(d, &most)| 2 * along(d, m) <= most))
@@ -256,10 +260,8 @@ fn seek(
     let setting = Setting::new(plant, policy, region);
     let states = plant.states();
     let all: Vec<usize> = (0..states).collect();
-    let basis: Vec<Monomial> = monomials(states, &all, kind.degree)
-        .into_iter()
-        .filter(|m| !setting.symmetric || degree(m) % 2 == 0)
-        .collect();
+    let basis: Vec<Monomial> =
+        monomials(states, &all, kind.degree).into_iter().filter(|m| !setting.symmetric || degree(m) % 2 == 0).collect();
     let barrier = |factor: f64, change: &dyn Fn(Poly) -> Poly| -> Vec<(usize, Poly)> {
         basis.iter().enumerate().map(|(k, m)| (k, change(Poly::term(m.clone(), factor)))).collect()
     };
@@ -291,8 +293,7 @@ fn seek(
     // The unsafe pieces.
     let mut piece_claims: HashMap<usize, usize> = HashMap::new();
     for (index, piece) in setting.pieces.iter().enumerate().filter(|&(i, _)| setting.copies[i].is_none()) {
-        let constraints =
-            piece.iter().map(|(g, _)| (g.clone(), kind.degree.saturating_sub(g.degree()) / 2)).collect();
+        let constraints = piece.iter().map(|(g, _)| (g.clone(), kind.degree.saturating_sub(g.degree()) / 2)).collect();
         piece_claims.insert(index, claims.len());
         let constant = Poly::constant(states, -ABOVE);
         claims.push(claim(&setting, barrier(1.0, &plain), constant, constraints, false));

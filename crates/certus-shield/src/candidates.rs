@@ -130,8 +130,7 @@ pub fn random_search(
         })
         .collect();
     let count = sketch.len() * plant.actions();
-    let mut weights: Vec<f64> =
-        start.iter().flat_map(|poly| sketch.iter().map(|m| poly.coefficient(m))).collect();
+    let mut weights: Vec<f64> = start.iter().flat_map(|poly| sketch.iter().map(|m| poly.coefficient(m))).collect();
     let size = weights.iter().fold(0.0f64, |m, w| m.max(w.abs())).max(0.1);
     let policy = |weights: &[f64]| -> Policy { weights.chunks(sketch.len()).map(|w| assembled(sketch, w)).collect() };
     let score = |weights: &[f64]| value(&simulator, plant, network, &policy(weights), &starts, search.steps);

@@ -64,9 +64,8 @@ fn highest(polynomial: &Poly, region: &[(f64, f64)]) -> Option<f64> {
         .map(|(i, &(a, b))| Poly::constant(variables, a).plus(&Poly::variable(variables, i), b - a))
         .collect();
     let unit = polynomial.compose(&moved);
-    let degrees: Vec<usize> = (0..variables)
-        .map(|i| polynomial.terms().map(|(m, _)| usize::from(m[i])).max().unwrap_or(0))
-        .collect();
+    let degrees: Vec<usize> =
+        (0..variables).map(|i| polynomial.terms().map(|(m, _)| usize::from(m[i])).max().unwrap_or(0)).collect();
     let count = degrees.iter().try_fold(1usize, |product, d| product.checked_mul(d + 1))?;
     if count > MAX_COEFFICIENTS {
         return None;
@@ -117,18 +116,14 @@ fn part(sets: &[Set], region: &[(f64, f64)], left: &mut usize) -> Covered {
     let corners = (0..1usize << region.len().min(6)).map(|bits| -> Vec<f64> {
         region.iter().enumerate().map(|(i, &(a, b))| if bits >> i.min(6) & 1 == 0 { a } else { b }).collect()
     });
-    if let Some(point) =
-        corners.chain([middle]).find(|point| sets.iter().all(|set| set.value(point) > 1e-12))
-    {
+    if let Some(point) = corners.chain([middle]).find(|point| sets.iter().all(|set| set.value(point) > 1e-12)) {
         return Covered::No(point);
     }
     if *left == 0 {
         return Covered::Unknown;
     }
     *left -= 1;
-    let widest = (0..region.len()).max_by(|&i, &j| {
-        (region[i].1 - region[i].0).total_cmp(&(region[j].1 - region[j].0))
-    });
+    let widest = (0..region.len()).max_by(|&i, &j| (region[i].1 - region[i].0).total_cmp(&(region[j].1 - region[j].0)));
     let Some(state) = widest.filter(|&i| region[i].1 > region[i].0) else { return Covered::Unknown };
     let at = 0.5 * (region[state].0 + region[state].1);
     let mut half = region.to_vec();

@@ -11,7 +11,9 @@
 pub mod barrier;
 pub mod candidates;
 pub mod cover;
+pub mod document;
 pub mod ellipsoid;
+pub mod export;
 pub mod horner;
 pub mod linear;
 pub mod network;
@@ -22,3 +24,4 @@ pub mod rollout;
 pub mod runtime;
 pub mod squares;
 pub mod synthesis;
+pub mod trial;

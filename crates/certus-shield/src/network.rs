@@ -56,8 +56,7 @@ impl Network {
         let zeros = vec![0.0; self.results * batch];
         slices.push(&zeros);
         self.arguments.run(&mut scratch.arguments, &slices, batch)?;
-        let seen: Vec<f32> =
-            self.arguments.output(&scratch.arguments, &slices, 0).iter().map(|&x| x as f32).collect();
+        let seen: Vec<f32> = self.arguments.output(&scratch.arguments, &slices, 0).iter().map(|&x| x as f32).collect();
         // A network with several inputs sees consecutive parts of the arguments.
         let graph = self.evaluator.graph();
         let mut parts: Vec<&[f32]> = Vec::new();

@@ -80,7 +80,9 @@ pub fn search(plant: &Plant, policy: &Policy, options: Options, deadline: Option
         rows[place].proof = proof;
         place += 1;
     }
-    let pieces = piece_rows.into_iter().map(|(constraint, row, weight)| PieceProof { constraint, multipliers: vec![(row, weight)] });
+    let pieces = piece_rows
+        .into_iter()
+        .map(|(constraint, row, weight)| PieceProof { constraint, multipliers: vec![(row, weight)] });
     let halfspaces =
         rows.into_iter().map(|row| Halfspace { normal: row.normal, bound: row.bound, multipliers: row.proof });
     let invariant = Invariant::Polyhedron(Polyhedron { halfspaces: halfspaces.collect(), pieces: pieces.collect() });
@@ -118,7 +120,8 @@ fn first_rows(plant: &Plant, policy: &Policy) -> Option<(Vec<Row>, PieceRows)> {
         let depth = |p: &Poly| {
             let slopes = p.slopes();
             let constant = p.coefficient(&vec![0; states]);
-            let top: f64 = slopes.iter().zip(&plant.init).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
+            let top: f64 =
+                slopes.iter().zip(&plant.init).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
             (top + constant) / slopes.iter().map(|s| s.abs()).sum::<f64>().max(1e-300)
         };
         let (place, chosen) = linear.min_by(|(_, p), (_, q)| depth(p).total_cmp(&depth(q)))?;
@@ -173,7 +176,8 @@ fn implied(rows: &[Row], normal: &[f64], limit: f64) -> Implied {
         let own = rows.iter().enumerate().filter(|(_, row)| {
             row.normal.iter().enumerate().all(|(i, &x)| (i == state) == (x != 0.0)) && row.normal[state] * slope > 0.0
         });
-        let best = own.min_by(|(_, a), (_, b)| (a.bound / a.normal[state].abs()).total_cmp(&(b.bound / b.normal[state].abs())));
+        let best = own
+            .min_by(|(_, a), (_, b)| (a.bound / a.normal[state].abs()).total_cmp(&(b.bound / b.normal[state].abs())));
         match best {
             Some((place, row)) => {
                 let weight = slope / row.normal[state];

@@ -83,7 +83,13 @@ impl<'p> Simulator<'p> {
             let start: Vec<f64> = region
                 .iter()
                 .map(|&(lower, upper)| match run {
-                    0..24 => if random.bits() % 2 == 0 { lower } else { upper },
+                    0..24 => {
+                        if random.bits() % 2 == 0 {
+                            lower
+                        } else {
+                            upper
+                        }
+                    }
                     _ => random.between(lower, upper),
                 })
                 .collect();

@@ -70,8 +70,12 @@ impl Runtime {
         let farthest = |&(a, b): &(f64, f64)| a.abs().max(b.abs());
         let reach: Vec<f64> = plant.domain.iter().map(farthest).collect();
         let limit = |range: &(f64, f64)| if farthest(range).is_finite() { farthest(range) } else { 1e6 };
-        let all_reach: Vec<f64> =
-            reach.iter().copied().chain(plant.limits.iter().map(limit)).chain(plant.choices.iter().map(farthest)).collect();
+        let all_reach: Vec<f64> = reach
+            .iter()
+            .copied()
+            .chain(plant.limits.iter().map(limit))
+            .chain(plant.choices.iter().map(farthest))
+            .collect();
         let prediction: Vec<f64> = plant.next.iter().map(|f| unit(f) * magnitude(f, &all_reach)).collect();
         // How much a choice moves each state, from one end of its range to the other.
         let moved: Vec<Vec<f64>> = (0..choices)

@@ -136,8 +136,7 @@ pub fn synthesise(
     let sketch = sketch(&plant, options).map_err(Failed::Unsupported)?;
     progress("watching the network".to_owned());
     let (points, actions) = Simulator::new(&plant).visited(&network, 64, 150, options.seed);
-    let mut work =
-        Work { plant, network, options, stop, progress, sketch, points, actions, domain, tried: 0 };
+    let mut work = Work { plant, network, options, stop, progress, sketch, points, actions, domain, tried: 0 };
     work.run(property)
 }
 
@@ -249,9 +248,7 @@ impl Work<'_> {
         };
         let shield = self.shield(property, branches, cover);
         match check(&self.plant.model, &shield, &mut || {}) {
-            Ok(accepted) => {
-                Ok(Synthesised { shield, accepted, origins, states: self.plant.model.states.clone() })
-            }
+            Ok(accepted) => Ok(Synthesised { shield, accepted, origins, states: self.plant.model.states.clone() }),
             Err(_) => Err(Failed::NotFound { branches: origins.len(), tried: self.tried, uncovered: point }),
         }
     }
@@ -275,11 +272,13 @@ impl Work<'_> {
         let mut share = 1.0;
         let rounds = if init.len() <= MOST_CUT { 14 } else { 1 };
         for round in 0..rounds {
-            let region: Vec<(f64, f64)> = init
-                .iter()
-                .zip(point)
-                .map(|(&(a, b), x)| if share >= 1.0 { (a, b) } else { ((x - share * (b - a)).max(a), (x + share * (b - a)).min(b)) })
-                .collect();
+            let region: Vec<(f64, f64)> =
+                init.iter()
+                    .zip(point)
+                    .map(|(&(a, b), x)| {
+                        if share >= 1.0 { (a, b) } else { ((x - share * (b - a)).max(a), (x + share * (b - a)).min(b)) }
+                    })
+                    .collect();
             // Random search pays where fitting alone did not, and is not repeated for every box.
             for (origin, policy) in self.programs(&region, round == 0 || round == 6) {
                 if self.stopped() {
@@ -317,8 +316,7 @@ impl Work<'_> {
             let good = Simulator::new(&self.plant).survives(&start, region, TRIAL_STEPS, self.options.seed).good;
             if !good {
                 (self.progress)("random search".to_owned());
-                let found =
-                    random_search(&self.plant, &self.network, &self.sketch, &start, region, search, self.stop);
+                let found = random_search(&self.plant, &self.network, &self.sketch, &start, region, search, self.stop);
                 all.push(("random search", readable(&found)));
             }
         }
@@ -406,8 +404,7 @@ impl Work<'_> {
             .map(|i| {
                 (0..states)
                     .map(|j| {
-                        let through: f64 =
-                            b[i].iter().zip(policy).map(|(b, p)| b * p.derivative(j).value(&rest)).sum();
+                        let through: f64 = b[i].iter().zip(policy).map(|(b, p)| b * p.derivative(j).value(&rest)).sum();
                         a[i][j] + through
                     })
                     .collect()

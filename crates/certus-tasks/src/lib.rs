@@ -17,6 +17,7 @@ pub mod output;
 pub mod patience;
 mod question;
 mod resume;
+pub mod shield;
 mod standing;
 mod system;
 pub mod verify;

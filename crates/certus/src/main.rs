@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Gate(command) => commands::gate::run(command),
         Command::Verify(command) => commands::verify::run(command),
         Command::Optimise(command) => commands::optimise::run(command),
+        Command::Shield(command) => commands::shield::run(command),
         Command::Audit(command) => commands::audit::run(command),
         Command::Inspect(command) => commands::inspect::run(command),
         Command::Fmt(command) => commands::fmt::run(command),

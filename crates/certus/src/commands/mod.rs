@@ -7,6 +7,7 @@ pub mod fmt;
 pub mod gate;
 pub mod inspect;
 pub mod optimise;
+pub mod shield;
 pub mod simulate;
 pub mod verify;
 

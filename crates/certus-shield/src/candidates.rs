@@ -38,7 +38,8 @@ pub fn equilibrium(plant: &Plant, near: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> 
         let next = plant.step(&x, &a, &plant.middle());
         let residual: Vec<f64> = next.iter().zip(&x).map(|(y, x)| y - x).collect();
         let (sa, sb) = plant.linearised(&x, &a);
-        // The smallest change of states and actions that removes the residual.
+        // The smallest change that removes the residual, of actions rather than of states.
+        let weight = |j: usize| if j < n { 1e-4 } else { 1.0 };
         let jacobian: Matrix = (0..n)
             .map(|i| {
                 let states = (0..n).map(|j| sa[i][j] - f64::from(u8::from(i == j)));
@@ -48,14 +49,14 @@ pub fn equilibrium(plant: &Plant, near: &[f64]) -> Option<(Vec<f64>, Vec<f64>)> 
         let mut normal: Matrix = vec![vec![0.0; n]; n];
         for i in 0..n {
             for j in 0..n {
-                normal[i][j] = jacobian[i].iter().zip(&jacobian[j]).map(|(p, q)| p * q).sum();
+                normal[i][j] = (0..n + m).map(|k| weight(k) * jacobian[i][k] * jacobian[j][k]).sum();
             }
-            normal[i][i] += 1e-13;
+            normal[i][i] += 1e-16;
         }
         let right: Matrix = residual.iter().map(|r| vec![-r]).collect();
         let multipliers = solve(&normal, &right)?;
         for j in 0..n + m {
-            let change: f64 = (0..n).map(|i| jacobian[i][j] * multipliers[i][0]).sum();
+            let change: f64 = weight(j) * (0..n).map(|i| jacobian[i][j] * multipliers[i][0]).sum::<f64>();
             if j < n { x[j] += change } else { a[j - n] += change }
         }
     }

@@ -102,8 +102,20 @@ const MANY_HALFSPACES: usize = 1500;
 /// Most states for which boxes are cut to be covered.
 const MOST_CUT: usize = 6;
 
+/// How much farther than a regulator needs the domain reaches where the property leaves it open.
+const ROOMY: f64 = 3.0;
+
 /// Steps that a candidate must survive in simulation before a proof is tried.
 const TRIAL_STEPS: usize = 1000;
+
+/// A way to look for an invariant.
+#[derive(Clone, Copy, Debug)]
+enum Stage {
+    /// A polyhedron of so many half-spaces at most.
+    Polyhedron(usize),
+    /// A polynomial of this degree.
+    Polynomial(usize),
+}
 
 /// What a synthesis needs to know.
 struct Work<'w> {
@@ -187,8 +199,11 @@ fn choose_domain(plant: &Plant, seed: u64) -> Vec<Range> {
     (0..states)
         .map(|i| {
             let (a, b) = plant.init[i];
-            let needed = reach.as_ref().map(|shown| 1.6 * shown.reach[i].max(a.abs()).max(b.abs()).max(1e-6));
             let (lower, upper) = plant.domain[i];
+            // A state that hardly moves in a trial may move more later: a thousandth of what was declared is left to it.
+            let least = 1e-3 * lower.abs().min(upper.abs()).min(1e3);
+            let needed =
+                reach.as_ref().map(|shown| (ROOMY * shown.reach[i].max(a.abs()).max(b.abs())).max(least).max(1e-6));
             let wide = needed.map_or(f64::INFINITY, round_up);
             let lower = bounds[i].0.unwrap_or(lower.max(-wide));
             let upper = bounds[i].1.unwrap_or(upper.min(wide));
@@ -280,17 +295,25 @@ impl Work<'_> {
                     })
                     .collect();
             // Random search pays where fitting alone did not, and is not repeated for every box.
-            for (origin, policy) in self.programs(&region, round == 0 || round == 6) {
-                if self.stopped() {
-                    return None;
-                }
-                self.tried += 1;
-                (self.progress)(format!("program {} ({origin}), box {:.0} %", self.tried, 100.0 * share));
-                if !Simulator::new(&self.plant).survives(&policy, &region, TRIAL_STEPS, self.options.seed).good {
-                    continue;
-                }
-                if let Some((branch, identity)) = self.verify(&policy, &region) {
-                    return Some((branch, origin, identity.filter(|_| first && round == 0)));
+            let programs: Vec<(&'static str, Policy)> = self
+                .programs(&region, round == 0 || round == 6)
+                .into_iter()
+                .filter(|(_, policy)| {
+                    Simulator::new(&self.plant).survives(policy, &region, TRIAL_STEPS, self.options.seed).good
+                })
+                .collect();
+            // What is cheap to try is tried with every program first.
+            for stage in self.stages() {
+                for (origin, policy) in &programs {
+                    if self.stopped() {
+                        return None;
+                    }
+                    self.tried += 1;
+                    let box_share = 100.0 * share;
+                    (self.progress)(format!("attempt {} ({origin}, {stage:?}), box {box_share:.0} %", self.tried));
+                    if let Some((branch, identity)) = self.verify(policy, &region, stage) {
+                        return Some((branch, origin, identity.filter(|_| first && round == 0)));
+                    }
                 }
             }
             share *= if round == 0 { 0.45 } else { 0.7 };
@@ -331,39 +354,43 @@ impl Work<'_> {
         all
     }
 
-    /// An invariant for a program that contains a box, accepted by the audit.
-    fn verify(&self, policy: &Policy, region: &[(f64, f64)]) -> Option<(Branch, Option<Identity>)> {
+    /// What is tried for every program, in this order.
+    fn stages(&self) -> Vec<Stage> {
         let form = self.options.form;
-        let polyhedra = form != Form::Polynomial && self.plant.is_linear();
-        if polyhedra {
-            let most = if form == Form::Auto { FEW_HALFSPACES } else { MANY_HALFSPACES };
-            if let Some(branch) = self.polyhedron(policy, region, most) {
-                return Some((branch, None));
-            }
+        // The effort grows with the fourth power of the number of variables and more: asked for, it is made.
+        let small = self.plant.states() + self.plant.choices.len() <= MOST_CUT;
+        let mut stages = Vec::new();
+        if form != Form::Polynomial && self.plant.is_linear() {
+            stages.push(Stage::Polyhedron(FEW_HALFSPACES));
         }
         if form != Form::Polyhedron {
-            // The effort grows with the fourth power of the number of variables and more: asked for, it is made.
-            let small = self.plant.states() + self.plant.choices.len() <= MOST_CUT;
-            let usual = if small { vec![2, 4] } else { vec![2] };
-            let degrees = self.options.degree.map_or(usual, |degree| vec![degree]);
-            for degree in degrees {
-                for contraction in self.contractions(policy) {
-                    if self.stopped() {
-                        return None;
-                    }
-                    (self.progress)(format!("program {}: degree {degree}, λ = {contraction:.4}", self.tried));
-                    let kind = Kind { degree, contraction, inside: 1e-5 };
-                    let found = self.barrier(policy, region, kind);
-                    if let Some(found) = found
-                        && self.accepted(&found.branch, Some(&found.start), region)
-                    {
-                        return Some((found.branch, Some(found.start)));
-                    }
-                }
-            }
+            stages.push(Stage::Polynomial(self.options.degree.unwrap_or(2)));
         }
-        if polyhedra && form == Form::Auto && self.plant.states() <= 2 * MOST_CUT {
-            return self.polyhedron(policy, region, MANY_HALFSPACES).map(|branch| (branch, None));
+        if form != Form::Polynomial && self.plant.is_linear() && self.plant.states() <= 2 * MOST_CUT {
+            stages.push(Stage::Polyhedron(MANY_HALFSPACES));
+        }
+        if form != Form::Polyhedron && self.options.degree.is_none() && small {
+            stages.push(Stage::Polynomial(4));
+        }
+        stages
+    }
+
+    /// An invariant for a program that contains a box, accepted by the audit.
+    fn verify(&self, policy: &Policy, region: &[(f64, f64)], stage: Stage) -> Option<(Branch, Option<Identity>)> {
+        let degree = match stage {
+            Stage::Polyhedron(most) => return self.polyhedron(policy, region, most).map(|branch| (branch, None)),
+            Stage::Polynomial(degree) => degree,
+        };
+        for contraction in self.contractions(policy) {
+            if self.stopped() {
+                return None;
+            }
+            let found = self.barrier(policy, region, Kind { degree, contraction, inside: 1e-5 });
+            if let Some(found) = found
+                && self.accepted(&found.branch, Some(&found.start), region)
+            {
+                return Some((found.branch, Some(found.start)));
+            }
         }
         None
     }

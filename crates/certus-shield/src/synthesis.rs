@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use certus_audit::shield::{
-    Accepted, Branch, Cover, Identity, Invariant, Monomial, Polynomial, Range, Shield, check, rational, read_model,
+    Accepted, Branch, Cover, Identity, Invariant, Monomial, Range, Shield, check, rational, read_model,
 };
 use certus_graph::Graph;
 use certus_lang::system::{Property, System};
@@ -22,7 +22,7 @@ use crate::linear::spectral_radius;
 use crate::network::Network;
 use crate::plant::{Plant, Policy, readable};
 use crate::polyhedron;
-use crate::polynomial::{Fast, Poly, monomials};
+use crate::polynomial::{Poly, monomials};
 use crate::rollout::Simulator;
 
 /// Which kind of invariant is sought.
@@ -529,23 +529,4 @@ pub fn program_text(shield: &Shield, states: &[String], policy: &str) -> String 
         }
     }
     text + "else:\n    fallback\n"
-}
-
-/// Keeps a program as exact polynomials, for whoever needs the closed loop.
-pub fn exact(terms: &[(f64, Monomial)], states: usize) -> Option<Polynomial> {
-    let mut sum = Polynomial::zero(states);
-    for (coefficient, monomial) in terms {
-        sum.add_term(monomial.clone(), rational(*coefficient)?);
-    }
-    Some(sum)
-}
-
-/// Lays a program out for many evaluations.
-pub fn fast(branch: &Branch, states: usize) -> Vec<Fast> {
-    let poly = |terms: &Vec<(f64, Monomial)>| {
-        let mut poly = Poly::zero(states);
-        terms.iter().for_each(|(c, m)| poly.add(m.clone(), *c));
-        Fast::new(&poly)
-    };
-    branch.program.iter().map(poly).collect()
 }

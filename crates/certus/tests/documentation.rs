@@ -8,7 +8,7 @@ use std::path::Path;
 
 use support::{certus, root};
 
-const DOCUMENTS: &[&str] = &["README.md", "docs/commands.md"];
+const DOCUMENTS: &[&str] = &["README.md", "docs/commands.md", "docs/shields.md"];
 
 /// Times differ from run to run: `0.12 s` becomes `… s`.
 fn without_times(text: &str) -> String {

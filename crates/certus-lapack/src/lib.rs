@@ -8,5 +8,8 @@
 //! is, with the kernels, the only `unsafe` code of Certus. Nothing that is proved depends on them: they only help to find
 //! candidates, which are checked in exact arithmetic.
 
+// Matrices are read best with indices.
+#![allow(clippy::needless_range_loop)]
+
 pub mod dense;
 pub mod symbols;

@@ -146,7 +146,7 @@ impl Setting {
         if !self.symmetric {
             return vec![basis];
         }
-        let (even, odd): (Vec<Monomial>, Vec<Monomial>) = basis.into_iter().partition(|m| degree(m) % 2 == 0);
+        let (even, odd): (Vec<Monomial>, Vec<Monomial>) = basis.into_iter().partition(|m| degree(m).is_multiple_of(2));
         [even, odd].into_iter().filter(|block| !block.is_empty()).collect()
     }
 }
@@ -260,8 +260,10 @@ fn seek(
     let setting = Setting::new(plant, policy, region);
     let states = plant.states();
     let all: Vec<usize> = (0..states).collect();
-    let basis: Vec<Monomial> =
-        monomials(states, &all, kind.degree).into_iter().filter(|m| !setting.symmetric || degree(m) % 2 == 0).collect();
+    let basis: Vec<Monomial> = monomials(states, &all, kind.degree)
+        .into_iter()
+        .filter(|m| !setting.symmetric || degree(m).is_multiple_of(2))
+        .collect();
     let barrier = |factor: f64, change: &dyn Fn(Poly) -> Poly| -> Vec<(usize, Poly)> {
         basis.iter().enumerate().map(|(k, m)| (k, change(Poly::term(m.clone(), factor)))).collect()
     };

@@ -7,6 +7,8 @@
 //! May depend on the reading of systems, on evaluation and simulation, and on the audit. It never prints.
 
 #![forbid(unsafe_code)]
+// Matrices are read best with indices.
+#![allow(clippy::needless_range_loop)]
 
 pub mod barrier;
 pub mod candidates;

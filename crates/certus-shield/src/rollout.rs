@@ -84,7 +84,7 @@ impl<'p> Simulator<'p> {
                 .iter()
                 .map(|&(lower, upper)| match run {
                     0..24 => {
-                        if random.bits() % 2 == 0 {
+                        if random.bits().is_multiple_of(2) {
                             lower
                         } else {
                             upper

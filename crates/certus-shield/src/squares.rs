@@ -155,14 +155,12 @@ impl Program {
         }
         let identities = self.claims.iter().zip(&layout).zip(&sums).map(|((claim, (own, multipliers)), sums)| {
             let of = |bases: &[Vec<Monomial>], blocks: &[Block]| squares(bases, blocks, x);
-            let multiplier =
-                |(constraint, ((_, bases), blocks)): (usize, (&(Poly, Vec<Vec<Monomial>>), &Vec<Block>))| Multiplier {
-                    constraint,
-                    squares: of(bases, blocks),
-                };
+            let own_multipliers = claim.constraints.iter().zip(multipliers).enumerate();
             Identity {
                 free: sums.as_ref().map_or_else(|| of(&claim.basis, own), |sums| implied(&claim.basis, sums, x)),
-                multipliers: claim.constraints.iter().zip(multipliers).enumerate().map(multiplier).collect(),
+                multipliers: own_multipliers
+                    .map(|(constraint, ((_, bases), blocks))| Multiplier { constraint, squares: of(bases, blocks) })
+                    .collect(),
             }
         });
         Some(Candidate { free: x[..free].to_vec(), identities: identities.collect() })

@@ -36,7 +36,7 @@ pub fn check(model: &Model, shield: &Shield, progress: &mut dyn FnMut()) -> Resu
         branches.push(settled.map_err(|reason| format!("branch {index}: {reason}"))?);
     }
     let mut boxes = 0;
-    covered(model, shield, &shield.cover, &model.init, &mut boxes, progress)?;
+    covered(shield, &shield.cover, &model.init, &mut boxes, progress)?;
     Ok(Accepted { branches, boxes })
 }
 
@@ -230,7 +230,6 @@ fn is_positive(value: &Rational) -> bool {
 
 /// Whether a box of initial states is covered.
 fn covered(
-    model: &Model,
     shield: &Shield,
     cover: &Cover,
     region: &[(Rational, Rational)],
@@ -247,9 +246,9 @@ fn covered(
             }
             let mut half = region.to_vec();
             half[*state].1 = at.clone();
-            covered(model, shield, below, &half, boxes, progress)?;
+            covered(shield, below, &half, boxes, progress)?;
             half[*state] = (at, range.1.clone());
-            covered(model, shield, above, &half, boxes, progress)
+            covered(shield, above, &half, boxes, progress)
         }
         Cover::Inside { branch, identity } => {
             let Some(own) = shield.branches.get(*branch) else {

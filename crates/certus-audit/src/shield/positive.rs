@@ -9,6 +9,8 @@ use dashu_int::IBig;
 use super::polynomial::Rational;
 
 /// Whether a symmetric matrix (rows of its lower triangle) less a diagonal is positive semidefinite.
+// Elimination reads best with indices.
+#[allow(clippy::needless_range_loop)]
 pub fn is_positive_semidefinite(lower: &[Vec<Rational>]) -> bool {
     let size = lower.len();
     // One common denominator for all: the product would do, the largest power of two mostly does.

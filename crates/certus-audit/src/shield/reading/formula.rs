@@ -37,7 +37,7 @@ impl Formula {
                 // A comparison of numbers is decided.
                 Some(value) => {
                     let negative = super::super::polynomial::is_negative(&value);
-                    let holds = !negative && !(strict && value.is_zero());
+                    let holds = !(negative || strict && value.is_zero());
                     if holds { vec![Vec::new()] } else { Vec::new() }
                 }
                 None => vec![vec![(polynomial, strict)]],

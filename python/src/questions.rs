@@ -149,6 +149,12 @@ pub fn audit<'py>(
             result.set_item("refinements", summary.refinements)?;
             result.set_item("records", summary.records)?;
         }
+        Some(Judgement::Shield(source, accepted)) => {
+            result.set_item("verdict", "accepted")?;
+            result.set_item("files", vec![(source.role, &source.path, source.digest.as_ref())])?;
+            result.set_item("branches", accepted.branches.len())?;
+            result.set_item("parts", accepted.boxes)?;
+        }
         Some(Judgement::Rejected { line, reason }) => {
             result.set_item("verdict", "rejected")?;
             result.set_item("line", (line > 0).then_some(line))?;

@@ -4,7 +4,9 @@
 //! the formula. Checking needs no search and no trust in what found the proof: every bound is computed
 //! here, in plain interval arithmetic with outward rounding, from the graph as it was read.
 //!
-//! Depends on `certus-graph` alone. It shares no code with the solver, and never will: a fault there must not hide itself
+//! [`shield`] checks programs with invariants, in exact rational arithmetic.
+//!
+//! Depends on `certus-graph` and on the reading of systems in `certus-lang`. It shares no code with the solver, and never will: a fault there must not hide itself
 //! here.
 
 #![forbid(unsafe_code)]
@@ -17,6 +19,7 @@ mod gathered;
 mod network;
 mod parse;
 mod relaxation;
+pub mod shield;
 mod tree;
 
 use std::io::BufRead;

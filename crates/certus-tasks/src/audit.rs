@@ -1,7 +1,7 @@
 //! Is this certificate a proof?
 
 use std::fs::File;
-use std::io::BufReader;
+use std::io::{BufReader, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -34,6 +34,8 @@ pub struct Audit {
 pub enum Judgement {
     /// A proof about these files, and of what.
     Accepted(Vec<Source>, Summary, String),
+    /// A shield whose certificate proves it safe for this file.
+    Shield(Source, certus_audit::shield::Accepted),
     /// None: where, and why.
     Rejected {
         /// The line; 0 if it is about no line.
@@ -66,7 +68,12 @@ pub fn audit(
 /// Reads the certificate and what it is about, and checks it.
 fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
     let path = &task.certificate;
-    let file = File::open(path).map_err(|error| Failure::reading(path, &error))?;
+    let mut file = File::open(path).map_err(|error| Failure::reading(path, &error))?;
+    let mut first = [0u8];
+    if file.read(&mut first).map_err(|error| Failure::reading(path, &error))? == 1 && first == *b"{" {
+        return judge_shield(task, leaves);
+    }
+    file.rewind().map_err(|error| Failure::reading(path, &error))?;
     let (header, certificate) = match read_header(BufReader::new(file)) {
         Ok(read) => read,
         Err(rejection) => return rejected(path, rejection),
@@ -118,6 +125,30 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
     match checked {
         Ok(summary) => Ok(Judgement::Accepted(question.sources, summary, "`unsat`".to_owned())),
         Err(rejection) => rejected(path, rejection),
+    }
+}
+
+/// Checks a shield in exact arithmetic.
+fn judge_shield(task: &Audit, claims: &AtomicU64) -> Result<Judgement, Failure> {
+    let read = crate::shield::read(&task.certificate)?;
+    let place = place(task.specification.as_deref(), &read.path, "--specification")?;
+    let source =
+        Source { role: "system", name: None, path: place.clone(), digest: Some(crate::shield::digest(&place)?) };
+    if source.digest.as_deref() != Some(read.digest.as_str()) {
+        let reason = format!("it is about another system: {} has another digest than it names", place.display());
+        return Ok(Judgement::Rejected { line: 0, reason });
+    }
+    let (_, model) = match crate::shield::model_of(&read, &place) {
+        Ok(read) => read,
+        Err(crate::shield::NoModel::Failure(failure)) => return Err(failure),
+        Err(crate::shield::NoModel::Reason(reason)) => return Ok(Judgement::Rejected { line: 0, reason }),
+    };
+    let mut progress = || {
+        claims.fetch_add(1, Ordering::Relaxed);
+    };
+    match certus_audit::shield::check(&model, &read, &mut progress) {
+        Ok(accepted) => Ok(Judgement::Shield(source, accepted)),
+        Err(reason) => Ok(Judgement::Rejected { line: 0, reason }),
     }
 }
 

@@ -20,6 +20,7 @@ pub mod patience;
 pub mod prob;
 mod question;
 mod resume;
+pub mod shield;
 mod standing;
 mod system;
 pub mod verify;

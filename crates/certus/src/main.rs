@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Command::Optimise(command) => commands::optimise::run(command),
         Command::Prob(command) => commands::prob::run(command),
         Command::Mdp(command) => commands::mdp::run(command),
+        Command::Shield(command) => commands::shield::run(command),
         Command::Audit(command) => commands::audit::run(command),
         Command::Observe(command) => commands::observe::run(command),
         Command::Mine(command) => commands::mine::run(command),

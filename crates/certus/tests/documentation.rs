@@ -16,6 +16,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/gate.md",
     "docs/mining.md",
     "docs/probabilities.md",
+    "docs/shields.md",
 ];
 
 /// Times differ from run to run: `0.12 s` becomes `… s`.
@@ -86,7 +87,9 @@ fn examples_print_what_the_documentation_shows() {
 #[test]
 fn every_command_is_documented() {
     let document = std::fs::read_to_string(root().join("docs/commands.md")).unwrap();
-    for command in ["verify", "audit", "optimise", "prob", "mdp", "simulate", "gate", "mine", "inspect", "fmt", "completions"] {
+    for command in
+        ["verify", "audit", "optimise", "prob", "mdp", "simulate", "gate", "mine", "inspect", "fmt", "completions"]
+    {
         assert!(document.contains(&format!("$ certus {command} ")), "docs/commands.md has no example of {command}");
     }
 }

@@ -23,8 +23,9 @@ except ImportError as error:
 
 from . import _certus
 from ._questions import PathLike
+from .shield import Shield
 
-__all__ = ["CertusEnv", "CertusVectorEnv", "StartStates", "make", "make_vec"]
+__all__ = ["CertusEnv", "CertusVectorEnv", "Shield", "StartStates", "make", "make_vec"]
 
 Bounds = Tuple[Union[float, Sequence[float]], Union[float, Sequence[float]]]
 

@@ -29,7 +29,7 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
         drop(Output::open(Some(path))?);
     }
     let mut line = LiveLine::new(command.quiet);
-    let (judgement, leaves) = audit(&task, &stop, |leaves| line.show(|| format!("{leaves} leaves checked")))?;
+    let (judgement, leaves) = audit(&task, &stop, |leaves| line.show(|| format!("{leaves} leaves or claims checked")))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
     if command.common.json {
@@ -39,7 +39,7 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
     }
     output.finish()?;
     Ok(match judgement {
-        Some(Judgement::Accepted(..)) => Finding::Good,
+        Some(Judgement::Accepted(..) | Judgement::Shield(..)) => Finding::Good,
         Some(Judgement::Rejected { .. }) => Finding::Violated,
         None => Finding::Undecided,
     })
@@ -66,6 +66,23 @@ fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, outpu
                 "  {:<14} the files with these digests, as Certus reads them, over the real numbers",
                 "relative to"
             )?;
+        }
+        Some(Judgement::Shield(source, accepted)) => {
+            let digest = source.digest.as_deref().unwrap_or_default();
+            writeln!(output, "accepted: {path} keeps {} safe", source.path.display())?;
+            writeln!(output, "  {:<14} {}\n  {:<14} sha256 {digest}", source.role, source.path.display(), "")?;
+            for (index, branch) in accepted.branches.iter().enumerate() {
+                writeln!(
+                    output,
+                    "  {:<14} {}: {} checked; a next state may be off by {:.1e}",
+                    format!("branch {index}"),
+                    branch.invariant,
+                    counted(branch.claims as u64, "claim"),
+                    branch.tolerance
+                )?;
+            }
+            writeln!(output, "  {:<14} {}", "initial states", counted(accepted.boxes as u64, "part"))?;
+            writeln!(output, "  {:<14} the system with this digest, exactly, over the real numbers", "relative to")?;
         }
         Some(Judgement::Rejected { line: 0, reason }) => writeln!(output, "rejected: {path}: {reason}")?,
         Some(Judgement::Rejected { line, reason }) => writeln!(output, "rejected: {path}, line {line}: {reason}")?,
@@ -99,6 +116,21 @@ fn document(command: &Audit, judgement: Option<&Judgement>, leaves: u64, started
                 "leaves": summary.leaves,
                 "refinements": summary.refinements,
                 "records": summary.records,
+            })
+        }
+        Some(Judgement::Shield(source, accepted)) => {
+            let branch = |own: &certus_audit::shield::Settled| {
+                json!({
+                    "invariant": own.invariant, "claims": own.claims, "tolerance": json_number(own.tolerance),
+                })
+            };
+            json!({
+                "verdict": "accepted",
+                "files": [{
+                    "role": source.role, "path": source.path.display().to_string(), "sha256": source.digest,
+                }],
+                "branches": accepted.branches.iter().map(branch).collect::<Vec<_>>(),
+                "parts": accepted.boxes,
             })
         }
         Some(Judgement::Rejected { line, reason }) => {

@@ -12,6 +12,7 @@ pub mod observe;
 pub mod optimise;
 pub mod prob;
 pub mod region;
+pub mod shield;
 pub mod simulate;
 pub mod verify;
 

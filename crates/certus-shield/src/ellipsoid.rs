@@ -1,0 +1,169 @@
+//! Ellipsoids for linear loops of many states, by a linear matrix inequality in the inverse of their matrix.
+//!
+//! {x : xᵀ P x ≤ 1} with Q = P⁻¹ is kept by x' = A x if A Q Aᵀ ≤ λ Q; its width along c is cᵀ Q c; and it contains the box
+//! |xᵢ| ≤ rᵢ if P ≤ D for a diagonal D with Σ dᵢ rᵢ² ≤ 1. All of that is linear in Q and D, with matrices of twice the number
+//! of states at most, so that fifteen or eighteen states are no effort. The proof is then sought for the E that this gives.
+
+use std::time::Instant;
+
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
+
+use crate::linear::solve;
+use crate::plant::{Plant, Policy};
+use crate::polynomial::Poly;
+
+/// What is left between the ellipsoid and what it must not touch, as a part of the square of the distance.
+const ROOM: f64 = 0.985;
+
+/// E = xᵀ P x − 1 for a program whose loop is linear around zero, if there is one.
+pub fn search(
+    plant: &Plant,
+    policy: &Policy,
+    region: &[(f64, f64)],
+    contraction: f64,
+    deadline: Option<Instant>,
+) -> Option<Poly> {
+    let n = plant.states();
+    let closed = plant.closed(policy);
+    let rests = closed.iter().all(|f| f.degree() <= 1 && f.coefficient(&vec![0; f.variables()]) == 0.0);
+    if !rests || !plant.choices.is_empty() {
+        return None;
+    }
+    let scales: Vec<f64> = plant
+        .domain
+        .iter()
+        .map(|&(a, b)| if a.is_finite() && b.is_finite() { a.abs().min(b.abs()).max(1e-12) } else { 1.0 })
+        .collect();
+    let a: Vec<Vec<f64>> = closed
+        .iter()
+        .enumerate()
+        .map(|(i, f)| f.slopes().iter().take(n).enumerate().map(|(j, s)| s * scales[j] / scales[i]).collect())
+        .collect();
+    let variable = |i: usize, j: usize| {
+        let (i, j) = (i.min(j), i.max(j));
+        j * (j + 1) / 2 + i
+    };
+    let matrix_size = n * (n + 1) / 2;
+    let free: Vec<usize> = (0..n).filter(|&i| region[i].0 != 0.0 || region[i].1 != 0.0).collect();
+    let columns = matrix_size + free.len();
+    let mut rows: Vec<(Vec<(usize, f64)>, f64)> = Vec::new();
+    // cᵀ Q c ≤ room h², for every unsafe piece and every limit of an action.
+    for (normal, bound) in cuts(plant, policy)? {
+        let c: Vec<f64> = normal.iter().zip(&scales).map(|(x, s)| x * s / bound).collect();
+        let mut row = Vec::new();
+        for j in 0..n {
+            for i in 0..=j {
+                row.push((variable(i, j), c[i] * c[j] * if i == j { 1.0 } else { 2.0 }));
+            }
+        }
+        rows.push((row, ROOM));
+    }
+    let reach: Vec<f64> = free.iter().map(|&i| region[i].0.abs().max(region[i].1.abs()) / scales[i]).collect();
+    rows.push((reach.iter().enumerate().map(|(k, r)| (matrix_size + k, r * r)).collect(), ROOM));
+    let scalars = rows.len();
+    let mut cones = vec![SupportedConeT::NonnegativeConeT(scalars)];
+    // λ Q − A Q Aᵀ ≥ a little.
+    for q in 0..n {
+        for p in 0..=q {
+            let scale = if p == q { 1.0 } else { std::f64::consts::SQRT_2 };
+            let mut row = vec![(variable(p, q), -scale * contraction)];
+            for i in 0..n {
+                for j in 0..n {
+                    let factor = a[p][i] * a[q][j];
+                    if factor != 0.0 {
+                        row.push((variable(i, j), scale * factor));
+                    }
+                }
+            }
+            rows.push((row, if p == q { -1e-9 } else { 0.0 }));
+        }
+    }
+    cones.push(SupportedConeT::PSDTriangleConeT(n));
+    // [D I; I Q] ≥ 0.
+    let size = free.len() + n;
+    for q in 0..size {
+        for p in 0..=q {
+            let scale = if p == q { 1.0 } else { std::f64::consts::SQRT_2 };
+            let k = free.len();
+            rows.push(match (p < k, q < k) {
+                (true, true) if p == q => (vec![(matrix_size + p, -1.0)], 0.0),
+                (true, true) => (Vec::new(), 0.0),
+                (true, false) => (Vec::new(), if free[p] == q - k { scale } else { 0.0 }),
+                _ => (vec![(variable(p - k, q - k), -scale)], 0.0),
+            });
+        }
+    }
+    cones.push(SupportedConeT::PSDTriangleConeT(size));
+    let right: Vec<f64> = rows.iter().map(|(_, b)| *b).collect();
+    let mut by_column: Vec<Vec<(usize, f64)>> = vec![Vec::new(); columns];
+    for (place, (row, _)) in rows.iter().enumerate() {
+        for &(column, value) in row {
+            match by_column[column].last_mut() {
+                Some((last, sum)) if *last == place => *sum += value,
+                _ => by_column[column].push((place, value)),
+            }
+        }
+    }
+    let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
+    for column in by_column {
+        for (place, value) in column {
+            places.push(place);
+            values.push(value);
+        }
+        starts.push(places.len());
+    }
+    let matrix = CscMatrix::new(rows.len(), columns, starts, places, values);
+    let mut objective = vec![0.0; columns];
+    (0..n).for_each(|i| objective[variable(i, i)] = -1.0);
+    let settings = DefaultSettings {
+        verbose: false,
+        max_iter: 100,
+        max_threads: 1,
+        presolve_enable: false,
+        chordal_decomposition_enable: false,
+        time_limit: deadline
+            .map_or(f64::INFINITY, |deadline| deadline.saturating_duration_since(Instant::now()).as_secs_f64()),
+        ..DefaultSettings::default()
+    };
+    let quadratic = CscMatrix::zeros((columns, columns));
+    let mut solver = DefaultSolver::new(&quadratic, &objective, &matrix, &right, &cones, settings).ok()?;
+    solver.solve();
+    let x = &solver.solution.x;
+    if x.len() != columns || x.iter().any(|value| !value.is_finite()) {
+        return None;
+    }
+    let q: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| x[variable(i, j)]).collect()).collect();
+    let unit: Vec<Vec<f64>> = (0..n).map(|i| (0..n).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+    let p = solve(&q, &unit)?;
+    let mut barrier = Poly::constant(n, -1.0);
+    for i in 0..n {
+        for j in 0..n {
+            let mut monomial = vec![0u8; n];
+            monomial[i] += 1;
+            monomial[j] += 1;
+            barrier.add(monomial, 0.5 * (p[i][j] + p[j][i]) / (scales[i] * scales[j]));
+        }
+    }
+    Some(barrier)
+}
+
+/// Half-spaces normal · x < bound that the ellipsoid must lie in; none if a piece is no half-space, or holds at zero.
+fn cuts(plant: &Plant, policy: &Policy) -> Option<Vec<(Vec<f64>, f64)>> {
+    let n = plant.states();
+    let mut all: Vec<(Vec<f64>, f64)> = Vec::new();
+    for piece in &plant.pieces {
+        let [only] = piece.as_slice() else { return None };
+        if only.degree() > 1 {
+            return None;
+        }
+        all.push((only.slopes(), -only.coefficient(&vec![0; n])));
+    }
+    for (action, &(lower, upper)) in policy.iter().zip(&plant.limits) {
+        let limit = upper.min(-lower);
+        if limit.is_finite() {
+            all.push((action.slopes(), limit));
+        }
+    }
+    all.iter().all(|(_, bound)| *bound > 0.0).then_some(all)
+}

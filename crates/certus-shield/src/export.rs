@@ -1,0 +1,29 @@
+//! Shields as source code: C, Rust, Python. One order of operations in all of them, so that they agree to the last bit.
+
+mod c;
+mod python;
+mod rust;
+
+pub use c::{c_header, c_source};
+pub use python::python_module;
+pub use rust::rust_module;
+
+use crate::runtime::Runtime;
+
+/// The name of an exported shield, as every language allows it: letters, digits and underscores.
+pub fn identifier(name: &str) -> String {
+    let safe: String =
+        name.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' }).collect();
+    if safe.starts_with(|c: char| c.is_ascii_alphabetic()) { safe } else { format!("shield_{safe}") }
+}
+
+/// What the top of every exported file says.
+fn about(runtime: &Runtime, name: &str) -> String {
+    format!(
+        "Shield '{name}': {} states ({}), {} actions, {} branches.\nWritten by `certus shield export`; the proof is in the shield's file.",
+        runtime.states.len(),
+        runtime.states.join(", "),
+        runtime.limits.len(),
+        runtime.branches.len()
+    )
+}

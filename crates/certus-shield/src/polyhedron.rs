@@ -1,0 +1,236 @@
+//! Invariants that are polyhedra: maximal admissible sets of linear closed loops.
+//!
+//! Begin with the half-spaces that the unsafe pieces, the domain and the limits of the actions leave. A half-space
+//! g · x ≤ h has to hold after a step too: (Aᵀ g) · x ≤ h − g · c − max g · B d. Unless what is there already implies
+//! that, it is added, and its successor is looked at in turn (Gilbert and Tan 1991). Successors are made a little stricter
+//! each time, so that the proof survives rounding; where the first step allows no strictness it is left out there.
+//!
+//! The multipliers that prove a successor are one times the half-space that was added for it, or the dual solution of the
+//! linear program that found it redundant.
+
+use std::time::Instant;
+
+use certus_audit::shield::{Branch, Halfspace, Invariant, PieceProof, Polyhedron};
+use clarabel::algebra::CscMatrix;
+use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+
+use crate::plant::{Plant, Policy};
+use crate::polynomial::Poly;
+
+/// How the set is made.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// By which part of its bound a successor is stricter.
+    pub strictness: f64,
+    /// How many steps ahead this begins.
+    pub strict_from: usize,
+    /// Most half-spaces.
+    pub most: usize,
+}
+
+struct Row {
+    normal: Vec<f64>,
+    bound: f64,
+    /// How many steps ahead it looks.
+    level: usize,
+    /// What proves its successor.
+    proof: Vec<(usize, f64)>,
+}
+
+/// The maximal admissible set of a program, if the loop is linear and the set has few enough half-spaces.
+pub fn search(plant: &Plant, policy: &Policy, options: Options, deadline: Option<Instant>) -> Option<Branch> {
+    let states = plant.states();
+    let closed = plant.closed(policy);
+    if closed.iter().any(|f| f.degree() > 1) {
+        return None;
+    }
+    let slopes: Vec<Vec<f64>> = closed.iter().map(Poly::slopes).collect();
+    let constants: Vec<f64> = closed.iter().map(|f| f.coefficient(&vec![0; f.variables()])).collect();
+    let (mut rows, piece_rows) = first_rows(plant, policy)?;
+    let mut place = 0;
+    while place < rows.len() {
+        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return None;
+        }
+        let (normal, bound, level) = (rows[place].normal.clone(), rows[place].bound, rows[place].level);
+        let mut next = vec![0.0; states];
+        let mut limit = bound;
+        for (weight, (row, constant)) in normal.iter().zip(slopes.iter().zip(&constants)) {
+            limit -= weight * constant;
+            next.iter_mut().zip(row).for_each(|(next, x)| *next += weight * x);
+        }
+        for (choice, &(lower, upper)) in plant.choices.iter().enumerate() {
+            let slope: f64 = normal.iter().zip(&slopes).map(|(w, row)| w * row[states + choice]).sum();
+            limit -= if slope < 0.0 { slope * lower } else { slope * upper };
+        }
+        let strict = if level + 1 >= options.strict_from { options.strictness * bound.abs() } else { 0.0 };
+        limit -= strict;
+        let proof = match implied(&rows, &next, limit + 0.5 * strict) {
+            Implied::By(multipliers) => multipliers,
+            Implied::Not => {
+                // The same half-space again, up to rounding, would go on for ever.
+                if rows.len() >= options.most {
+                    return None;
+                }
+                rows.push(Row { normal: next, bound: limit, level: level + 1, proof: Vec::new() });
+                vec![(rows.len() - 1, 1.0)]
+            }
+            Implied::Empty => return None,
+        };
+        rows[place].proof = proof;
+        place += 1;
+    }
+    let pieces = piece_rows
+        .into_iter()
+        .map(|(constraint, row, weight)| PieceProof { constraint, multipliers: vec![(row, weight)] });
+    let halfspaces =
+        rows.into_iter().map(|row| Halfspace { normal: row.normal, bound: row.bound, multipliers: row.proof });
+    let invariant = Invariant::Polyhedron(Polyhedron { halfspaces: halfspaces.collect(), pieces: pieces.collect() });
+    let program = policy.iter().map(|p| p.terms().map(|(m, c)| (c, m.clone())).collect()).collect();
+    Some(Branch { program, invariant })
+}
+
+/// For each unsafe piece: the constraint that keeps the set apart from it, the half-space, and how often it counts.
+type PieceRows = Vec<(usize, usize, f64)>;
+
+/// What the unsafe pieces and the limits of the actions leave. A piece of several constraints is cut off by the one that
+/// the initial states are farthest from.
+fn first_rows(plant: &Plant, policy: &Policy) -> Option<(Vec<Row>, PieceRows)> {
+    let states = plant.states();
+    let mut pieces: Vec<(Vec<Poly>, Vec<bool>)> = plant
+        .pieces
+        .iter()
+        .zip(&plant.model.unsafe_pieces)
+        .map(|(piece, exact)| (piece.clone(), exact.constraints.iter().map(|c| c.strict).collect()))
+        .collect();
+    for (action, &(lower, upper)) in policy.iter().zip(&plant.limits) {
+        let constant = |value| Poly::constant(states, value);
+        if lower.is_finite() {
+            pieces.push((vec![constant(lower).plus(action, -1.0)], vec![true]));
+        }
+        if upper.is_finite() {
+            pieces.push((vec![action.plus(&constant(upper), -1.0)], vec![true]));
+        }
+    }
+    let mut rows: Vec<Row> = Vec::new();
+    let mut proofs = PieceRows::new();
+    for (piece, strict) in &pieces {
+        let linear = piece.iter().enumerate().filter(|(_, p)| p.degree() <= 1);
+        // The largest value over the initial box, relative to the slopes: the more negative the better.
+        let depth = |p: &Poly| {
+            let slopes = p.slopes();
+            let constant = p.coefficient(&vec![0; states]);
+            let top: f64 =
+                slopes.iter().zip(&plant.init).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
+            (top + constant) / slopes.iter().map(|s| s.abs()).sum::<f64>().max(1e-300)
+        };
+        let (place, chosen) = linear.min_by(|(_, p), (_, q)| depth(p).total_cmp(&depth(q)))?;
+        let slopes = chosen.slopes();
+        let size = slopes.iter().fold(0.0f64, |m, s| m.max(s.abs()));
+        if size == 0.0 {
+            return None;
+        }
+        // Coordinates are bounded by half-spaces of slope one, so that they are recognised.
+        let normal: Vec<f64> = slopes.iter().map(|s| s / size).collect();
+        let mut bound = -chosen.coefficient(&vec![0; states]) / size;
+        let exact = size == 1.0 && slopes.iter().filter(|s| **s != 0.0).count() == 1;
+        if !strict[place] || !exact {
+            // Unsafe on the boundary too, or rounded: stay off it.
+            bound -= 1e-9 * bound.abs().max(1e-9);
+        }
+        let known = rows.iter().position(|row| row.normal == normal);
+        let row = match known {
+            Some(row) => {
+                rows[row].bound = rows[row].bound.min(bound);
+                row
+            }
+            None => {
+                rows.push(Row { normal, bound, level: 0, proof: Vec::new() });
+                rows.len() - 1
+            }
+        };
+        proofs.push((place, row, size));
+    }
+    Some((rows, proofs))
+}
+
+enum Implied {
+    /// By these multiples of half-spaces.
+    By(Vec<(usize, f64)>),
+    Not,
+    /// Nothing satisfies the half-spaces.
+    Empty,
+}
+
+/// Whether normal · x ≤ limit follows from the half-spaces.
+fn implied(rows: &[Row], normal: &[f64], limit: f64) -> Implied {
+    let states = normal.len();
+    let size = normal.iter().fold(0.0f64, |m, x| m.max(x.abs()));
+    if size < 1e-14 {
+        return if limit >= 0.0 { Implied::By(Vec::new()) } else { Implied::Empty };
+    }
+    // A cheap bound first: each coordinate by its own half-spaces.
+    let mut by_box = Vec::new();
+    let mut highest = 0.0;
+    for (state, &slope) in normal.iter().enumerate().filter(|(_, slope)| **slope != 0.0) {
+        let own = rows.iter().enumerate().filter(|(_, row)| {
+            row.normal.iter().enumerate().all(|(i, &x)| (i == state) == (x != 0.0)) && row.normal[state] * slope > 0.0
+        });
+        let best = own
+            .min_by(|(_, a), (_, b)| (a.bound / a.normal[state].abs()).total_cmp(&(b.bound / b.normal[state].abs())));
+        match best {
+            Some((place, row)) => {
+                let weight = slope / row.normal[state];
+                highest += weight * row.bound;
+                by_box.push((place, weight));
+            }
+            None => highest = f64::INFINITY,
+        }
+    }
+    if highest <= limit {
+        return Implied::By(by_box);
+    }
+    // Maximise normal · x: minimise its negative.
+    let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
+    for state in 0..states {
+        for (place, row) in rows.iter().enumerate().filter(|(_, row)| row.normal[state] != 0.0) {
+            places.push(place);
+            values.push(row.normal[state]);
+        }
+        starts.push(places.len());
+    }
+    let matrix = CscMatrix::new(rows.len(), states, starts, places, values);
+    let right: Vec<f64> = rows.iter().map(|row| row.bound).collect();
+    let objective: Vec<f64> = normal.iter().map(|x| -x / size).collect();
+    let settings = DefaultSettings {
+        verbose: false,
+        max_threads: 1,
+        presolve_enable: false,
+        tol_gap_abs: 1e-10,
+        tol_gap_rel: 1e-10,
+        tol_feas: 1e-10,
+        ..DefaultSettings::default()
+    };
+    let cones = [SupportedConeT::NonnegativeConeT(rows.len())];
+    let quadratic = CscMatrix::zeros((states, states));
+    let Ok(mut solver) = DefaultSolver::new(&quadratic, &objective, &matrix, &right, &cones, settings) else {
+        return Implied::Not;
+    };
+    solver.solve();
+    let solution = &solver.solution;
+    match solution.status {
+        SolverStatus::Solved | SolverStatus::AlmostSolved => {}
+        SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => return Implied::Empty,
+        _ => return Implied::Not,
+    }
+    let largest = solution.z.iter().fold(0.0f64, |m, z| m.max(*z));
+    let multipliers: Vec<(usize, f64)> = solution
+        .z
+        .iter()
+        .enumerate()
+        .filter(|&(_, &z)| z > 1e-9 * largest)
+        .map(|(place, &z)| (place, z * size))
+        .collect();
+    let bound: f64 = multipliers.iter().map(|&(place, weight)| weight * rows[place].bound).sum();
+    if bound <= limit { Implied::By(multipliers) } else { Implied::Not }
+}

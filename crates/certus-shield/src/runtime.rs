@@ -1,0 +1,172 @@
+//! A shield ready to run: its polynomials in Horner's form, with what prediction and rounding may be off.
+
+use certus_audit::shield::{Invariant, Model, Monomial, Shield, rounded};
+use certus_shield_rt::{Branch, Op, Surface, Tables};
+
+use crate::horner::Horner;
+use crate::plant::Plant;
+use crate::polynomial::Poly;
+
+/// A surface of an invariant.
+#[derive(Clone, Debug)]
+pub struct Wall {
+    /// The polynomial.
+    pub form: Horner,
+    /// A predicted state counts as inside only this far below zero.
+    pub reserve: f64,
+    /// A state counts as inside up to this far above zero.
+    pub rounding: f64,
+}
+
+/// A shield ready to run.
+#[derive(Clone, Debug)]
+pub struct Runtime {
+    /// The names of the states.
+    pub states: Vec<String>,
+    /// The limits of the actions.
+    pub limits: Vec<(f64, f64)>,
+    /// The box that every invariant lies in.
+    pub domain: Vec<(f64, f64)>,
+    /// The next state over states, actions and choices.
+    pub next: Vec<Horner>,
+    /// The choices at every corner.
+    pub corners: Vec<Vec<f64>>,
+    /// Of each branch, its walls and its program.
+    pub branches: Vec<(Vec<Wall>, Vec<Horner>)>,
+}
+
+/// Most choices whose corners are predicted.
+const MOST_CHOICES: usize = 6;
+
+fn terms(poly: &Poly) -> Vec<(f64, Monomial)> {
+    poly.terms().map(|(m, c)| (c, m.clone())).collect()
+}
+
+/// The sum of the magnitudes of the terms over a box.
+fn magnitude(poly: &Poly, reach: &[f64]) -> f64 {
+    let along = |m: &Monomial| m.iter().zip(reach).map(|(&e, r)| r.powi(i32::from(e))).product::<f64>();
+    poly.terms().map(|(m, c)| c.abs() * along(m)).sum()
+}
+
+/// How far a value in floating point is from the exact one, relative to [`magnitude`]: generous for these sizes.
+fn unit(poly: &Poly) -> f64 {
+    (4 * poly.terms().count() + 4 * poly.degree() + 16) as f64 * f64::EPSILON
+}
+
+impl Runtime {
+    /// Prepares a shield for its model; none if the environment has too many choices, or the domain is unbounded.
+    pub fn new(shield: &Shield, model: &Model) -> Option<Runtime> {
+        let plant = Plant::new(model.clone());
+        let (states, choices) = (plant.states(), plant.choices.len());
+        if choices > MOST_CHOICES || plant.domain.iter().any(|(a, b)| !a.is_finite() || !b.is_finite()) {
+            return None;
+        }
+        let corners: Vec<Vec<f64>> = (0..1usize << choices)
+            .map(|bits| {
+                let end = |(i, &(a, b)): (usize, &(f64, f64))| if bits >> i & 1 == 0 { a } else { b };
+                plant.choices.iter().enumerate().map(end).collect()
+            })
+            .collect();
+        let farthest = |&(a, b): &(f64, f64)| a.abs().max(b.abs());
+        let reach: Vec<f64> = plant.domain.iter().map(farthest).collect();
+        let limit = |range: &(f64, f64)| if farthest(range).is_finite() { farthest(range) } else { 1e6 };
+        let all_reach: Vec<f64> = reach
+            .iter()
+            .copied()
+            .chain(plant.limits.iter().map(limit))
+            .chain(plant.choices.iter().map(farthest))
+            .collect();
+        let prediction: Vec<f64> = plant.next.iter().map(|f| unit(f) * magnitude(f, &all_reach)).collect();
+        // How much a choice moves each state, from one end of its range to the other.
+        let moved: Vec<Vec<f64>> = (0..choices)
+            .map(|k| {
+                let place = states + plant.actions() + k;
+                let width = plant.choices[k].1 - plant.choices[k].0;
+                plant.next.iter().map(|f| width * magnitude(&f.derivative(place), &all_reach)).collect()
+            })
+            .collect();
+        let wall = |poly: Poly| {
+            let rounding = 2.0 * unit(&poly) * magnitude(&poly, &reach) + f64::MIN_POSITIVE;
+            let slopes: Vec<Poly> = (0..states).map(|i| poly.derivative(i)).collect();
+            let off: f64 = slopes.iter().zip(&prediction).map(|(s, p)| p * magnitude(s, &reach)).sum();
+            // Between corners a polynomial rises above them by at most an eighth of its curvature per choice.
+            let mut bulge = 0.0;
+            for moved in &moved {
+                for (i, slope) in slopes.iter().enumerate().filter(|&(i, _)| moved[i] > 0.0) {
+                    for j in (0..states).filter(|&j| moved[j] > 0.0) {
+                        bulge += moved[i] * moved[j] * magnitude(&slope.derivative(j), &reach) / 8.0;
+                    }
+                }
+            }
+            let reserve = (rounding + 2.0 * off + bulge) * 1.001;
+            Wall { form: Horner::new(&terms(&poly)), reserve, rounding }
+        };
+        let branches = shield
+            .branches
+            .iter()
+            .map(|branch| {
+                let walls = match &branch.invariant {
+                    Invariant::Polynomial(proof) => {
+                        let mut barrier = Poly::zero(states);
+                        proof.barrier.iter().for_each(|(c, m)| barrier.add(m.clone(), *c));
+                        vec![wall(barrier)]
+                    }
+                    Invariant::Polyhedron(polyhedron) => polyhedron
+                        .halfspaces
+                        .iter()
+                        .map(|h| {
+                            let mut row = Poly::constant(states, -h.bound);
+                            for (i, &x) in h.normal.iter().enumerate() {
+                                row = row.plus(&Poly::variable(states, i), x);
+                            }
+                            wall(row)
+                        })
+                        .collect(),
+                };
+                (walls, branch.program.iter().map(|terms| Horner::new(terms)).collect())
+            })
+            .collect();
+        Some(Runtime {
+            states: model.states.clone(),
+            limits: plant.limits.clone(),
+            domain: model
+                .domain
+                .iter()
+                .map(|r| {
+                    let end = |value: &Option<_>, otherwise| value.as_ref().map_or(otherwise, rounded);
+                    (end(&r.lower, f64::NEG_INFINITY), end(&r.upper, f64::INFINITY))
+                })
+                .collect(),
+            next: plant.next.iter().map(|f| Horner::new(&terms(f))).collect(),
+            corners,
+            branches,
+        })
+    }
+
+    /// Runs something with the shield as tables.
+    pub fn with_tables<T>(&self, run: impl FnOnce(&Tables<'_>) -> T) -> T {
+        let next: Vec<Vec<Op>> = self.next.iter().map(Horner::ops).collect();
+        let next: Vec<&[Op]> = next.iter().map(Vec::as_slice).collect();
+        let corners: Vec<&[f64]> = self.corners.iter().map(Vec::as_slice).collect();
+        let programs: Vec<Vec<Vec<Op>>> =
+            self.branches.iter().map(|(_, program)| program.iter().map(Horner::ops).collect()).collect();
+        let programs: Vec<Vec<&[Op]>> =
+            programs.iter().map(|program| program.iter().map(Vec::as_slice).collect()).collect();
+        let walls: Vec<Vec<Vec<Op>>> =
+            self.branches.iter().map(|(walls, _)| walls.iter().map(|wall| wall.form.ops()).collect()).collect();
+        let surfaces: Vec<Vec<Surface<'_>>> = self
+            .branches
+            .iter()
+            .zip(&walls)
+            .map(|((own, _), ops)| {
+                own.iter()
+                    .zip(ops)
+                    .map(|(wall, ops)| Surface { ops, reserve: wall.reserve, rounding: wall.rounding })
+                    .collect()
+            })
+            .collect();
+        let branches: Vec<Branch<'_>> =
+            surfaces.iter().zip(&programs).map(|(surfaces, program)| Branch { surfaces, program }).collect();
+        run(&Tables { limits: &self.limits, domain: &self.domain, next: &next, corners: &corners, branches: &branches })
+    }
+}

@@ -1,0 +1,310 @@
+//! Shields: made, read, run.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use certus_audit::shield::{Accepted, Model, Shield, read_model, read_shield};
+use certus_graph::Graph;
+use certus_lang::system::{Formula, Property, PropertyKind, System};
+use certus_lang::{LowerOptions, Open};
+use certus_shield::document::document;
+use certus_shield::network::{Network, Scratch};
+use certus_shield::runtime::Runtime;
+use certus_shield::synthesis::{Failed, Options, program_text, synthesise};
+use certus_shield::trial::{Course, Outcome, Trial};
+use serde_json::Value;
+
+use crate::patience::{Waited, wait};
+use crate::{Effort, Failure, Loading, load_system, network_of, property_named};
+
+/// A synthesis that is asked for.
+#[derive(Clone, Debug, Default)]
+pub struct Shielding {
+    /// The system; its networks are opened here.
+    pub loading: Loading,
+    /// The property; the first `G φ` if none.
+    pub property: Option<String>,
+    /// How it is done; the effort's deadline, threads and seed are put in.
+    pub options: Options,
+    /// How much it is worth.
+    pub effort: Effort,
+}
+
+/// What came of it.
+pub enum Shielded {
+    /// A shield.
+    Made(Made),
+    /// None: why.
+    Failed(Failed),
+}
+
+/// A shield that was made.
+pub struct Made {
+    /// The system's name.
+    pub system: String,
+    /// The property.
+    pub property: String,
+    /// The document to be written.
+    pub document: Value,
+    /// The program, for readers.
+    pub program: String,
+    /// What the audit said.
+    pub accepted: Accepted,
+    /// Where each branch's program came from.
+    pub origins: Vec<&'static str>,
+}
+
+fn opened(loading: &Loading) -> Loading {
+    let mut open = loading.clone();
+    open.options.open = Open::All;
+    open
+}
+
+/// The network that an open system applies, as a graph.
+fn network(loading: &Loading, system: &System) -> Result<Graph, Failure> {
+    let Some(open) = system.networks.first() else {
+        return Err(Failure::message(format!("{} applies no network", loading.path.display())));
+    };
+    let mut place = loading.path.parent().unwrap_or(Path::new(".")).join(&open.path);
+    for (name, file) in &loading.networks {
+        if network_of(&loading.path, Some(name), loading.colour)? == open.path {
+            place = file.clone();
+        }
+    }
+    certus_graph::import::load_network(&place)
+        .map_err(|error| Failure::message(format!("{}: {error}", place.display())))
+}
+
+fn is_invariant(property: &Property) -> bool {
+    matches!(&property.kind, PropertyKind::Ltl(Formula::Globally(bounds, inner))
+        if bounds.lower == 0 && bounds.upper.is_none() && matches!(inner.as_ref(), Formula::Atom(_)))
+}
+
+/// Makes a shield; `tick` is called some twenty times a second with what is being done.
+pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&str)) -> Result<Shielded, Failure> {
+    let loading = opened(&task.loading);
+    let system = load_system(&loading)?;
+    let place =
+        match &task.property {
+            Some(name) => property_named(&system, name)?,
+            None => system.properties.iter().position(is_invariant).ok_or_else(|| {
+                Failure::message(format!("{} has no property of the form `G φ`", loading.path.display()))
+            })?,
+        };
+    let graph = network(&loading, &system)?;
+    let own_digest = digest(&loading.path)?;
+    let mut options = task.options.clone();
+    options.deadline = task.effort.deadline;
+    options.threads = task.effort.threads();
+    options.seed = task.effort.seed;
+    let doing = Arc::new(std::sync::Mutex::new(String::from("reading")));
+    let (name, property) = (system.name.clone(), system.properties[place].clone());
+    let policy = system.policies.first().map_or_else(|| "a".to_owned(), |policy| policy.name.clone());
+    let work = {
+        let (doing, stop) = (Arc::clone(&doing), Arc::clone(stop));
+        let property = property.clone();
+        move || {
+            let progress = |text: String| {
+                if let Ok(mut doing) = doing.lock() {
+                    *doing = text;
+                }
+            };
+            synthesise(&system, &property, &graph, &options, &stop, &progress)
+        }
+    };
+    let show = || {
+        if let Ok(doing) = doing.lock() {
+            tick(&doing);
+        }
+    };
+    let made = match wait(task.effort.deadline, stop, show, work)? {
+        Waited::Done(made) => made,
+        Waited::Late | Waited::Stopped => Err(Failed::Stopped { branches: 0, tried: 0 }),
+    };
+    let mut made = match made {
+        Ok(made) => made,
+        Err(failed) => return Ok(Shielded::Failed(failed)),
+    };
+    made.shield.path = loading.path.display().to_string();
+    made.shield.digest = own_digest;
+    made.shield.settings = loading.options.overrides.clone();
+    Ok(Shielded::Made(Made {
+        document: document(&made.shield, &name, &made.states),
+        program: program_text(&made.shield, &made.states, &policy),
+        system: name,
+        property: property.name,
+        accepted: made.accepted,
+        origins: made.origins,
+    }))
+}
+
+/// The digest of a file.
+pub fn digest(path: &Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(path).map_err(|error| Failure::reading(path, &error))?;
+    Ok(certus_audit::digest(&bytes))
+}
+
+/// Reads a shield's file.
+pub fn read(path: &Path) -> Result<Shield, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))?;
+    let document: Value =
+        serde_json::from_str(&text).map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
+    read_shield(&document).map_err(|reason| Failure::message(format!("{}: {reason}", path.display())))
+}
+
+/// Why there is no model for a shield.
+pub enum NoModel {
+    /// Something could not be read.
+    Failure(Failure),
+    /// The shield does not fit the system.
+    Reason(String),
+}
+
+/// The open system and the model that a shield is about.
+pub fn model_of(shield: &Shield, system: &Path) -> Result<(System, Model), NoModel> {
+    let options = LowerOptions { overrides: shield.settings.clone(), open: Open::All, ..LowerOptions::default() };
+    let loading = Loading { path: system.to_owned(), options, ..Loading::default() };
+    let system = load_system(&loading).map_err(NoModel::Failure)?;
+    let Some(property) = system.property(&shield.property) else {
+        return Err(NoModel::Reason(format!("the system has no property '{}'", shield.property)));
+    };
+    let model = read_model(&system, property, &shield.domain).map_err(|error| NoModel::Reason(error.to_string()))?;
+    Ok((system, model))
+}
+
+/// A shield with its system, ready to run or to be exported.
+pub struct Ready {
+    /// The system.
+    pub system: System,
+    /// The property's atom.
+    pub atom: usize,
+    /// The shield.
+    pub runtime: Runtime,
+    /// The network.
+    pub network: Graph,
+}
+
+/// Reads a shield and its system. The system must be the one that the shield names.
+pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)]) -> Result<Ready, Failure> {
+    let shield = read(path)?;
+    let place = system.map_or_else(|| PathBuf::from(&shield.path), Path::to_owned);
+    if !place.exists() {
+        let named = place.display();
+        return Err(Failure::message(format!("there is no file {named}; say with --system where the system is")));
+    }
+    if digest(&place)? != shield.digest {
+        let (shield, system) = (path.display(), place.display());
+        return Err(Failure::message(format!("{shield} was made for another version of {system}: make it anew")));
+    }
+    let (system, model) = model_of(&shield, &place).map_err(|error| match error {
+        NoModel::Failure(failure) => failure,
+        NoModel::Reason(reason) => Failure::message(format!("{}: {reason}", path.display())),
+    })?;
+    let loading = Loading { path: place, networks: networks.to_vec(), ..Loading::default() };
+    let network = network(&loading, &system)?;
+    let atom = match system.property(&shield.property).map(|property| &property.kind) {
+        Some(PropertyKind::Ltl(Formula::Globally(_, inner))) => match inner.as_ref() {
+            Formula::Atom(atom) => atom.0,
+            _ => return Err(Failure::message("the property is not of the form `G φ`")),
+        },
+        _ => return Err(Failure::message("the property is not of the form `G φ`")),
+    };
+    let runtime = Runtime::new(&shield, &model).ok_or_else(|| {
+        Failure::message("the shield cannot be run: its domain is unbounded, or the environment has too many choices")
+    })?;
+    Ok(Ready { system, atom, runtime, network })
+}
+
+/// What a replay showed.
+#[derive(Clone, Copy, Debug)]
+pub struct Replay {
+    /// Without the shield.
+    pub bare: Outcome,
+    /// With it.
+    pub shielded: Outcome,
+    /// Seconds without it.
+    pub bare_seconds: f64,
+    /// Seconds with it.
+    pub shielded_seconds: f64,
+    /// Nanoseconds that the network takes for one state, one thread.
+    pub network_time: f64,
+    /// Nanoseconds that the monitor takes for one step, one thread.
+    pub monitor_time: f64,
+}
+
+/// Replays the system without and with its shield; nothing if it was stopped. `tick` gets the steps made so far.
+pub fn replay(
+    ready: Ready,
+    trial: Trial,
+    deadline: Option<Instant>,
+    stop: &Arc<AtomicBool>,
+    mut tick: impl FnMut(u64),
+) -> Result<Option<Replay>, Failure> {
+    let done = Arc::new(AtomicU64::new(0));
+    let work = {
+        let (done, stop) = (Arc::clone(&done), Arc::clone(stop));
+        move || -> Result<Replay, certus_graph::GraphError> {
+            let course = Course::new(&ready.system, &ready.network, ready.atom, &ready.runtime)?;
+            let timed = |shielded: bool| {
+                let started = Instant::now();
+                course.run(trial, shielded, &stop, &done).map(|outcome| (outcome, started.elapsed().as_secs_f64()))
+            };
+            let (bare, bare_seconds) = timed(false)?;
+            let (shielded, shielded_seconds) = timed(true)?;
+            let (network_time, monitor_time) = overhead(&ready)?;
+            Ok(Replay { bare, shielded, bare_seconds, shielded_seconds, network_time, monitor_time })
+        }
+    };
+    match wait(deadline, stop, || tick(done.load(Ordering::Relaxed)), work)? {
+        Waited::Done(replay) => {
+            let replay = replay.map_err(|error| Failure::message(error.to_string()))?;
+            Ok(Some(replay).filter(|_| !stop.load(Ordering::Relaxed)))
+        }
+        Waited::Late | Waited::Stopped => Ok(None),
+    }
+}
+
+/// Nanoseconds per state of the network and of the monitor, one after the other, on one thread.
+fn overhead(ready: &Ready) -> Result<(f64, f64), certus_graph::GraphError> {
+    use certus_shield_rt::{Fallback, Monitor};
+    let network = Network::new(&ready.system, &ready.network, &ready.runtime.limits)?;
+    let states = ready.system.state_len();
+    let mut random = certus_sim::Random::new(1, 1);
+    let points: Vec<Vec<f64>> = (0..256)
+        .map(|_| {
+            let ends = ready.system.init_box.0.iter().zip(&ready.system.init_box.1);
+            ends.map(|(&a, &b)| random.between(a, b)).collect()
+        })
+        .collect();
+    let mut scratch = Scratch::default();
+    let mut answers = Vec::new();
+    for point in &points {
+        answers.push(network.act(point, 1, &mut scratch)?);
+    }
+    let started = Instant::now();
+    let mut rounds = 0u32;
+    while started.elapsed() < Duration::from_millis(150) {
+        for point in &points {
+            std::hint::black_box(network.act(point, 1, &mut scratch)?);
+        }
+        rounds += 1;
+    }
+    let network_time = started.elapsed().as_nanos() as f64 / f64::from(rounds * 256);
+    let monitor_time = ready.runtime.with_tables(|tables| {
+        let mut monitor = Monitor::new();
+        let (mut next, mut actions) = (vec![0.0; states], vec![0.0; ready.runtime.limits.len()]);
+        let started = Instant::now();
+        let mut rounds = 0u32;
+        while started.elapsed() < Duration::from_millis(150) {
+            for (point, answer) in points.iter().zip(&answers) {
+                actions.copy_from_slice(answer);
+                std::hint::black_box(monitor.decide(tables, point, &mut actions, &mut next, Fallback::LastBranch));
+            }
+            rounds += 1;
+        }
+        started.elapsed().as_nanos() as f64 / f64::from(rounds * 256)
+    });
+    Ok((network_time, monitor_time))
+}

@@ -1,0 +1,279 @@
+//! `certus shield`: a verified program beside a network; made, run, exported.
+
+use std::io::{IsTerminal, Write, stderr};
+use std::path::Path;
+use std::time::Instant;
+
+use certus_lang::LowerOptions;
+use certus_shield::export::{c_header, c_source, identifier, python_module, rust_module};
+use certus_shield::synthesis::{Failed, Form, Options};
+use certus_shield::trial::Trial;
+use certus_tasks::shield::{self, Made, Replay, Shielded, Shielding};
+use certus_tasks::{Loading, output};
+use serde_json::{Value, json};
+
+use super::stop_on_interrupt;
+use crate::Finding;
+use crate::arguments::{Invariant, Language, Shield, ShieldAction, ShieldExport, ShieldRun};
+use crate::failure::Failure;
+use crate::output::{Output, json_number, short};
+use crate::progress::LiveLine;
+
+/// Makes a shield, or does something with one.
+pub fn run(command: &Shield) -> Result<Finding, Failure> {
+    match &command.action {
+        Some(ShieldAction::Run(own)) => replay(own),
+        Some(ShieldAction::Export(own)) => export(own),
+        None => make(command),
+    }
+}
+
+fn make(command: &Shield) -> Result<Finding, Failure> {
+    let started = Instant::now();
+    let Some(file) = &command.file else { return Err(Failure::message("which system? name a `.certus` file")) };
+    if let Some(degree) = command.degree.filter(|degree| degree % 2 == 1 || !(2..=12).contains(degree)) {
+        return Err(Failure::message(format!("--degree {degree}: expected an even number from 2 to 12")));
+    }
+    if !(1..=6).contains(&command.program_degree) {
+        return Err(Failure::message("--program-degree: expected a number from 1 to 6"));
+    }
+    let task = Shielding {
+        loading: Loading {
+            path: file.clone(),
+            options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
+            networks: command.networks.clone(),
+            colour: stderr().is_terminal(),
+        },
+        property: command.property.clone(),
+        options: Options {
+            form: match command.invariant {
+                Invariant::Auto => Form::Auto,
+                Invariant::Polynomial => Form::Polynomial,
+                Invariant::Polyhedron => Form::Polyhedron,
+            },
+            degree: command.degree,
+            sketch_degree: Some(command.program_degree),
+            sketch: command.monomials.iter().map(|exponents| exponents.0.clone()).collect(),
+            ..Options::default()
+        },
+        effort: certus_tasks::Effort {
+            deadline: command.effort.deadline()?,
+            threads: command.effort.threads,
+            seed: command.effort.seed,
+            ..certus_tasks::Effort::default()
+        },
+    };
+    let stop = stop_on_interrupt()?;
+    if let Some(path) = &command.common.output {
+        drop(Output::open(Some(path))?);
+    }
+    let mut line = LiveLine::new(command.effort.quiet);
+    let shielded = shield::shield(&task, &stop, |doing| line.show(|| doing.to_owned()))?;
+    drop(line);
+    let seconds = started.elapsed().as_secs_f64();
+    match shielded {
+        Shielded::Made(made) => {
+            let text = format!("{}\n", made.document);
+            if let Some(path) = &command.common.output {
+                output::write_whole(path, &text)?;
+            }
+            let mut standard = Output::open(None)?;
+            match command.common.json {
+                true => writeln!(
+                    standard,
+                    "{:#}",
+                    made_document(&made, text.len(), seconds, command.common.output.as_deref())
+                )?,
+                false => made_text(&made, text.len(), seconds, command.common.output.as_deref(), &mut standard)?,
+            }
+            standard.finish()?;
+            Ok(Finding::Good)
+        }
+        Shielded::Failed(Failed::Unsupported(reason)) => Err(Failure::message(format!("{}: {reason}", file.display()))),
+        Shielded::Failed(failed) => {
+            let (reason, tried) = match &failed {
+                Failed::NotFound { branches, tried, uncovered } => {
+                    let point: Vec<String> = uncovered.iter().map(|x| short(*x)).collect();
+                    let reason = format!(
+                        "no program was proved safe from ({}); {branches} branches were proved",
+                        point.join(", ")
+                    );
+                    (reason, *tried)
+                }
+                Failed::Stopped { branches, tried } => (format!("stopped with {branches} branches proved"), *tried),
+                Failed::Unsupported(reason) => (reason.clone(), 0),
+            };
+            let mut standard = Output::open(None)?;
+            match command.common.json {
+                true => {
+                    let document =
+                        json!({ "verdict": "unknown", "reason": reason, "programs": tried, "seconds": seconds });
+                    writeln!(standard, "{document:#}")?;
+                }
+                false => writeln!(standard, "unknown: {reason} ({tried} programs tried)")?,
+            }
+            standard.finish()?;
+            Ok(Finding::Undecided)
+        }
+    }
+}
+
+fn made_text(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
+    writeln!(output, "{} {}: verified, {seconds:.2} s", made.system, made.property)?;
+    for (index, (branch, origin)) in made.accepted.branches.iter().zip(&made.origins).enumerate() {
+        writeln!(
+            output,
+            "  branch {index}: {}; {origin}; {} claims checked exactly; tolerance {:.1e}",
+            branch.invariant, branch.claims, branch.tolerance
+        )?;
+    }
+    writeln!(
+        output,
+        "  initial states covered in {} parts; certificate {} kB",
+        made.accepted.boxes,
+        bytes.div_ceil(1024)
+    )?;
+    match path {
+        Some(path) => writeln!(output, "  written to {}", path.display())?,
+        None => writeln!(output, "  not written: name a file with -o")?,
+    }
+    writeln!(output, "\n{}", made.program.trim_end())?;
+    Ok(())
+}
+
+fn made_document(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>) -> Value {
+    let branch = |(own, origin): (&certus_audit::shield::Settled, &&str)| {
+        json!({
+            "invariant": own.invariant,
+            "program": origin,
+            "claims": own.claims,
+            "tolerance": json_number(own.tolerance),
+        })
+    };
+    json!({
+        "system": made.system,
+        "property": made.property,
+        "verdict": "verified",
+        "branches": made.accepted.branches.iter().zip(&made.origins).map(branch).collect::<Vec<_>>(),
+        "parts": made.accepted.boxes,
+        "bytes": bytes,
+        "file": path.map(|path| path.display().to_string()),
+        "text": made.program,
+        "seconds": seconds,
+    })
+}
+
+fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
+    let ready = shield::ready(&command.shield, command.system.as_deref(), &command.networks)?;
+    let trial = Trial {
+        runs: command.runs,
+        steps: command.steps,
+        seed: command.effort.seed,
+        threads: certus_tasks::Effort { threads: command.effort.threads, ..certus_tasks::Effort::default() }.threads(),
+    };
+    let stop = stop_on_interrupt()?;
+    if let Some(path) = &command.common.output {
+        drop(Output::open(Some(path))?);
+    }
+    let mut line = LiveLine::new(command.effort.quiet);
+    let total = 2 * command.runs * command.steps as u64;
+    let name = ready.system.name.clone();
+    let deadline = command.effort.deadline()?;
+    let replayed = shield::replay(ready, trial, deadline, &stop, |steps| {
+        line.show(|| format!("{:.0} % of {total} steps", 100.0 * steps as f64 / total.max(1) as f64));
+    })?;
+    drop(line);
+    let mut output = Output::open(command.common.output.as_deref())?;
+    let Some(replayed) = replayed else {
+        match command.common.json {
+            true => writeln!(output, "{:#}", json!({ "system": name, "verdict": "unknown", "reason": "stopped" }))?,
+            false => writeln!(output, "unknown: {name} was stopped before the runs were made")?,
+        }
+        output.finish()?;
+        return Ok(Finding::Undecided);
+    };
+    match command.common.json {
+        true => writeln!(output, "{:#}", replay_document(&name, command, &replayed))?,
+        false => replay_text(&name, command, &replayed, &mut output)?,
+    }
+    output.finish()?;
+    Ok(if replayed.shielded.unsafe_runs == 0 { Finding::Good } else { Finding::Violated })
+}
+
+/// The mean of the steps until runs settle.
+fn settling(outcome: &certus_shield::trial::Outcome) -> f64 {
+    outcome.settling as f64 / (outcome.runs - outcome.unsafe_runs).max(1) as f64
+}
+
+fn replay_text(name: &str, command: &ShieldRun, replay: &Replay, output: &mut Output) -> Result<(), Failure> {
+    let (bare, shielded) = (&replay.bare, &replay.shielded);
+    writeln!(output, "{name}: {} runs of {} steps, seed {}", command.runs, command.steps, command.effort.seed)?;
+    writeln!(output, "  {:<24} {:>14} {:>14}", "", "network alone", "with shield")?;
+    writeln!(output, "  {:<24} {:>14} {:>14}", "runs that became unsafe", bare.unsafe_runs, shielded.unsafe_runs)?;
+    writeln!(output, "  {:<24} {:>14} {:>14}", "interventions", "-", shielded.interventions)?;
+    writeln!(output, "  {:<24} {:>14} {:>14}", "states in no branch", "-", shielded.alarms)?;
+    writeln!(output, "  {:<24} {:>14.1} {:>14.1}", "steps to settle", settling(bare), settling(shielded))?;
+    if shielded.unsafe_runs > 0 {
+        writeln!(output, "  NOT SAFE: a shielded run entered an unsafe state; the shield is not for this plant")?;
+    }
+    if !command.effort.quiet {
+        let share = 100.0 * replay.monitor_time / replay.network_time;
+        eprintln!(
+            "note: the network takes {:.0} ns a step, the monitor {:.0} ns ({share:.1} %), one thread",
+            replay.network_time, replay.monitor_time
+        );
+    }
+    Ok(())
+}
+
+fn replay_document(name: &str, command: &ShieldRun, replay: &Replay) -> Value {
+    let outcome = |own: &certus_shield::trial::Outcome, seconds: f64| {
+        json!({
+            "unsafe_runs": own.unsafe_runs,
+            "steps": own.steps,
+            "interventions": own.interventions,
+            "alarms": own.alarms,
+            "steps_to_settle": json_number(settling(own)),
+            "seconds": seconds,
+        })
+    };
+    json!({
+        "system": name,
+        "runs": command.runs,
+        "steps": command.steps,
+        "seed": command.effort.seed,
+        "verdict": if replay.shielded.unsafe_runs == 0 { "safe" } else { "unsafe" },
+        "network_alone": outcome(&replay.bare, replay.bare_seconds),
+        "with_shield": outcome(&replay.shielded, replay.shielded_seconds),
+        "network_nanoseconds": json_number(replay.network_time),
+        "monitor_nanoseconds": json_number(replay.monitor_time),
+    })
+}
+
+fn export(command: &ShieldExport) -> Result<Finding, Failure> {
+    let ready = shield::ready(&command.shield, command.system.as_deref(), &[])?;
+    let name = identifier(command.name.as_deref().unwrap_or(&format!("{}_shield", ready.system.name)));
+    let runtime = &ready.runtime;
+    let text = match command.lang {
+        Language::C => {
+            let Some(path) = &command.output else {
+                return Err(Failure::message("C has a header and a source: name them with -o, without `.h` and `.c`"));
+            };
+            let file = path.file_name().and_then(|name| name.to_str()).map(identifier).unwrap_or(name);
+            output::write_whole(&path.with_file_name(format!("{file}.h")), &c_header(runtime, &file))?;
+            output::write_whole(&path.with_file_name(format!("{file}.c")), &c_source(runtime, &file))?;
+            return Ok(Finding::Good);
+        }
+        Language::Rust => rust_module(runtime, &name),
+        Language::Python => python_module(runtime, &name),
+    };
+    match &command.output {
+        Some(path) => output::write_whole(path, &text)?,
+        None => {
+            let mut standard = Output::open(None)?;
+            standard.write_all(text.as_bytes())?;
+            standard.finish()?;
+        }
+    }
+    Ok(Finding::Good)
+}

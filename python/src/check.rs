@@ -30,13 +30,15 @@ fn tell(caller: &mut Caller, place: &Where) {
 
 /// See `certus.check`.
 #[pyfunction]
-#[pyo3(signature = (file, properties, steps, settings, networks, timeout, memory, threads, seed, progress))]
+#[pyo3(signature = (file, properties, engine, steps, certificate, settings, networks, timeout, memory, threads, seed, progress))]
 #[allow(clippy::too_many_arguments)]
 pub fn check(
     py: Python<'_>,
     file: PathBuf,
     properties: Vec<String>,
+    engine: &str,
     steps: usize,
+    certificate: Option<PathBuf>,
     settings: Vec<(String, f64)>,
     networks: Vec<(String, PathBuf)>,
     timeout: Option<f64>,
@@ -53,7 +55,9 @@ pub fn check(
             colour: false,
         },
         properties,
+        engine: engine.parse().map_err(CertusError::new_err)?,
         steps,
+        certificate,
         effort: effort(timeout, memory, threads, seed)?,
     };
     let mut caller = Caller::new(progress);

@@ -139,7 +139,7 @@ pub fn audit<'py>(
     let result = PyDict::new(py);
     result.set_item("leaves", leaves)?;
     match judgement {
-        Some(Judgement::Accepted(sources, summary)) => {
+        Some(Judgement::Accepted(sources, summary, _)) => {
             let files: Vec<(&str, &PathBuf, Option<&String>)> =
                 sources.iter().map(|source| (source.role, &source.path, source.digest.as_ref())).collect();
             result.set_item("verdict", "accepted")?;

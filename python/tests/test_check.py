@@ -19,6 +19,16 @@ def test_check_says_what_the_command_line_says(certus_command):
     assert found[1].states == [{"v1": 1.0, "v2": 1.0}]
 
 
+def test_proofs_for_all_time_come_with_certificates(tmp_path):
+    path = tmp_path / "toy.cert"
+    (result,) = certus.check(TOY, "below_ten", engine="induction", certificate=path)
+    assert (result.verdict, result.scope, result.engine) == ("holds", "unbounded", "induction")
+    assert result.proof == {"for_all_time": [{"induction": {"depth": 1, "invariant": []}}]}
+    assert certus.audit(path).verdict == "accepted"
+    with pytest.raises(certus.CertusError, match="there are auto, bmc, induction"):
+        certus.check(TOY, engine="magic")
+
+
 def test_check_names_what_is_wrong():
     with pytest.raises(certus.CertusError, match="did you mean 'below_ten'"):
         certus.check(TOY, "below_tne")

@@ -85,7 +85,9 @@ def simulate(
 def check(
     file: str,
     properties: List[str],
+    engine: str,
     steps: int,
+    certificate: Optional[str],
     settings: List[Tuple[str, float]],
     networks: List[Tuple[str, str]],
     timeout: Optional[float],

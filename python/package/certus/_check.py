@@ -25,6 +25,10 @@ class Checked:
     trace: Optional[List[Dict[str, Any]]]
     #: The step to which the trace returns, if it goes on for ever.
     loop: Optional[int]
+    #: After ``holds``: what that rests on, an invariant or a ranking function for instance.
+    proof: Optional[Dict[str, Any]]
+    #: Where the certificate is, if one was wanted and there is one.
+    certificate: Optional[str]
     #: Why nothing was shown.
     reason: Optional[str]
     #: What a reader must know about the verdict.
@@ -40,7 +44,9 @@ class Checked:
 def check(
     system: Union[PathLike, System],
     *properties: str,
+    engine: str = "auto",
     steps: int = 10,
+    certificate: Optional[PathLike] = None,
     set: Optional[Mapping[str, float]] = None,
     networks: Optional[Mapping[str, NetworkLike]] = None,
     timeout: Optional[float] = None,
@@ -49,8 +55,10 @@ def check(
     seed: int = 0,
     progress: Optional[Progress] = None,
 ) -> List[Checked]:
-    """Checks properties of a closed loop up to a number of steps; all of them if none is named.
+    """Checks properties of a closed loop; all of them if none is named.
 
+    ``engine`` is ``"bmc"`` (violations by so many ``steps``), ``"induction"`` (proofs for all time) or ``"auto"`` (both, in turns).
+    ``certificate`` is where the proof of the one named property goes, if it holds.
     ``system`` is a ``.certus`` file, or a `System` with its own settings. ``set`` gives values of parameters, ``networks`` files in place of its networks (by the
     policy or action that applies them). A violation is a run that the system itself has made again.
     """
@@ -61,7 +69,9 @@ def check(
     document = _certus.check(
         os.fspath(system),
         list(properties),
+        engine,
         steps,
+        None if certificate is None else os.fspath(certificate),
         list((set or {}).items()),
         _named(networks),
         timeout,
@@ -70,5 +80,5 @@ def check(
         seed,
         progress,
     )
-    fields = ("property", "verdict", "engine", "scope", "trace", "loop", "reason", "notes", "seconds")
+    fields = ("property", "verdict", "engine", "scope", "trace", "loop", "proof", "certificate", "reason", "notes", "seconds")
     return [Checked(**{name: result[name] for name in fields}) for result in document["results"]]

@@ -201,6 +201,10 @@ proptest! {
         let Some(cut) = curve.split_point(range) else { return Ok(()) };
         prop_assert!(range.lo < cut && cut < range.hi);
         let size = 1.0 + curve.enclose(range).magnitude() + range.magnitude();
+        // Near the end of the doubles lines are moved down to stay finite.
+        if size > 1e300 {
+            return Ok(());
+        }
         for half in [Interval::new(range.lo, cut), Interval::new(cut, range.hi)] {
             // A tangent in the middle of a half may reach farther down at its end than before, not by much.
             prop_assert!(curve.gap(half) <= 2.0 * curve.gap(range) + TIGHT * size, "{curve:?} {range} {cut}");

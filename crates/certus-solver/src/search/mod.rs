@@ -21,6 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use certus_graph::GraphError;
+use certus_graph::reads::elements_read;
 
 use self::examine::Strategy;
 use self::logic::Logic;
@@ -28,7 +29,8 @@ use self::run::{Ended, Run};
 use crate::answer::{Answer, Progress, Refutation, UnknownReason};
 use crate::attack::Attack;
 use crate::bound::program::{Program, Role};
-use crate::query::Query;
+use crate::query::{Query, visit};
+use crate::vnnlib::Variable;
 
 pub use optimise::{Maximum, optimise};
 pub use saved::{Saved, SavedError};
@@ -129,7 +131,15 @@ const FIRST_TURN: u64 = 128;
 /// The strategies worth trying: few inputs are best cut themselves, many cannot be.
 fn strategies(search: &Search<'_>) -> Vec<Strategy> {
     let region = &search.query.region;
-    let free = region.lower.iter().zip(&region.upper).filter(|(low, high)| low < high).count();
+    // What no operator and no atom reads need not be cut.
+    let mut read = elements_read(&search.query.original);
+    visit(&search.query.formula, &mut |variable| {
+        if let Variable::Input(index) = variable {
+            read[*index] = true;
+        }
+    });
+    let ends = region.lower.iter().zip(&region.upper).zip(&read);
+    let free = ends.filter(|((low, high), read)| low < high && **read).count();
     let curved = search.program.roles.iter().any(|role| matches!(role, Role::Curve(..) | Role::Product(..)));
     match free {
         _ if !curved => vec![Strategy::Inputs],

@@ -143,6 +143,12 @@ fn proofs_for_all_time_have_certificates_that_are_checked() {
     let other = folder.write("other.cert", text.replacen("\"sha256\":\"", "\"sha256\":\"0", 1));
     let rejected = certus(&["audit", &other]);
     assert!(rejected.code == 1 && rejected.stdout.contains("has changed"), "{}{}", rejected.stdout, rejected.stderr);
+    // And about a network that it does not name.
+    let (before, after) = text.split_once("\"networks\":[").unwrap();
+    let (_, after) = after.split_once(']').unwrap();
+    let unnamed = folder.write("unnamed.cert", format!("{before}\"networks\":[]{after}"));
+    let rejected = certus(&["audit", &unnamed]);
+    assert!(rejected.code == 1 && rejected.stdout.contains("which network"), "{}{}", rejected.stdout, rejected.stderr);
     let cut = folder.write("cut.cert", &text[..text.len() / 3]);
     assert_eq!(certus(&["audit", &cut]).code, 2);
 }

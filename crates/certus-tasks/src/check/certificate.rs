@@ -91,6 +91,11 @@ pub(crate) fn claim(header: &str) -> Result<Result<Claim, String>, Failure> {
             return Ok(Err(format!("it is about another {role}: {path} has changed since")));
         }
     }
+    // A network that the certificate does not name would be taken as it is now.
+    let unnamed = names(&sources[0].path)?.into_iter().find(|name| !networks.iter().any(|(own, _)| own == name));
+    if let Some(name) = unnamed {
+        return Ok(Err(format!("it does not say which network '{name}' is")));
+    }
     let settings = value["settings"].as_array().ok_or_else(|| malformed("settings"))?;
     let overrides = settings
         .iter()
@@ -123,15 +128,22 @@ fn source(role: &'static str, path: &str) -> Result<Source, Failure> {
     Ok(Source { role, name: None, digest: Some(certus_audit::digest(&bytes)), path })
 }
 
-fn header(loading: &Loading, property: &str, proof: &Proof) -> Result<Value, Failure> {
-    let failed = |diagnostics: certus_lang::Diagnostics| Failure::Diagnostics(diagnostics.render(loading.colour));
-    let folder = loading.path.parent().unwrap_or(Path::new("."));
+/// The networks that a system applies, as its file writes them.
+fn names(system: &Path) -> Result<Vec<String>, Failure> {
+    let failed = |diagnostics: certus_lang::Diagnostics| Failure::Diagnostics(diagnostics.render(false));
     let mut names: Vec<String> = Vec::new();
-    for (_, paths) in applied_networks(&loading.path).map_err(failed)? {
-        names.extend(paths.into_iter().filter(|path| !names.contains(path)).collect::<Vec<_>>());
+    for path in applied_networks(system).map_err(failed)?.into_iter().flat_map(|(_, paths)| paths) {
+        if !names.contains(&path) {
+            names.push(path);
+        }
     }
+    Ok(names)
+}
+
+fn header(loading: &Loading, property: &str, proof: &Proof) -> Result<Value, Failure> {
+    let folder = loading.path.parent().unwrap_or(Path::new("."));
     let mut networks = Vec::new();
-    for name in names {
+    for name in names(&loading.path)? {
         let replaced = loading
             .networks
             .iter()

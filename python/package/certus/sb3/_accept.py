@@ -61,7 +61,7 @@ class BoundedEngine:
         self.steps, self.timeout, self.threads = steps, timeout, threads
 
     def __call__(self, system: System, property: str) -> Checked:
-        (found,) = check(system, property, steps=self.steps, timeout=self.timeout, threads=self.threads)
+        (found,) = check(system, property, engine="bmc", steps=self.steps, timeout=self.timeout, threads=self.threads)
         states = [list(state.values()) for state in found.states]
         how = found.reason or (f"up to {self.steps} steps" if found.verdict == "holds" else f"step {len(states) - 1}")
         return Checked(found.verdict, np.array(states) if states else None, how)

@@ -61,7 +61,7 @@ impl Engine {
             Engine::Induction => {
                 let mut outcome = induction::prove(system, property, budget, watch)?;
                 if let Verdict::Holds(_) = outcome.verdict {
-                    outcome.notes.extend(bmc::vacuous(system, steps, budget, watch)?);
+                    outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
                 }
                 Ok(outcome)
             }
@@ -85,6 +85,12 @@ impl FromStr for Engine {
     }
 }
 
+/// Steps that the first turn looks at; each further one looks four times as far.
+const FIRST_STEPS: usize = 10;
+
+/// Steps of which it is told if no run has them: more say little, and cost much.
+const NOTED_STEPS: usize = 10;
+
 /// Without a deadline, a proof is looked for until a question may take so many parts.
 const PATIENCE: u64 = 64_000;
 
@@ -102,14 +108,16 @@ fn in_turns(
     let mut prover = Prover::new(system, property).ok();
     let mut parts = FIRST_PARTS;
     let mut bounded: Option<Outcome> = None;
+    let mut far = FIRST_STEPS;
     loop {
         let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
         let mut short = false;
-        if !bounded.as_ref().is_some_and(|outcome| matches!(outcome.verdict, Verdict::Holds(_))) {
-            let outcome = search.advance(steps, &own, watch)?;
+        let whole = |outcome: &Outcome| outcome.verdict == Verdict::Holds(Scope::Bounded(steps));
+        if !bounded.as_ref().is_some_and(whole) {
+            let outcome = search.advance(steps.min(far), &own, watch)?;
             match &outcome.verdict {
                 Verdict::Violated(_) | Verdict::Holds(Scope::Unbounded) => return Ok(outcome),
-                Verdict::Holds(Scope::Bounded(_)) => {}
+                Verdict::Holds(Scope::Bounded(reached)) => short = *reached < steps,
                 Verdict::Unknown(unknown) => short = unknown.reason == Some(UnknownReason::Boxes),
             }
             bounded = Some(outcome);
@@ -120,17 +128,18 @@ fn in_turns(
             match own_prover.round(&own, watch)? {
                 Round::Proved(proof) => {
                     let mut outcome = proved(proof);
-                    outcome.notes.extend(bmc::vacuous(system, steps, budget, watch)?);
+                    outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
                     return Ok(outcome);
                 }
                 Round::Short => short |= budget.deadline.is_some() || parts < PATIENCE,
                 Round::Exhausted => prover = None,
             }
         }
-        if !short || spent(budget).is_some() || parts >= budget.boxes {
+        if !short || spent(budget).is_some() || (parts >= budget.boxes && far >= steps) {
             break;
         }
         parts = parts.saturating_mul(MORE);
+        far = far.saturating_mul(4);
     }
     let mut outcome = match bounded {
         Some(outcome) => outcome,

@@ -4,13 +4,16 @@
 //! words and the system alone, so somebody who does not believe the engine that found the proof asks them again.
 
 use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
+use certus_solver::Place;
+use certus_solver::formula::Formula;
 
-use crate::induction::invariant::{elements, linear_text, successors};
+use crate::condition::{at_most, or};
+use crate::induction::invariant::{elements, linear_text, observed, successors};
 use crate::induction::{Invariant, Ranking};
 use crate::outcome::CheckError;
 use crate::question::{Question, Wanted};
 use crate::temporal::{Beyond, Normal, Shape};
-use crate::unroll::Start;
+use crate::unroll::{Start, Unrolled};
 
 /// What a verdict that a property holds rests on.
 #[derive(Clone, Debug, PartialEq)]
@@ -40,6 +43,8 @@ pub enum Method {
         depth: usize,
         /// The invariant; without faces if none was needed.
         invariant: Invariant,
+        /// Whether the good states are pairwise different. A shortest run to a bad state visits none twice.
+        simple: bool,
     },
     /// No run is for so many steps where a violation would have to be for ever.
     Leaves {
@@ -51,7 +56,7 @@ pub enum Method {
 }
 
 impl Proof {
-    /// In words, with the names of the elements of the state.
+    /// In words, with the names of the elements of the state and of the policies' outputs.
     pub fn texts(&self, names: &[String]) -> Vec<String> {
         match self {
             Proof::Bounded { .. } => Vec::new(),
@@ -62,11 +67,15 @@ impl Proof {
 }
 
 impl Method {
-    /// In words, with the names of the elements of the state.
+    /// In words, with the names of the elements of the state and of the policies' outputs.
     pub fn text(&self, names: &[String]) -> String {
         match self {
-            Method::Induction { depth, invariant } => {
-                let states = if *depth == 1 { "one state".to_owned() } else { format!("{depth} states in a row") };
+            Method::Induction { depth, invariant, simple } => {
+                let states = match (depth, simple) {
+                    (1, _) => "one state".to_owned(),
+                    (_, false) => format!("{depth} states in a row"),
+                    (_, true) => format!("{depth} different states in a row"),
+                };
                 let faces: Vec<String> = invariant.faces.iter().map(|face| face.text(names)).collect();
                 match faces.is_empty() {
                     true => format!("by induction over {states}"),
@@ -183,24 +192,54 @@ pub fn stays(system: &System, tail: &Normal, positions: usize) -> Result<Questio
     ask(system, Start::Anywhere, shape, &everywhere, Beyond::Anything)
 }
 
-/// From so many good states in a row to a bad one, within an invariant.
-pub fn step(system: &System, bad: &Normal, invariant: &Invariant, depth: usize) -> Result<Question, CheckError> {
+/// From so many good states in a row to a bad one, within an invariant; the good ones pairwise different, if that is asked for.
+pub fn step(
+    system: &System,
+    bad: &Normal,
+    invariant: &Invariant,
+    depth: usize,
+    simple: bool,
+) -> Result<Question, CheckError> {
     let shape = Shape { positions: depth + 1, loop_to: None };
     let good = bad.negated();
     let mut formulas: Vec<(&Normal, usize)> = (0..depth).map(|position| (&good, position)).collect();
     formulas.push((bad, depth));
     let wanted = Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything };
     Question::new(system, wanted, &|unrolled| {
-        (0..=depth).flat_map(|position| invariant.holds(&elements(unrolled, position))).collect()
+        let within = (0..=depth).flat_map(|position| invariant.holds(&observed(unrolled, position)));
+        let pairs = (0..depth).flat_map(|first| (first + 1..depth).map(move |second| (first, second)));
+        let apart = pairs.filter(|_| simple).map(|(first, second)| different(unrolled, first, second));
+        within.chain(apart).collect()
     })
 }
 
+/// That the states at two positions are not the same.
+fn different(unrolled: &Unrolled, first: usize, second: usize) -> Formula<Place> {
+    let pairs = elements(unrolled, first).into_iter().zip(elements(unrolled, second));
+    or(pairs
+        .filter(|(left, right)| left != right)
+        .flat_map(|(left, right)| [at_most(&left, &right, true), at_most(&right, &left, true)])
+        .collect())
+}
+
 const ONE: Shape = Shape { positions: 1, loop_to: None };
+const TWO: Shape = Shape { positions: 2, loop_to: None };
 
 /// A step from a good state of an invariant; out of it, if that is asked for.
 pub fn leaving(system: &System, bad: &Normal, invariant: &Invariant, out: bool) -> Result<Question, CheckError> {
     let good = bad.negated();
     let formulas = [(&good, 0)];
+    if invariant.reads_outputs(system.state_len()) {
+        // What the policies do after the step takes another position.
+        let wanted = Wanted { start: Start::Anywhere, shape: TWO, formulas: &formulas, beyond: Beyond::Anything };
+        return Question::new(system, wanted, &|unrolled| {
+            let mut parts = invariant.holds(&observed(unrolled, 0));
+            if out {
+                parts.push(invariant.fails(&observed(unrolled, 1)));
+            }
+            parts
+        });
+    }
     let wanted = Wanted { start: Start::Anywhere, shape: ONE, formulas: &formulas, beyond: Beyond::Anything };
     Question::with_successor(system, wanted, &|unrolled| {
         let mut parts = invariant.holds(&elements(unrolled, 0));
@@ -214,7 +253,7 @@ pub fn leaving(system: &System, bad: &Normal, invariant: &Invariant, out: bool) 
 /// An initial state outside of an invariant.
 pub fn initial_outside(system: &System, invariant: &Invariant) -> Result<Question, CheckError> {
     let wanted = Wanted { start: Start::Initial, shape: ONE, formulas: &[], beyond: Beyond::Anything };
-    Question::new(system, wanted, &|unrolled| vec![invariant.fails(&elements(unrolled, 0))])
+    Question::new(system, wanted, &|unrolled| vec![invariant.fails(&observed(unrolled, 0))])
 }
 
 /// A step of a violation on which a ranking function does not go down.
@@ -263,7 +302,7 @@ fn for_all_time(system: &System, violation: &Normal, method: &Method) -> Result<
     let wrong = || CheckError::Unsupported("the proof does not fit the property".to_owned());
     let mut found = Vec::new();
     match method {
-        Method::Induction { depth, invariant } => {
+        Method::Induction { depth, invariant, simple } => {
             let bad = violation.reached().filter(|_| *depth > 0).ok_or_else(wrong)?;
             for steps in 0..*depth {
                 let shape = Shape { positions: steps + 1, loop_to: None };
@@ -274,8 +313,9 @@ fn for_all_time(system: &System, violation: &Normal, method: &Method) -> Result<
                 found.push(named(title, initial_outside(system, invariant)?));
                 found.push(named("a step out of the invariant".to_owned(), leaving(system, bad, invariant, true)?));
             }
-            let title = format!("a step from {depth} good states in a row to a bad one");
-            found.push(named(title, step(system, bad, invariant, *depth)?));
+            let different = if *simple { " different" } else { "" };
+            let title = format!("a step from {depth}{different} good states in a row to a bad one");
+            found.push(named(title, step(system, bad, invariant, *depth, *simple)?));
         }
         Method::Leaves { steps } => {
             let tail = lasting(violation).ok_or_else(wrong)?;

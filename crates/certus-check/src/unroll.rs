@@ -41,6 +41,8 @@ pub struct Position {
     pub choices: Vec<NodeId>,
     /// The labels that arg-max actions take, one-hot.
     pub labels: Vec<NodeId>,
+    /// The policies' outputs.
+    pub policies: Vec<NodeId>,
     /// Whether each atom holds.
     pub atoms: Vec<NodeId>,
     /// The successor.
@@ -54,6 +56,7 @@ struct Wanted {
     step: Graph,
     next: usize,
     atoms: usize,
+    policies: usize,
     labels: Vec<usize>,
     init: Option<usize>,
     assume: Option<usize>,
@@ -65,6 +68,8 @@ impl Wanted {
         let mut ports: Vec<usize> = roles.next.iter().map(|next| next.port).collect();
         let atoms = ports.len();
         ports.extend(roles.atoms.iter().map(|atom| atom.truth.port));
+        let policies = ports.len();
+        ports.extend(roles.policies.iter().map(|policy| policy.port));
         let labels = roles.actions.iter().filter_map(|role| match role {
             ActionRole::Argmax { choice, .. } => Some(choice.port),
             ActionRole::Softmax { .. } => None,
@@ -85,7 +90,7 @@ impl Wanted {
         let assume = add(roles.assume.map(|assume| assume.truth.port));
         // What parameters decide is decided before conditions are read off the graph.
         let step = simplified(&system.step.keep_outputs(&ports))?;
-        Ok(Wanted { step, next: 0, atoms, labels, init, assume })
+        Ok(Wanted { step, next: 0, atoms, policies, labels, init, assume })
     }
 }
 
@@ -152,6 +157,7 @@ pub fn unroll(system: &System, shape: Shape, start: Start, with_last: bool) -> R
             chances,
             choices,
             atoms: outputs[wanted.atoms..wanted.atoms + system.atoms.len()].to_vec(),
+            policies: outputs[wanted.policies..wanted.policies + system.policies.len()].to_vec(),
             labels: wanted.labels.iter().map(|&port| outputs[port]).collect(),
             next,
             init: wanted.init.map(|port| outputs[port]),
@@ -215,7 +221,8 @@ impl Unrolled {
         for position in &mut self.positions {
             let lists = [&mut position.states, &mut position.inputs, &mut position.chances, &mut position.choices];
             lists.into_iter().flatten().for_each(renamed);
-            [&mut position.atoms, &mut position.labels, &mut position.next].into_iter().flatten().for_each(renamed);
+            let lists = [&mut position.atoms, &mut position.policies, &mut position.labels, &mut position.next];
+            lists.into_iter().flatten().for_each(renamed);
             position.init.iter_mut().chain(&mut position.assume).for_each(renamed);
         }
     }

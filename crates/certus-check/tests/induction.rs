@@ -1,7 +1,7 @@
 //! Proofs for all time: what they show is true, and what is clearly true is shown.
 
-use certus_check::induction::prove;
-use certus_check::proof::{Method, Proof, obligations};
+use certus_check::induction::{Face, Invariant, prove};
+use certus_check::proof::{Method, Obligation, Proof, obligations};
 use certus_check::{Engine, Outcome, Scope, Verdict};
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
 use certus_solver::{Answer, Budget, solve};
@@ -33,7 +33,7 @@ fn method(outcome: &Outcome) -> &Method {
 #[test]
 fn what_no_single_step_breaks_needs_no_invariant() {
     let toy = zoo("toy");
-    let Method::Induction { depth: 1, invariant } = method(&proved(&toy, "below_ten")).clone() else { panic!() };
+    let Method::Induction { depth: 1, invariant, .. } = method(&proved(&toy, "below_ten")).clone() else { panic!() };
     assert!(invariant.faces.is_empty());
 }
 
@@ -41,7 +41,7 @@ fn what_no_single_step_breaks_needs_no_invariant() {
 fn a_trained_policy_stays_safe_for_ever_within_a_box() {
     let outcome = proved(&zoo("dcmotor"), "stays_safe");
     assert_eq!(outcome.verdict, Verdict::Holds(Scope::Unbounded));
-    let Method::Induction { depth: 1, invariant } = method(&outcome) else { panic!() };
+    let Method::Induction { depth: 1, invariant, .. } = method(&outcome) else { panic!() };
     assert!(!invariant.faces.is_empty());
 }
 
@@ -106,6 +106,51 @@ fn auto_finds_violations_and_proofs() {
     let outcome = check(&system(text), "p");
     assert_eq!(outcome.verdict, Verdict::Holds(Scope::Bounded(5)));
     assert!(outcome.notes.iter().any(|note| note.contains("no proof for all time")), "{:?}", outcome.notes);
+}
+
+#[test]
+fn states_that_come_again_tell_nothing_new() {
+    // x and y change places for ever. From x = 3 an alarm could go off, so a counterexample to induction only has to wait.
+    let text = "system detour\nstate x in [0, 4]\nstate y in [0, 4]\nstate alarm in [0, 1]\ninput go in [0, 1]\n\
+                next x = y\nnext y = x\nnext alarm = if x >= 3 & go >= 0.5 then 1 else alarm\n\
+                init x <= 1 & y <= 1 & alarm <= 0\nproperty p = G (alarm <= 0)\n";
+    let detour = system(text);
+    let property = detour.property("p").unwrap();
+    let outcome = prove(&detour, property, &BUDGET, &mut |_| ()).unwrap();
+    let of = |depth: usize, simple: bool| {
+        Proof::ForAllTime(vec![Method::Induction { depth, invariant: Invariant::default(), simple }])
+    };
+    let stands = |proof: &Proof| {
+        let refuted = |obligation: Obligation| {
+            matches!(solve(&obligation.question.query().unwrap(), &BUDGET, &mut |_| ()).unwrap(), Answer::Unsat(_))
+        };
+        obligations(&detour, property, proof).unwrap().into_iter().all(refuted)
+    };
+    assert!(stands(outcome.proof.as_ref().unwrap()));
+    assert!(!stands(&of(3, false)) && !stands(&of(4, false)) && !stands(&of(2, true)));
+    assert!(stands(&of(3, true)));
+}
+
+#[test]
+fn invariants_speak_of_what_the_policy_does() {
+    // A policy that brakes: the state is safe as long as what the policy adds to it is.
+    let text = "system brake\nstate x in [-20, 20]\npolicy u = net(\"../../zoo/toy/toy.onnx\", [x, x])\n\
+                next x = 0.5 * x - 0.05 * u\ninit x in [-1, 1]\nproperty p = G (x <= 3)\n";
+    let brake = system(text);
+    let property = brake.property("p").unwrap();
+    let face = |x: f64, u: f64, bound: f64| Face { coefficients: vec![x, u], bound };
+    let stands = |faces: Vec<Face>| {
+        let proof =
+            Proof::ForAllTime(vec![Method::Induction { depth: 1, invariant: Invariant { faces }, simple: false }]);
+        let refuted = |obligation: Obligation| {
+            matches!(solve(&obligation.question.query().unwrap(), &BUDGET, &mut |_| ()).unwrap(), Answer::Unsat(_))
+        };
+        obligations(&brake, property, &proof).unwrap().into_iter().all(refuted)
+    };
+    assert!(stands(vec![face(1.0, 0.0, 2.0), face(-1.0, 0.0, 2.0), face(0.5, -0.05, 2.0), face(-0.5, 0.05, 2.0)]));
+    // Initial states outside of it, and steps out of it, are seen.
+    assert!(!stands(vec![face(0.5, -0.05, -0.6)]));
+    assert!(!stands(vec![face(1.0, 0.0, 2.0), face(0.5, -1.0, 0.1)]));
 }
 
 proptest! {

@@ -1,4 +1,4 @@
-//! Invariants: intersections of halfspaces of the state.
+//! Invariants: intersections of halfspaces of the state and of the policies' outputs.
 
 use certus_graph::Interval;
 use certus_solver::Place;
@@ -7,16 +7,17 @@ use certus_solver::formula::{Formula, Linear};
 use crate::condition::{at_most, number, or};
 use crate::unroll::Unrolled;
 
-/// A halfspace: coefficients · state ≤ bound.
+/// A halfspace: coefficients · (state, outputs) ≤ bound. With outputs, the states in it are those where the policy does
+/// something, which need not be a convex set.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Face {
-    /// The coefficient of each element of the state.
+    /// The coefficient of each element of the state, then of each output of the policies; those that are left out are zero.
     pub coefficients: Vec<f64>,
     /// What the sum is at most.
     pub bound: f64,
 }
 
-/// The states in all of some halfspaces (and in their declared ranges).
+/// The positions in all of some halfspaces (and in their declared ranges).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Invariant {
     /// The halfspaces.
@@ -26,6 +27,13 @@ pub struct Invariant {
 /// The elements of the state at a position, as numbers of the unrolled loop.
 pub fn elements(unrolled: &Unrolled, position: usize) -> Vec<Linear<Place>> {
     numbers(unrolled, &unrolled.positions[position].states)
+}
+
+/// The elements of the state at a position, then the outputs of the policies there.
+pub fn observed(unrolled: &Unrolled, position: usize) -> Vec<Linear<Place>> {
+    let mut all = elements(unrolled, position);
+    all.extend(numbers(unrolled, &unrolled.positions[position].policies));
+    all
 }
 
 /// The elements of the state after a position.
@@ -40,17 +48,17 @@ fn numbers(unrolled: &Unrolled, nodes: &[certus_graph::NodeId]) -> Vec<Linear<Pl
 }
 
 impl Face {
-    /// coefficients · state − bound.
-    fn excess(&self, state: &[Linear<Place>]) -> Linear<Place> {
-        let used = state.iter().zip(&self.coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
+    /// coefficients · numbers − bound.
+    fn excess(&self, numbers: &[Linear<Place>]) -> Linear<Place> {
+        let used = numbers.iter().zip(&self.coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
         used.fold(Linear::constant(Interval::point(-self.bound)), |sum, (number, &coefficient)| {
             sum.plus(Interval::point(coefficient), number)
         })
     }
 
-    /// The sum at a state.
-    pub fn value(&self, state: &[f64]) -> f64 {
-        self.coefficients.iter().zip(state).map(|(coefficient, value)| coefficient * value).sum()
+    /// The sum at a state, with the outputs there if these matter.
+    pub fn value(&self, numbers: &[f64]) -> f64 {
+        self.coefficients.iter().zip(numbers).map(|(coefficient, value)| coefficient * value).sum()
     }
 
     /// In words, with the names of the elements.
@@ -78,20 +86,25 @@ pub fn linear_text(coefficients: &[f64], names: &[String]) -> String {
 }
 
 impl Invariant {
-    /// That a state lies in it.
-    pub fn holds(&self, state: &[Linear<Place>]) -> Vec<Formula<Place>> {
-        let zero = Linear::constant(Interval::point(0.0));
-        self.faces.iter().map(|face| at_most(&face.excess(state), &zero, false)).collect()
+    /// Whether the policies' outputs matter to it, for a state of so many elements.
+    pub fn reads_outputs(&self, state_len: usize) -> bool {
+        self.faces.iter().any(|face| face.coefficients.iter().skip(state_len).any(|coefficient| *coefficient != 0.0))
     }
 
-    /// That a state does not.
-    pub fn fails(&self, state: &[Linear<Place>]) -> Formula<Place> {
+    /// That a position with these numbers lies in it.
+    pub fn holds(&self, numbers: &[Linear<Place>]) -> Vec<Formula<Place>> {
         let zero = Linear::constant(Interval::point(0.0));
-        or(self.faces.iter().map(|face| at_most(&zero, &face.excess(state), true)).collect())
+        self.faces.iter().map(|face| at_most(&face.excess(numbers), &zero, false)).collect()
     }
 
-    /// Whether a state lies in it.
-    pub fn contains(&self, state: &[f64]) -> bool {
-        self.faces.iter().all(|face| face.value(state) <= face.bound)
+    /// That it does not.
+    pub fn fails(&self, numbers: &[Linear<Place>]) -> Formula<Place> {
+        let zero = Linear::constant(Interval::point(0.0));
+        or(self.faces.iter().map(|face| at_most(&zero, &face.excess(numbers), true)).collect())
+    }
+
+    /// Whether a position with these numbers lies in it.
+    pub fn contains(&self, numbers: &[f64]) -> bool {
+        self.faces.iter().all(|face| face.value(numbers) <= face.bound)
     }
 }

@@ -10,6 +10,7 @@ pub mod invariant;
 mod learn;
 pub mod ranking;
 mod sample;
+mod templates;
 
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -177,15 +178,20 @@ fn safe(system: &System, violation: &Normal, asker: &mut Asker<'_, '_>) -> Resul
             return Ok(None);
         }
         let alone = Invariant::default();
-        if asker.refuted(&step(system, bad, &alone, depth)?)? {
-            return Ok(Some(Method::Induction { depth, invariant: alone }));
+        let answer = asker.ask(&step(system, bad, &alone, depth, false)?)?;
+        if matches!(answer, Answer::Unsat(_)) {
+            return Ok(Some(Method::Induction { depth, invariant: alone, simple: false }));
+        }
+        // States that come again tell nothing new; worth asking only if what is left of the question is easy.
+        if depth > 1 && matches!(answer, Answer::Sat(_)) && asker.refuted(&step(system, bad, &alone, depth, true)?)? {
+            return Ok(Some(Method::Induction { depth, invariant: alone, simple: true }));
         }
         if depth == 1
             && let Some(invariant) = infer::infer(system, bad, asker)?
             && asker.refuted(&initial_outside(system, &invariant)?)?
-            && asker.refuted(&step(system, bad, &invariant, depth)?)?
+            && asker.refuted(&step(system, bad, &invariant, depth, false)?)?
         {
-            return Ok(Some(Method::Induction { depth, invariant }));
+            return Ok(Some(Method::Induction { depth, invariant, simple: false }));
         }
     }
     Ok(None)

@@ -10,6 +10,7 @@ use certus_solver::Place;
 use certus_solver::formula::Formula;
 
 use crate::question::Question;
+use crate::unroll::Position;
 
 /// Points that are evaluated at once.
 const BATCH: usize = 256;
@@ -36,6 +37,8 @@ pub struct Sample {
     pub free: Vec<f64>,
     /// The state at each position, flattened.
     pub states: Vec<Vec<f64>>,
+    /// The policies' outputs at each position, flattened.
+    pub policies: Vec<Vec<f64>>,
     /// The state after the last position, if the question has one.
     pub successor: Option<Vec<f64>>,
 }
@@ -55,7 +58,9 @@ impl Sampler {
             });
         };
         places(question.formula(), &mut expose);
-        unrolled.positions.iter().flat_map(|position| &position.states).for_each(|&node| expose(node));
+        let seen =
+            |position: &'_ Position| position.states.iter().chain(&position.policies).copied().collect::<Vec<_>>();
+        unrolled.positions.iter().flat_map(seen).for_each(&mut expose);
         unrolled.positions.last().iter().flat_map(|position| &position.next).for_each(|&node| expose(node));
         let finite = |value: f64| value.clamp(-FAR, FAR);
         Sampler {
@@ -144,9 +149,10 @@ impl Sampler {
             };
             let positions = &question.unrolled().positions;
             let states = positions.iter().map(|position| state(&position.states)).collect();
+            let policies = positions.iter().map(|position| state(&position.policies)).collect();
             let last = positions.last().filter(|_| question.has_successor());
             let successor = last.map(|position| state(&position.next));
-            found.push(Sample { free: free.clone(), states, successor });
+            found.push(Sample { free: free.clone(), states, policies, successor });
         }
         Ok(found)
     }

@@ -175,11 +175,11 @@ fn number(value: &Value) -> Option<f64> {
 fn proof_value(proof: &Proof) -> Value {
     let numbers = |values: &[f64]| values.iter().map(|&value| exact(value)).collect::<Vec<_>>();
     let method = |method: &Method| match method {
-        Method::Induction { depth, invariant } => {
+        Method::Induction { depth, invariant, simple } => {
             let faces = invariant.faces.iter();
             let faces =
                 faces.map(|face| json!({"coefficients": numbers(&face.coefficients), "bound": exact(face.bound)}));
-            json!({"induction": depth, "invariant": faces.collect::<Vec<_>>()})
+            json!({"induction": depth, "different": simple, "invariant": faces.collect::<Vec<_>>()})
         }
         Method::Leaves { steps } => json!({"leaves": steps}),
         Method::Ranking(ranking) => json!({
@@ -207,7 +207,8 @@ fn read_proof(value: &Value) -> Option<Proof> {
                 Some(Face { coefficients: numbers(&face["coefficients"])?, bound: number(&face["bound"])? })
             };
             let faces = value["invariant"].as_array()?.iter().map(face).collect::<Option<Vec<_>>>()?;
-            return Some(Method::Induction { depth, invariant: Invariant { faces } });
+            let simple = value["different"].as_bool()?;
+            return Some(Method::Induction { depth, invariant: Invariant { faces }, simple });
         }
         if let Some(steps) = count(&value["leaves"]) {
             return Some(Method::Leaves { steps });

@@ -87,20 +87,27 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
     json!({"system": system.name, "results": results.iter().map(result).collect::<Vec<_>>()})
 }
 
+/// The names of what proofs speak of: the elements of the state, then the policies' outputs.
+pub fn proof_names(system: &System) -> Vec<String> {
+    let mut names = names_of(&system.states);
+    names.extend(policy_names(system));
+    names
+}
+
 /// What a verdict rests on.
 fn proof_document(system: &System, proof: &Proof) -> Value {
-    let names = names_of(&system.states);
+    let names = proof_names(system);
     let linear = |coefficients: &[f64]| -> Value {
         let used = names.iter().zip(coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
         used.map(|(name, &value)| (name.clone(), json_number(value))).collect::<Map<_, _>>().into()
     };
     let method = |method: &Method| match method {
-        Method::Induction { depth, invariant } => {
+        Method::Induction { depth, invariant, simple } => {
             let faces = invariant.faces.iter();
             let faces: Vec<Value> = faces
                 .map(|face| json!({"linear": linear(&face.coefficients), "at_most": json_number(face.bound)}))
                 .collect();
-            json!({"induction": {"depth": depth, "invariant": faces}})
+            json!({"induction": {"depth": depth, "different": simple, "invariant": faces}})
         }
         Method::Leaves { steps } => json!({"leaves": {"steps": steps}}),
         Method::Ranking(ranking) => json!({"ranking": {

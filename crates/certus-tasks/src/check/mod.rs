@@ -16,7 +16,7 @@ mod region;
 mod region_document;
 mod trace_table;
 
-pub use document::{document, names_of, policy_names, why};
+pub use document::{document, names_of, policy_names, proof_names, why};
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};
 pub use trace_table::trace_csv;

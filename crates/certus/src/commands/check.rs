@@ -8,7 +8,7 @@ use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::Loading;
 use certus_tasks::check::{
-    self, Checked, PropertyResult, Where, check, document, names_of, policy_names, trace_csv, why,
+    self, Checked, PropertyResult, Where, check, document, names_of, policy_names, proof_names, trace_csv, why,
 };
 
 use super::stop_on_interrupt;
@@ -180,7 +180,7 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         }
     }
     if let (Verdict::Holds(Scope::Unbounded), Some(proof)) = (&outcome.verdict, &outcome.proof) {
-        for text in proof.texts(&names_of(&system.states)) {
+        for text in proof.texts(&proof_names(system)) {
             writeln!(output, "  {}: {text}", property.name)?;
         }
     }

@@ -35,6 +35,7 @@ mod outcome;
 pub mod parametric;
 pub mod proof;
 pub mod question;
+pub mod reach;
 pub mod region;
 pub mod replay;
 pub mod simplify;

@@ -15,6 +15,7 @@ use certus_solver::formula::{Formula, Linear};
 use certus_solver::{Place, Region};
 
 use crate::condition::{always, and, at_most, condition, equal, label_cases, number, one_label, or, source};
+use crate::reach::reachable;
 use crate::temporal::Shape;
 
 /// A run of some positions as a graph.
@@ -99,7 +100,7 @@ impl Wanted {
 pub enum Start {
     /// In an initial state.
     Initial,
-    /// In any state of the declared ranges.
+    /// In any state of a box that no run leaves.
     Anywhere,
 }
 
@@ -120,17 +121,16 @@ pub fn unroll(system: &System, shape: Shape, start: Start, with_last: bool) -> R
         .filter_map(|(action, role)| matches!(role, ActionRole::Softmax { .. }).then_some(action.labels.len()))
         .collect();
     let (mut positions, mut states) = (Vec::with_capacity(shape.positions), Vec::new());
+    let (lowest, highest) = match start {
+        Start::Anywhere => reachable(system)?,
+        Start::Initial => system.init_box.clone(),
+    };
     let mut offset = 0;
     for variable in &system.states {
         let own: Vec<(f64, f64)> = (0..variable.len)
             .map(|element| {
                 let (low, high) = (variable.lower[element], variable.upper[element]);
-                match start {
-                    Start::Anywhere => (low, high),
-                    Start::Initial => {
-                        (low.max(system.init_box.0[offset + element]), high.min(system.init_box.1[offset + element]))
-                    }
-                }
+                (low.max(lowest[offset + element]), high.min(highest[offset + element]))
             })
             .collect();
         offset += variable.len;

@@ -110,10 +110,10 @@ fn auto_finds_violations_and_proofs() {
 
 #[test]
 fn states_that_come_again_tell_nothing_new() {
-    // x and y change places for ever. From x = 3 an alarm could go off, so a counterexample to induction only has to wait.
+    // x and y change places for ever. With both at 3 an alarm could go off, so a counterexample to induction only has to wait.
     let text = "system detour\nstate x in [0, 4]\nstate y in [0, 4]\nstate alarm in [0, 1]\ninput go in [0, 1]\n\
-                next x = y\nnext y = x\nnext alarm = if x >= 3 & go >= 0.5 then 1 else alarm\n\
-                init x <= 1 & y <= 1 & alarm <= 0\nproperty p = G (alarm <= 0)\n";
+                next x = y\nnext y = x\nnext alarm = if x >= 3 & y >= 3 & go >= 0.5 then 1 else alarm\n\
+                init x + y <= 4 & alarm <= 0\nproperty p = G (alarm <= 0)\n";
     let detour = system(text);
     let property = detour.property("p").unwrap();
     let outcome = prove(&detour, property, &BUDGET, &mut |_| ()).unwrap();

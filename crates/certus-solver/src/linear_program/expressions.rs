@@ -47,7 +47,8 @@ pub(crate) fn bending(program: &Program, bounds: &Bounds, index: usize) -> (usiz
     (count, kinked)
 }
 
-fn has_only_kinks(curve: &Curve) -> bool {
+/// Whether finitely many cuts make a curve linear.
+pub(crate) fn has_only_kinks(curve: &Curve) -> bool {
     matches!(curve, Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs | Curve::Clip { .. })
 }
 

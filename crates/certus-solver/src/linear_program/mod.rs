@@ -19,10 +19,11 @@
 mod candidates;
 mod expressions;
 mod problem;
+mod simplex;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::expressions::bending;
+pub(crate) use self::expressions::{bending, has_only_kinks};
 
 use self::candidates::{around, judge};
 use self::expressions::Expressions;
@@ -55,19 +56,22 @@ const ACCURACY: f64 = 1e-9;
 const TOUCH: f64 = 1e-12;
 const ROUNDINGS: f64 = 4096.0;
 
-/// Bounds the goal over the one box of a table by a linear program of at most `most` variables.
+/// Bounds the goal over the one box of a table by a linear program of at most `most` variables. The best of so many cuts is
+/// found by trying them out.
 pub(crate) fn relax(
     program: &Program,
     bounds: &mut Bounds,
     rows: &[Row],
     goal: &Goal,
     most: usize,
+    trials: usize,
     keep_leans: bool,
 ) -> Option<Relaxed> {
     let in_rows = goal.rows.iter().flat_map(|&(row, _)| rows[row].terms.iter().map(|term| term.0));
     let last = in_rows.chain(goal.multipliers.iter().map(|multiplier| multiplier.node)).max()?;
     let own = Expressions::new(program, bounds, last, most)?;
-    let solution = Problem::new(program, bounds, rows, goal, &own).solve()?;
+    let problem = Problem::new(program, bounds, rows, goal, &own);
+    let solution = problem.solve(goal.fixed.is_none())?;
     let (found, leans) = multipliers(&own, goal, &solution);
     let mut relaxed = Relaxed { tuned: Tuned::default(), points: Vec::new(), cuts: Vec::new(), tied: false };
     relaxed.tuned = certify(program, bounds, rows, found, &leans, keep_leans);
@@ -75,6 +79,16 @@ pub(crate) fn relax(
         return Some(relaxed);
     }
     relaxed.cuts = cuts(program, bounds, &own, &solution);
+    if trials > 0 && goal.fixed.is_none() && relaxed.tuned.bound <= 0.0 {
+        let place = |cut: &Cut| {
+            own.variables.iter().position(|own| reads(program, own.node, cut.node) && own.element == cut.element)
+        };
+        let worth = |cut: &Cut| problem.worth(program, bounds, &own, &solution, place(cut)?, cut.at);
+        let mut tried: Vec<Cut> = relaxed.cuts.iter().take(trials).copied().collect();
+        tried.iter_mut().for_each(|cut| cut.score = worth(cut).unwrap_or(0.0));
+        tried.sort_by(|a, b| b.score.total_cmp(&a.score));
+        relaxed.cuts.splice(..tried.len(), tried);
+    }
     let point = point(program, bounds, &own, &solution);
     match judge(program, rows, goal, &point, last).filter(|_| goal.fixed.is_none()) {
         Some(judgement) => {
@@ -89,6 +103,11 @@ pub(crate) fn relax(
         None => relaxed.points.push(point),
     }
     Some(relaxed)
+}
+
+/// Whether a node is a curve of another one.
+fn reads(program: &Program, node: usize, argument: usize) -> bool {
+    matches!(&program.roles[node], Role::Curve(_, own) if *own == argument)
 }
 
 /// The goal and the leans that the dual solution stands for.

@@ -1,11 +1,13 @@
 //! The linear program of a goal: minimise s where every row is at most s, within the lines of all curves and the ranges of the part.
 
 // Linked wherever clarabel is: with its semidefinite cones it calls these routines.
+use certus_graph::Interval;
 use certus_lapack as _;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 
-use super::expressions::{Expressions, bends};
+use super::expressions::{Expressions, Variable, bends};
+use super::simplex::{Dense, Vertex};
 use crate::bound::program::{Program, Role};
 use crate::bound::table::Bounds;
 use crate::bound::tune::{Goal, Row};
@@ -49,11 +51,22 @@ pub(super) struct Solution {
     pub(super) scale: f64,
     /// Multipliers of the constraints as they were meant.
     pub(super) duals: Vec<(Origin, f64)>,
+    /// From where further constraints can be tried.
+    vertex: Option<(Dense, Vertex)>,
 }
 
 /// Leans whose lines are offered to the program: two where all others are mixtures of them.
 const ENDS: [f64; 2] = [0.0, 1.0];
 const SEVERAL: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
+
+/// A bound above this share of how much the rows vary is as good as any.
+const ENOUGH: f64 = 1e-6;
+
+/// A cut that gains nothing on one side is not quite worth nothing.
+const LEAST_GAIN: f64 = 1e-6;
+
+/// Rows of the goal that are tried as the first.
+const MOST_FIRST_ROWS: usize = 8;
 
 /// Steps of the interior point method; it rarely takes thirty.
 const MOST_STEPS: u32 = 60;
@@ -94,7 +107,8 @@ impl Problem {
         }
         for (place, variable) in own.variables.iter().enumerate() {
             if bends(program, bounds, variable.node, variable.element, 0) {
-                problem.add_lines(program, bounds, own, place);
+                let element = variable.element;
+                problem.add_lines(program, own, place, &|node| bounds.interval(node, element, 0));
             } else {
                 for sign in [1.0, -1.0] {
                     problem.push(Origin::Range, vec![(place, sign)], 1.0, 1.0);
@@ -133,11 +147,10 @@ impl Problem {
         }
     }
 
-    /// The lines below and above a curve or product.
-    fn add_lines(&mut self, program: &Program, bounds: &Bounds, own: &Expressions, place: usize) {
+    /// The lines below and above a curve or product whose arguments have these ranges.
+    fn add_lines(&mut self, program: &Program, own: &Expressions, place: usize, range: &dyn Fn(usize) -> Interval) {
         let (node, element) = (own.variables[place].node, own.variables[place].element);
         let value = own.of(node, element);
-        let range = |node: usize| bounds.interval(node, element, 0);
         match &program.roles[node] {
             Role::Curve(curve, argument) => {
                 let hinge = matches!(curve, Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs);
@@ -190,8 +203,107 @@ impl Problem {
         }
     }
 
-    /// Solves the program; nothing where the method fails.
-    pub(super) fn solve(&self) -> Option<Solution> {
+    /// Solves the program; nothing where all methods fail. With `enough`, a positive bound may end it early.
+    pub(super) fn solve(&self, enough: bool) -> Option<Solution> {
+        self.by_vertices(enough).or_else(|| self.by_interior_points())
+    }
+
+    /// Solves the program by going from vertex to vertex.
+    pub(super) fn by_vertices(&self, enough: bool) -> Option<Solution> {
+        let columns = self.columns;
+        let mut rows = vec![0.0; self.rows.len() * columns];
+        for (entries, row) in self.rows.iter().zip(rows.chunks_exact_mut(columns)) {
+            entries.iter().for_each(|&(column, value)| row[column] = value);
+        }
+        let dense = Dense { columns, rows, limits: self.limits.clone() };
+        let enough = if enough { ENOUGH - self.base / self.scale } else { f64::INFINITY };
+        let vertex = dense.solve(self.first_rows(&dense)?, enough)?;
+        let duals = vertex.duals.iter().map(|&(row, dual)| (self.origins[row], dual / self.norms[row] * self.scale));
+        Some(Solution {
+            value: match vertex.infeasible {
+                true => f64::INFINITY,
+                false => self.base + self.scale * vertex.at[columns - 1],
+            },
+            at: vertex.at[..columns - 1].to_vec(),
+            scale: self.scale,
+            duals: duals.collect(),
+            vertex: Some((dense, vertex)),
+        })
+    }
+
+    /// By how much cutting the argument of a curve at a place brings the optimum nearer to zero, as shares of the whole way: the
+    /// product of both sides. Nothing where that cannot be told.
+    pub(super) fn worth(
+        &self,
+        program: &Program,
+        bounds: &Bounds,
+        own: &Expressions,
+        solution: &Solution,
+        place: usize,
+        at: f64,
+    ) -> Option<f64> {
+        let (dense, vertex) = solution.vertex.as_ref()?;
+        let Variable { node, element, .. } = own.variables[place];
+        let Role::Curve(_, argument) = &program.roles[node] else { return None };
+        let range = bounds.interval(*argument, element, 0);
+        let enough = -self.base / self.scale;
+        let now = vertex.at[self.columns - 1];
+        let gain = |side: Interval, sign: f64| {
+            let mut own_rows =
+                Problem { origins: Vec::new(), norms: Vec::new(), rows: Vec::new(), limits: Vec::new(), ..*self };
+            let mut sum: Vec<f64> = own.of(*argument, element).iter().map(|value| sign * value).collect();
+            sum[self.columns - 1] -= sign * at;
+            own_rows.add(Origin::Range, &sum, (0.0, 0.0));
+            own_rows.add_lines(program, own, place, &|_| side);
+            let mut more = dense.clone();
+            for (entries, &limit) in own_rows.rows.iter().zip(&own_rows.limits) {
+                let start = more.rows.len();
+                more.rows.resize(start + self.columns, 0.0);
+                entries.iter().for_each(|&(column, value)| more.rows[start + column] = value);
+                more.limits.push(limit);
+            }
+            ((more.at_least(vertex, enough) - now) / (enough - now)).clamp(LEAST_GAIN, 1.0)
+        };
+        Some(gain(Interval { lo: range.lo, hi: at }, 1.0) * gain(Interval { lo: at, hi: range.hi }, -1.0))
+    }
+
+    /// The rows of a first vertex: a row of the goal, and for each variable the limit that its coefficient asks for when the later
+    /// ones are replaced by theirs.
+    fn first_rows(&self, dense: &Dense) -> Option<Vec<usize>> {
+        let last = self.columns - 1;
+        let mut limits: Vec<Vec<usize>> = vec![Vec::new(); last];
+        for (row, origin) in self.origins.iter().enumerate() {
+            match *origin {
+                Origin::Range => limits[self.rows[row].first()?.0].push(row),
+                Origin::Below(variable, _) | Origin::Above(variable, _) => limits[variable].push(row),
+                Origin::Row(_) | Origin::Multiplier(_) => {}
+            }
+        }
+        let mut best: Option<(f64, Vec<usize>)> = None;
+        let goals = (0..self.rows.len()).filter(|&row| dense.row(row)[last] < 0.0);
+        for goal in goals.take(MOST_FIRST_ROWS) {
+            let unit = -1.0 / dense.row(goal)[last];
+            let mut sum: Vec<f64> = dense.row(goal).iter().map(|value| unit * value).collect();
+            let mut bound = -unit * self.limits[goal];
+            let mut chosen = vec![goal];
+            for variable in (0..last).rev() {
+                let wanted = sum[variable];
+                let fits = |row: &usize| dense.row(*row)[variable] * wanted <= 0.0 && dense.row(*row)[variable] != 0.0;
+                let row = limits[variable].iter().copied().find(fits)?;
+                let dual = -wanted / dense.row(row)[variable];
+                sum.iter_mut().zip(dense.row(row)).for_each(|(sum, value)| *sum += dual * value);
+                bound -= dual * self.limits[row];
+                chosen.push(row);
+            }
+            if best.as_ref().is_none_or(|best| bound > best.0) {
+                best = Some((bound, chosen));
+            }
+        }
+        best.map(|best| best.1)
+    }
+
+    /// Solves the program by a method that goes through its inside.
+    pub(super) fn by_interior_points(&self) -> Option<Solution> {
         let columns = self.columns;
         let mut objective = vec![0.0; columns];
         objective[columns - 1] = 1.0;
@@ -226,7 +338,7 @@ impl Problem {
         }
         let duals = self.origins.iter().zip(&solution.z).zip(&self.norms);
         let duals = duals.map(|((&origin, &dual), &norm)| (origin, (dual / norm * self.scale).max(0.0))).collect();
-        Some(Solution { at: solution.x[..columns - 1].to_vec(), value, scale: self.scale, duals })
+        Some(Solution { at: solution.x[..columns - 1].to_vec(), value, scale: self.scale, duals, vertex: None })
     }
 
     /// The constraints column by column.

@@ -23,6 +23,20 @@ pub(crate) enum Strategy {
     Inputs,
     /// Elements that curves and products read; bounds are refined once.
     Nodes,
+    /// The same, where linear programs choose them: few parts, each of which takes long.
+    Programs,
+}
+
+impl Strategy {
+    /// Whether elements are cut, not inputs.
+    pub(crate) fn cuts_elements(self) -> bool {
+        self != Strategy::Inputs
+    }
+
+    /// For how many parts one counts.
+    pub(crate) fn cost(self) -> u64 {
+        if self == Strategy::Programs { 16 } else { 1 }
+    }
 }
 
 /// The influence that an input is given beyond what the bounds show, as a share of the mean; measured on ACAS Xu, where
@@ -40,6 +54,12 @@ const MOST_COLUMNS: usize = 16;
 
 /// A linear program has at most so many variables: inputs, and elements that bend.
 const MOST_VARIABLES: usize = 60;
+
+/// Cuts that are tried out before one is chosen, by that strategy.
+const TRIED_CUTS: usize = 8;
+
+/// The same for the strategy that is made of them.
+pub(crate) const LARGE_PROGRAM: usize = 200;
 
 /// Linear programs are for parts below this share of the region, and for those inside them that cut elements.
 const DEEP: f64 = 1e-3;
@@ -139,7 +159,7 @@ impl Context<'_> {
             .into_iter()
             .map(|part| {
                 let core = self.logic.core(&part.choices);
-                let record = if refine { Record::Refine(self.strategy == Strategy::Nodes) } else { Record::Bound };
+                let record = if refine { Record::Refine(self.strategy.cuts_elements()) } else { Record::Bound };
                 let steps = vec![Step::Record(record)];
                 Item { part, core, steps, rows: Vec::new(), relaxed: Vec::new(), phases: false, result: None }
             })
@@ -167,7 +187,7 @@ impl Context<'_> {
                 item.result = Some(Tree::Leaf(Record::Empty));
                 continue;
             }
-            if refine && self.strategy == Strategy::Nodes {
+            if refine && self.strategy.cuts_elements() {
                 item.part.known = Some(Arc::new(Known::of(self.program, &bounds, index)));
                 item.part.refine = false;
             }
@@ -366,7 +386,7 @@ impl Context<'_> {
                 }
             }
         }
-        let cuts = if self.strategy == Strategy::Nodes { 4 } else { 0 };
+        let cuts = if self.strategy.cuts_elements() { 4 } else { 0 };
         let climb = Climb { steps: self.steps, keep_leans: self.certify, cuts };
         let tuned = tune(self.program, &mut own, &self.logic.rows, goals, climb, stop);
         for (column, ((owner, disjunct), tuned)) in owners.into_iter().zip(tuned).enumerate() {
@@ -379,24 +399,26 @@ impl Context<'_> {
     /// The better of a tuned bound and a linear program's, where that is worth its time.
     fn relax(&self, item: &mut Item, tuned: Tuned, bounds: &Bounds, column: usize) -> Tuned {
         let small = item.part.share < DEEP || !item.part.ranges.is_empty() || self.tiny(&item.part);
-        if self.closes(&tuned) || !small {
+        if self.closes(&tuned) || !(small || self.strategy == Strategy::Programs) {
             return tuned;
         }
         let (bends, kinked) = bending(self.program, bounds, column);
-        let few = match self.strategy {
+        let (few, most) = match self.strategy {
+            Strategy::Programs => (LARGE_PROGRAM, LARGE_PROGRAM),
             // Kinks that meet in a point stay however small the box around it is.
-            _ if self.tiny(&item.part) => MOST_VARIABLES,
-            Strategy::Inputs => FEW_BENDS_OF_INPUTS,
-            Strategy::Nodes => FEW_BENDS_OF_NODES,
+            _ if self.tiny(&item.part) => (MOST_VARIABLES, MOST_VARIABLES),
+            Strategy::Inputs => (FEW_BENDS_OF_INPUTS, MOST_VARIABLES),
+            Strategy::Nodes => (FEW_BENDS_OF_NODES, MOST_VARIABLES),
         };
         item.phases = kinked && bends <= few;
-        if !item.phases || bends + self.program.inputs > MOST_VARIABLES {
+        if !item.phases || bends + self.program.inputs > most {
             return tuned;
         }
         let goal = Goal { rows: tuned.rows.clone(), multipliers: tuned.multipliers.clone(), fixed: self.objective };
         let mut own = bounds.pick(&[column]);
         let rows = &self.logic.rows;
-        let Some(mut relaxed) = relax(self.program, &mut own, rows, &goal, MOST_VARIABLES, self.certify) else {
+        let trials = if self.strategy == Strategy::Programs { TRIED_CUTS } else { 0 };
+        let Some(mut relaxed) = relax(self.program, &mut own, rows, &goal, most, trials, self.certify) else {
             return tuned;
         };
         let found = std::mem::take(&mut relaxed.tuned);
@@ -514,7 +536,7 @@ impl Context<'_> {
             }
             (Some(number), columns) => {
                 let open = columns.iter().filter(|(_, tuned)| !closed(tuned)).count();
-                if open <= 1 || self.strategy == Strategy::Nodes {
+                if open <= 1 || self.strategy.cuts_elements() {
                     let share = item.part.share / open.max(1) as f64;
                     let child = |(disjunct, group): (usize, &Group)| {
                         let Some((_, tuned)) = columns.iter().find(|(own, _)| *own == disjunct) else {
@@ -550,7 +572,7 @@ impl Context<'_> {
 
     /// Cuts a part in two.
     fn cut(&self, item: Item, tuned: &[(usize, Tuned)], bounds: &Bounds, index: usize) -> Tree<Part> {
-        if (self.strategy == Strategy::Nodes || item.phases)
+        if (self.strategy.cuts_elements() || item.phases)
             && let Some(tree) = self.cut_node(&item, tuned, bounds, index)
         {
             return tree;

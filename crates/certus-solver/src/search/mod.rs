@@ -23,12 +23,13 @@ use std::time::Instant;
 use certus_graph::GraphError;
 use certus_graph::reads::elements_read;
 
-use self::examine::Strategy;
+use self::examine::{LARGE_PROGRAM, Strategy};
 use self::logic::Logic;
 use self::run::{Ended, Run};
 use crate::answer::{Answer, Progress, Refutation, UnknownReason};
 use crate::attack::Attack;
 use crate::bound::program::{Program, Role};
+use crate::linear_program::has_only_kinks;
 use crate::query::{Query, visit};
 use crate::vnnlib::Variable;
 
@@ -114,7 +115,11 @@ pub fn solve_from(
     }
     let runs = match saved {
         Some(saved) => vec![saved.resume(&search, budget)],
-        None => strategies(&search).into_iter().map(|strategy| Run::new(&search, strategy, budget)).collect(),
+        None => {
+            let mut all = strategies(&search);
+            all.extend((all.contains(&Strategy::Nodes) && fits_programs(&search)).then_some(Strategy::Programs));
+            all.into_iter().map(|strategy| Run::new(&search, strategy, budget)).collect()
+        }
     };
     race(&search, runs, budget, watcher)
 }
@@ -127,6 +132,22 @@ const MANY_INPUTS: usize = 40;
 
 /// Parts that a strategy bounds before it is another's turn; then four times as many.
 const FIRST_TURN: u64 = 128;
+
+/// Linear programs begin with turns of so many parts: what is easy is easier without.
+const FIRST_PROGRAMS: u64 = 4 * FIRST_TURN;
+
+/// Whether everything that bends has only kinks, and linear programs of all of it are not too large.
+fn fits_programs(search: &Search<'_>) -> bool {
+    let mut bends = 0;
+    for (role, size) in search.program.roles.iter().zip(&search.program.sizes) {
+        match role {
+            Role::Curve(curve, _) if has_only_kinks(curve) => bends += size,
+            Role::Curve(..) | Role::Product(..) => return false,
+            _ => {}
+        }
+    }
+    bends + search.program.inputs <= LARGE_PROGRAM
+}
 
 /// The strategies worth trying: few inputs are best cut themselves, many cannot be.
 fn strategies(search: &Search<'_>) -> Vec<Strategy> {
@@ -157,22 +178,36 @@ fn race(
     watcher: &mut dyn Watcher,
 ) -> Result<Answer, GraphError> {
     let mut turn = FIRST_TURN;
+    let mut retired: Vec<(Run, UnknownReason)> = Vec::new();
     loop {
         let alone = runs.len() == 1;
         let mut given_up = None;
         for index in 0..runs.len() {
             let run = &mut runs[index];
-            match run.advance(search, budget, if alone { u64::MAX } else { turn }, watcher)? {
+            let parts = match run.strategy {
+                _ if alone => u64::MAX,
+                Strategy::Programs if turn < FIRST_PROGRAMS => continue,
+                _ => turn,
+            };
+            match run.advance(search, budget, parts, watcher)? {
                 Some(Ended::Sat(witness)) => return Ok(Answer::Sat(witness)),
                 Some(Ended::Closed) => return Ok(Answer::Unsat(run.refutation())),
-                Some(Ended::Open(UnknownReason::Numerics)) if !alone => given_up = Some(index),
+                // What stops one strategy need not stop another.
+                Some(Ended::Open(reason @ (UnknownReason::Numerics | UnknownReason::Boxes))) if !alone => {
+                    given_up = Some((index, reason));
+                }
                 Some(Ended::Open(reason)) => {
-                    let furthest = runs.iter().max_by(|a, b| a.state.done.total_cmp(&b.state.done));
+                    let all = runs.iter().chain(retired.iter().map(|(run, _)| run));
+                    let furthest = all.max_by(|a, b| a.state.done.total_cmp(&b.state.done));
                     let progress = furthest.map_or_else(Progress::default, |run| run.state);
                     if let Some(run) = furthest {
                         watcher.state(Saved::of(run));
                     }
                     let reason = match reason {
+                        // Another one might have come further with more parts.
+                        UnknownReason::Numerics if retired.iter().any(|(_, own)| *own == UnknownReason::Boxes) => {
+                            UnknownReason::Boxes
+                        }
                         UnknownReason::Numerics if search.attack.rounded_away() => UnknownReason::Precision,
                         reason => reason,
                     };
@@ -181,16 +216,12 @@ fn race(
                 None => {}
             }
         }
-        if let Some(index) = given_up {
-            runs.remove(index);
-        } else if let [first, second] = runs.as_slice() {
-            // One that is far behind will not come first.
-            let behind = |one: &Run, other: &Run| one.state.done < 0.1 * other.state.done;
-            if behind(first, second) {
-                runs.remove(0);
-            } else if behind(second, first) {
-                runs.remove(1);
-            }
+        if let Some((index, reason)) = given_up {
+            retired.push((runs.remove(index), reason));
+        } else {
+            // One that is far behind will not come first. Linear programs close few parts and know it late.
+            let furthest = runs.iter().map(|run| run.state.done).fold(0.0, f64::max);
+            runs.retain(|run| run.strategy == Strategy::Programs || run.state.done >= 0.1 * furthest);
         }
         turn = turn.saturating_mul(4);
     }

@@ -80,6 +80,8 @@ impl Run {
         let steps = match strategy {
             Strategy::Inputs => 6,
             Strategy::Nodes => 16,
+            // What a linear program says, tuning need not find.
+            Strategy::Programs => 6,
         };
         let open_bytes = open.iter().map(Part::bytes).sum();
         let state = Progress { open: open.len() as u64, ..Progress::default() };
@@ -191,14 +193,15 @@ impl Run {
             // The largest bound first tightens the result soonest; without memory to spare, the newest first.
             self.open.sort_by(|a, b| b.bound.total_cmp(&a.bound));
         }
-        let mut wave = self.open.split_off(self.open.len().saturating_sub(self.batch * threads));
+        let most = (self.batch / self.strategy.cost() as usize).max(1) * threads;
+        let mut wave = self.open.split_off(self.open.len().saturating_sub(most));
         // A batch is refined as a whole or not at all.
         let refine = wave.last().is_some_and(|part| part.refine);
         let (wave, others): (Vec<Part>, Vec<Part>) = wave.drain(..).partition(|part| part.refine == refine);
         self.open.extend(others);
         let taken: usize = wave.iter().map(Part::bytes).sum();
         self.open_bytes = self.open_bytes.saturating_sub(taken);
-        self.bounded += wave.len() as u64;
+        self.bounded += wave.len() as u64 * self.strategy.cost();
         let size = wave.len().div_ceil(threads).clamp(1, self.batch);
         let batches: Vec<Vec<Part>> = wave.chunks(size).map(<[Part]>::to_vec).collect();
         let context = Context {

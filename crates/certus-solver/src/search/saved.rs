@@ -117,6 +117,7 @@ impl Saved {
         let strategy = match self.strategy {
             Strategy::Inputs => "inputs",
             Strategy::Nodes => "nodes",
+            Strategy::Programs => "programs",
         };
         // Writing to a string does not fail.
         let _ = writeln!(text, "strategy {strategy}");
@@ -176,6 +177,7 @@ impl Saved {
             match words[0] {
                 "strategy" if words.get(1) == Some(&"inputs") => saved.strategy = Strategy::Inputs,
                 "strategy" if words.get(1) == Some(&"nodes") => saved.strategy = Strategy::Nodes,
+                "strategy" if words.get(1) == Some(&"programs") => saved.strategy = Strategy::Programs,
                 "closed" => {
                     saved.progress = Progress { closed: count(1)? as u64, done: float(2)?, ..Progress::default() };
                     saved.stuck = count(3)? != 0;

@@ -31,6 +31,8 @@ pub struct Depth {
     pub steps: usize,
     /// The position that the run returns to, if a loop is looked for.
     pub loop_to: Option<usize>,
+    /// Steps up to which there is no violation, where somebody else has shown that.
+    pub settled: Option<usize>,
     /// How far the query is.
     pub progress: Progress,
 }
@@ -214,7 +216,7 @@ fn answer(
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Answer, CheckError> {
     let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
-    Ok(solve(&question.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, progress }))?)
+    Ok(solve(&question.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, settled: None, progress }))?)
 }
 
 /// Says so if a glance shows that no run has so many steps: then a property holds because nothing happens.

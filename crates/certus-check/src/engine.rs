@@ -125,7 +125,8 @@ fn in_turns(
         if let Some(own_prover) = &mut prover
             && spent(budget).is_none()
         {
-            match own_prover.round(&own, watch)? {
+            let settled = bounded.as_ref().and_then(settled);
+            match own_prover.round(&own, &mut |depth| watch(Depth { settled, ..depth }))? {
                 Round::Proved(proof) => {
                     let mut outcome = proved(proof);
                     outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
@@ -146,7 +147,19 @@ fn in_turns(
         None => return Err(CheckError::Unsupported("nothing was asked".to_owned())),
     };
     if let Verdict::Holds(Scope::Bounded(_)) = outcome.verdict {
-        outcome.notes.push("no proof for all time was found".to_owned());
+        outcome.notes.push(NO_PROOF.to_owned());
     }
     Ok(outcome)
+}
+
+/// What is said where a property holds up to a bound and nothing more is known.
+pub const NO_PROOF: &str = "no proof for all time was found";
+
+/// Steps up to which an outcome says that there is no violation.
+fn settled(outcome: &Outcome) -> Option<usize> {
+    match &outcome.verdict {
+        Verdict::Holds(Scope::Bounded(steps)) => Some(*steps),
+        Verdict::Unknown(unknown) => unknown.settled,
+        _ => None,
+    }
 }

@@ -28,7 +28,7 @@ pub mod bmc;
 pub mod choices;
 pub mod condition;
 pub mod enclosed;
-mod engine;
+pub mod engine;
 pub mod induction;
 pub mod lasso;
 mod outcome;

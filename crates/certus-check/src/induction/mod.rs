@@ -43,8 +43,9 @@ impl Asker<'_, '_> {
     /// Answers a question.
     pub fn ask(&mut self, question: &Question) -> Result<Answer, CheckError> {
         let (watch, steps) = (&mut self.watch, self.steps);
-        let answer =
-            solve(&question.query()?, self.budget, &mut |progress| watch(Depth { steps, loop_to: None, progress }))?;
+        let answer = solve(&question.query()?, self.budget, &mut |progress| {
+            watch(Depth { steps, loop_to: None, settled: None, progress })
+        })?;
         self.short |= matches!(answer, Answer::Unknown(UnknownReason::Boxes, _));
         Ok(answer)
     }

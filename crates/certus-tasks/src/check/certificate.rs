@@ -36,7 +36,9 @@ pub(crate) fn write(
     writeln!(output, "certus-certificate 1\nproof {header}").map_err(failed)?;
     for (case, (title, query)) in queries(system, property, proof)?.into_iter().enumerate() {
         let budget = Budget { certify: true, ..*budget };
-        let answer = solve(&query, &budget, &mut |progress| watch(Depth { steps: case, loop_to: None, progress }));
+        let answer = solve(&query, &budget, &mut |progress| {
+            watch(Depth { steps: case, loop_to: None, settled: None, progress })
+        });
         let tree = match answer.map_err(|error| Failure::message(error.to_string()))? {
             Answer::Unsat(refutation) => refutation.tree,
             _ => None,

@@ -6,7 +6,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use certus_check::bmc::Depth;
-use certus_check::{CheckError, Engine, Outcome, Unknown, Verdict, choices};
+use certus_check::engine::NO_PROOF;
+use certus_check::{CheckError, Engine, Outcome, Scope, Unknown, Verdict, choices};
 use certus_lang::system::{PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
@@ -79,6 +80,8 @@ const LONGEST_LOOK: Duration = Duration::from_secs(5);
 #[derive(Default)]
 struct SoFar {
     place: Where,
+    /// When that was begun.
+    started: Option<Instant>,
     system: Option<Arc<System>>,
     properties: Vec<usize>,
     results: Vec<PropertyResult>,
@@ -104,8 +107,10 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     let mut results = std::mem::take(&mut known.results);
     let first = results.len();
     for (index, &property) in known.properties.iter().enumerate().skip(first) {
-        let outcome = Ok(unknown(task.engine, reason.unwrap_or(UnknownReason::Stopped), &known.place, index == first));
-        results.push(PropertyResult { property, outcome, seconds: 0.0, certificate: None });
+        let begun = (index == first).then_some(&known.place);
+        let outcome = Ok(undecided(task, reason.unwrap_or(UnknownReason::Stopped), begun));
+        let seconds = begun.and(known.started).map_or(0.0, |started| started.elapsed().as_secs_f64());
+        results.push(PropertyResult { property, outcome, seconds, certificate: None });
     }
     Ok(Checked { system: known.system.take(), results })
 }
@@ -114,14 +119,17 @@ fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
     so_far.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// That a property was not decided, for want of time.
-fn unknown(engine: Engine, reason: UnknownReason, place: &Where, begun: bool) -> Outcome {
-    let place = match place.depth.filter(|_| begun) {
-        Some(depth) => format!("{} steps", depth.steps),
-        None => "nothing yet".to_owned(),
-    };
-    let unknown = Unknown { reason: Some(reason), place, settled: None };
-    Outcome::new(engine.name(), Verdict::Unknown(unknown))
+/// That a property was not decided, for want of time; what was shown before that counts.
+fn undecided(task: &Check, reason: UnknownReason, begun: Option<&Where>) -> Outcome {
+    let depth = begun.and_then(|place| place.depth);
+    let settled = depth.and_then(|depth| depth.settled);
+    if settled == Some(task.steps) {
+        let holds = Outcome::new(task.engine.name(), Verdict::Holds(Scope::Bounded(task.steps)));
+        return Outcome { notes: vec![NO_PROOF.to_owned()], ..holds };
+    }
+    let place = depth.map_or_else(|| "nothing yet".to_owned(), |depth| format!("{} steps", depth.steps));
+    let unknown = Unknown { reason: Some(reason), place, settled };
+    Outcome::new(task.engine.name(), Verdict::Unknown(unknown))
 }
 
 /// Adds to a violation which of the environment's choices it needs.
@@ -166,7 +174,11 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
     for property in properties {
         let name = &system.properties[property].name;
         let started = Instant::now();
-        locked(so_far).place = Where { property: name.clone(), depth: None };
+        {
+            let mut known = locked(so_far);
+            known.place = Where { property: name.clone(), depth: None };
+            known.started = Some(started);
+        }
         let mut watch = |depth: Depth| locked(so_far).place.depth = Some(depth);
         let over = if stop.load(Ordering::Relaxed) {
             Some(UnknownReason::Stopped)
@@ -174,7 +186,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
             task.effort.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
         };
         let outcome = match over {
-            Some(reason) => Ok(unknown(task.engine, reason, &Where::default(), false)),
+            Some(reason) => Ok(undecided(task, reason, None)),
             None => task.engine.check(&system, &system.properties[property], task.steps, &budget, &mut watch),
         };
         let outcome = outcome.and_then(|outcome| with_needs(&system, property, outcome, task.effort.deadline));

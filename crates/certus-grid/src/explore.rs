@@ -40,8 +40,12 @@ pub struct Product<'a> {
     pub reading: Reading,
     /// The states of the automaton in which each unit can be entered, `reading.words` words per unit.
     pub entered: Vec<u64>,
-    /// How many units there were after each round.
+    /// How many units were first entered in each round.
     pub layers: Vec<usize>,
+    /// The round in which each unit was first entered.
+    rounds: Vec<u16>,
+    /// Violations that a prefix shows are excluded up to so many steps.
+    pub settled: Option<usize>,
     /// How many units were expanded in all.
     pub expansions: u64,
     /// Whether states may leave their ranges.
@@ -66,6 +70,9 @@ pub struct Seconds {
 /// Bytes that a search for cycles takes per state of the product, at most, besides.
 const SEARCH_BYTES: usize = 12;
 
+/// Not entered yet.
+const UNMET: u16 = u16::MAX;
+
 /// Fewer units than this are not worth a thread.
 const WORTH_A_THREAD: usize = 64;
 
@@ -82,6 +89,8 @@ impl<'a> Product<'a> {
             units: Units::new(lattice),
             entered: Vec::new(),
             layers: Vec::new(),
+            rounds: Vec::new(),
+            settled: None,
             expansions: 0,
             may_end: false,
             initial,
@@ -94,7 +103,7 @@ impl<'a> Product<'a> {
 
     /// How many bytes everything takes.
     pub fn bytes(&self) -> usize {
-        self.units.bytes() + 8 * self.entered.capacity() + SEARCH_BYTES * self.entered.len() / self.reading.words
+        self.units.bytes() + 8 * self.entered.capacity() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.entered.len() / self.reading.words
     }
 
     /// Where the time went.
@@ -124,6 +133,7 @@ impl<'a> Product<'a> {
         let words = self.reading.words;
         self.entered.clear();
         self.layers.clear();
+        self.rounds.clear();
         let mut starts = vec![0u64; words];
         for &state in &self.reading.automaton.initial {
             starts[state as usize / 64] |= 1 << (state % 64);
@@ -138,8 +148,17 @@ impl<'a> Product<'a> {
             hand_on(&mut self.entered, words, unit, &starts, &mut pending);
         }
         while !pending.is_empty() {
-            self.layers.push(self.units.len());
-            watch(self.layers.len() - 1, self.units.len());
+            let round = self.layers.len();
+            self.rounds.resize(self.units.len(), UNMET);
+            let mut fresh = 0;
+            for (unit, ..) in &pending {
+                let own = &mut self.rounds[*unit as usize];
+                if *own == UNMET {
+                    (*own, fresh) = (round.min(usize::from(UNMET - 1)) as u16, fresh + 1);
+                }
+            }
+            self.layers.push(fresh);
+            watch(round, self.units.len());
             if let Some(reason) = spent(budget) {
                 return Ok(Explored::Spent(reason));
             }
@@ -185,6 +204,7 @@ impl<'a> Product<'a> {
                 }
             }
             self.seconds.handing += begun.elapsed().as_secs_f64();
+            self.settled = Some(self.settled.map_or(round, |earlier| earlier.max(round)));
             if self.bytes() > budget.memory {
                 return Ok(Explored::Spent(UnknownReason::Memory));
             }
@@ -230,9 +250,9 @@ impl<'a> Product<'a> {
         Ok(None)
     }
 
-    /// The first round after which a unit was met.
-    pub fn layer_of(&self, unit: u32) -> usize {
-        self.layers.partition_point(|&count| count <= unit as usize)
+    /// The round in which a unit was first entered, if it was.
+    pub fn round(&self, unit: u32) -> Option<usize> {
+        self.rounds.get(unit as usize).filter(|&&round| round != UNMET).map(|&round| usize::from(round))
     }
 
     /// The ends of a unit in each coordinate.

@@ -10,10 +10,17 @@
 
 #![forbid(unsafe_code)]
 
+pub mod concrete;
+pub mod cycles;
+mod engine;
 pub mod expand;
 pub mod explore;
 pub mod extract;
 pub mod lattice;
 pub mod moves;
 pub mod reading;
+mod report;
 pub mod units;
+
+pub use engine::{NAME, Options, Policy, Standing, check, suggested_widths};
+pub use report::{Report, Shown};

@@ -6,17 +6,21 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use certus_check::bmc::Depth;
-use certus_check::{CheckError, Engine, Outcome, Unknown, Verdict, choices};
+use certus_check::{CheckError, Outcome, Unknown, Verdict, choices};
+use certus_grid::{Report, Standing};
 use certus_lang::system::{PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
 pub(crate) mod certificate;
 mod document;
+mod grid;
 mod region;
 mod region_document;
 mod trace_table;
 
 pub use document::{document, names_of, policy_names, why};
+pub use grid::{GridOptions, Method};
+pub(crate) use grid::widths as grid_widths;
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};
 pub use trace_table::trace_csv;
@@ -33,7 +37,9 @@ pub struct Check {
     /// The properties; none for all.
     pub properties: Vec<String>,
     /// How they are checked.
-    pub engine: Engine,
+    pub engine: Method,
+    /// What the grid engine is to do.
+    pub grid: GridOptions,
     /// How many steps are looked at.
     pub steps: usize,
     /// Where the proof of the one property that is asked about goes, if it holds.
@@ -61,6 +67,8 @@ pub struct PropertyResult {
     pub seconds: f64,
     /// Where its certificate is, if one was wanted and there is one.
     pub certificate: Option<PathBuf>,
+    /// What the exploration of a grid looked like.
+    pub grid: Option<Report>,
 }
 
 /// Where a check stands.
@@ -70,6 +78,8 @@ pub struct Where {
     pub property: String,
     /// How far that is.
     pub depth: Option<Depth>,
+    /// How far the exploration of a grid is.
+    pub units: Option<Standing>,
 }
 
 /// So long may it take to find out which choices a violation needs.
@@ -105,7 +115,7 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     let first = results.len();
     for (index, &property) in known.properties.iter().enumerate().skip(first) {
         let outcome = Ok(unknown(task.engine, reason.unwrap_or(UnknownReason::Stopped), &known.place, index == first));
-        results.push(PropertyResult { property, outcome, seconds: 0.0, certificate: None });
+        results.push(PropertyResult { property, outcome, seconds: 0.0, certificate: None, grid: None });
     }
     Ok(Checked { system: known.system.take(), results })
 }
@@ -115,10 +125,11 @@ fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
 }
 
 /// That a property was not decided, for want of time.
-fn unknown(engine: Engine, reason: UnknownReason, place: &Where, begun: bool) -> Outcome {
-    let place = match place.depth.filter(|_| begun) {
-        Some(depth) => format!("{} steps", depth.steps),
-        None => "nothing yet".to_owned(),
+fn unknown(engine: Method, reason: UnknownReason, place: &Where, begun: bool) -> Outcome {
+    let place = match (place.depth.filter(|_| begun), place.units.filter(|_| begun)) {
+        (Some(depth), _) => format!("{} steps", depth.steps),
+        (None, Some(standing)) => format!("{} units after {} steps", standing.units, standing.steps),
+        (None, None) => "nothing yet".to_owned(),
     };
     let unknown = Unknown { reason: Some(reason), place, settled: None };
     Outcome::new(engine.name(), Verdict::Unknown(unknown))
@@ -166,16 +177,29 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
     for property in properties {
         let name = &system.properties[property].name;
         let started = Instant::now();
-        locked(so_far).place = Where { property: name.clone(), depth: None };
+        locked(so_far).place = Where { property: name.clone(), ..Where::default() };
         let mut watch = |depth: Depth| locked(so_far).place.depth = Some(depth);
         let over = if stop.load(Ordering::Relaxed) {
             Some(UnknownReason::Stopped)
         } else {
             task.effort.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
         };
+        let mut report = None;
         let outcome = match over {
             Some(reason) => Ok(unknown(task.engine, reason, &Where::default(), false)),
-            None => task.engine.check(&system, &system.properties[property], task.steps, &budget, &mut watch),
+            None => match task.engine {
+                Method::Runs(engine) => {
+                    engine.check(&system, &system.properties[property], task.steps, &budget, &mut watch)
+                }
+                Method::Grid => {
+                    let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
+                    let found = grid::check(&system, &system.properties[property], &task.grid, &budget, &mut watch);
+                    found.map(|(outcome, own)| {
+                        report = Some(own);
+                        outcome
+                    })
+                }
+            },
         };
         let outcome = outcome.and_then(|outcome| with_needs(&system, property, outcome, task.effort.deadline));
         let outcome = outcome.map_err(|error| error.to_string());
@@ -187,7 +211,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
             certificate::write(path, &task.system, &system, property, proof, &budget, &mut watch)?;
             certificate = Some(path.clone());
         }
-        locked(so_far).results.push(PropertyResult { property, outcome, seconds, certificate });
+        locked(so_far).results.push(PropertyResult { property, outcome, seconds, certificate, grid: report });
     }
     Ok(())
 }

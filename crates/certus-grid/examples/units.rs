@@ -1,6 +1,6 @@
 //! How many units an exploration meets, and where its time goes.
 //!
-//!     cargo run --release -p certus-grid --example units -- FILE PROPERTY WIDTHS [network|extracted] [symbols] [name=value…]
+//!     cargo run --release -p certus-grid --example units -- FILE PROPERTY WIDTHS [network|extracted] [name=value…]
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,7 +13,7 @@ use certus_solver::Budget;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut options = LowerOptions::default();
-    for pair in arguments.iter().skip(5) {
+    for pair in arguments.iter().skip(4) {
         let (name, value) = pair.split_once('=').unwrap();
         options.overrides.push((name.to_owned(), value.parse().unwrap()));
     }
@@ -23,13 +23,12 @@ fn main() {
     let mut widths: Vec<f64> = arguments[2].split(',').map(|text| text.parse().unwrap()).collect();
     widths.resize(system.state_len(), widths[widths.len() - 1]);
     let extracted = arguments.get(3).is_some_and(|word| word == "extracted");
-    let symbols = arguments.get(4).map_or(4, |text| text.parse().unwrap());
     let begun = Instant::now();
     let reading = Reading::new(&system, formula).unwrap();
     let lattice = Lattice::new(&system, &widths).unwrap();
     let moves = Moves::new(&system, &reading.atoms, extracted).unwrap();
     let extraction = extracted.then(|| Extraction::new(&system, &moves, ExtractOptions::default()).unwrap());
-    let expander = Expander::new(&system, &lattice, &moves, reading.atoms.len(), extraction, symbols).unwrap();
+    let expander = Expander::new(&system, &lattice, &moves, reading.atoms.len(), extraction).unwrap();
     println!("{} states, batch {}, words {}", reading.automaton.states(), expander.batch, lattice.words());
     let mut product = Product::new(&system, &lattice, reading);
     let budget = Budget { threads: 2, deadline: Some(Instant::now() + std::time::Duration::from_secs(60)), ..Budget::default() };

@@ -54,9 +54,6 @@ pub struct Standing {
     pub units: usize,
 }
 
-/// Numbers beside the state's own that affine forms remember.
-const SYMBOLS: usize = 4;
-
 /// Without a range that says more, a coordinate is cut into so many units.
 const UNITS_PER_RANGE: f64 = 1000.0;
 
@@ -109,7 +106,7 @@ pub fn check(
         Policy::Network => None,
         Policy::Extracted(own) => Some(Extraction::new(system, &moves, own)?),
     };
-    let expander = Expander::new(system, &lattice, &moves, reading.atoms.len(), extraction, SYMBOLS)?;
+    let expander = Expander::new(system, &lattice, &moves, reading.atoms.len(), extraction)?;
     let concrete = match options.policy {
         Policy::Network => Concrete::network(system, formula),
         Policy::Extracted(own) => Concrete::extracted(system, formula, &lattice, own)?,

@@ -9,7 +9,7 @@ use certus_automata::system::Truths;
 use certus_graph::eval::enclose;
 use certus_graph::{Graph, GraphError, Interval};
 use certus_lang::system::System;
-use certus_solver::{Forms, Ranges};
+use certus_solver::{Enclosed, Forms, Ranges};
 
 use crate::extract::{Extraction, Given};
 use crate::lattice::{DEPTH, Lattice, Unit};
@@ -51,6 +51,7 @@ pub struct Expander<'a> {
     atoms: usize,
     has_condition: bool,
     extraction: Option<Extraction>,
+    /// How many numbers affine forms remember: the state and the environment's choices.
     symbols: usize,
     /// How many units are bounded at once.
     pub batch: usize,
@@ -71,7 +72,6 @@ impl<'a> Expander<'a> {
         moves: &'a Moves,
         atoms: usize,
         extraction: Option<Extraction>,
-        symbols: usize,
     ) -> Result<Expander<'a>, GraphError> {
         let mut prepared = Vec::new();
         let nexts = system.states.len();
@@ -97,7 +97,7 @@ impl<'a> Expander<'a> {
         let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().copied().zip(own.upper.iter().copied()));
         let inputs: Vec<(f64, f64)> = inputs.collect();
         let numbers = lattice.axes.len() + inputs.len();
-        let columns = 1 + numbers + symbols;
+        let columns = 1 + numbers;
         Ok(Expander {
             one_hots: differences.as_ref().map_or(0, |ranges| ranges.inputs() - numbers),
             batch: (TABLE_VALUES / (widest * columns)).clamp(8, LARGEST_BATCH),
@@ -109,7 +109,7 @@ impl<'a> Expander<'a> {
             inputs,
             atoms,
             extraction,
-            symbols,
+            symbols: numbers,
         })
     }
 
@@ -181,10 +181,10 @@ impl<'a> Expander<'a> {
                     high.extend(values);
                 }
             }
-            let (below, above) = own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols));
+            let found = own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols));
             for (place, &unit) in units.iter().enumerate() {
                 let input = Slices { low: &low, high: &high, count: units.len(), place };
-                let result = Slices { low: &below, high: &above, count: units.len(), place };
+                let result = Slices { low: &found.lower, high: &found.upper, count: units.len(), place };
                 self.settle(own, input, result, &mut truths[unit], &mut may_end[unit], &mut boxes[unit])?;
             }
         }
@@ -223,7 +223,7 @@ impl<'a> Expander<'a> {
         };
         let low = with_labels(lower, 0.0, None);
         let high = with_labels(upper, 1.0, None);
-        let (mut below, mut above) = differences.enclose(&low, &high, count, Forms::None);
+        let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, Forms::None);
         let read = |below: &[f64], above: &[f64], unit: usize| -> Vec<u32> {
             let largest = self.moves.largest.iter();
             largest
@@ -250,12 +250,11 @@ impl<'a> Expander<'a> {
             .collect();
         if !open.is_empty() {
             let (low, high) = (with_labels(lower, 0.0, Some(&open)), with_labels(upper, 1.0, Some(&open)));
-            let (tight_below, tight_above) =
-                differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
+            let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
             for row in 0..differences.outputs() {
                 for (place, &unit) in open.iter().enumerate() {
-                    below[row * count + unit] = tight_below[row * open.len() + place];
-                    above[row * count + unit] = tight_above[row * open.len() + place];
+                    below[row * count + unit] = tight.lower[row * open.len() + place];
+                    above[row * count + unit] = tight.upper[row * open.len() + place];
                 }
             }
         }

@@ -294,36 +294,48 @@ impl Shape {
 
     fn curve(self, curve: &Curve, argument: &Values, elements: usize) -> Values {
         let mut own = self.new_values(elements);
-        let (centres, radii) = self.reach(argument);
         let stride = self.columns * self.boxes;
         for at in 0..argument.errors.len() {
             let range = Interval::new(argument.lower[at], argument.upper[at]);
             let row = at / self.boxes * stride + at % self.boxes;
-            if let Curve::Relu = curve
-                && (range.lo >= 0.0 || range.hi <= 0.0)
-            {
-                if range.lo >= 0.0 {
-                    for column in 0..self.columns {
-                        own.forms[row + column * self.boxes] = argument.forms[row + column * self.boxes];
-                    }
-                    own.errors[at] = argument.errors[at];
-                    (own.lower[at], own.upper[at]) = (range.lo, range.hi);
-                } else {
-                    (own.lower[at], own.upper[at]) = (0.0, 0.0);
+            // Most curves are straight over small boxes, and then nothing is rounded.
+            let same = match *curve {
+                Curve::Relu => range.lo >= 0.0,
+                Curve::Clip { lower, upper } => lower <= range.lo && range.hi <= upper,
+                _ => false,
+            };
+            if same {
+                for column in 0..self.columns {
+                    own.forms[row + column * self.boxes] = argument.forms[row + column * self.boxes];
                 }
+                own.errors[at] = argument.errors[at];
+                (own.lower[at], own.upper[at]) = (range.lo, range.hi);
+                continue;
+            }
+            if let Curve::Relu = curve
+                && range.hi <= 0.0
+            {
+                (own.lower[at], own.upper[at]) = (0.0, 0.0);
                 continue;
             }
             let values = curve.enclose(range);
+            if values.lo == values.hi {
+                own.forms[row] = values.lo;
+                (own.lower[at], own.upper[at]) = (values.lo, values.hi);
+                continue;
+            }
             let (slope, rest) = tangent(curve, range).unwrap_or_else(|| band(curve, range));
             let (middle, half) = middle(rest.lo, rest.hi);
-            let reach = centres[at] + radii[at];
+            let mut reach = 0.0;
             if slope != 0.0 {
                 for column in 0..self.columns {
-                    own.forms[row + column * self.boxes] = slope * argument.forms[row + column * self.boxes];
+                    let part = argument.forms[row + column * self.boxes];
+                    own.forms[row + column * self.boxes] = slope * part;
+                    reach += part.abs();
                 }
             }
             own.forms[row] += middle;
-            let rounding = 2.0 * f64::EPSILON * (slope.abs() * reach + middle.abs());
+            let rounding = 2.0 * f64::EPSILON * (slope.abs() * reach * (1.0 + gamma(self.columns)) + middle.abs());
             let tail = if slope == 0.0 { 0.0 } else { slope.abs() * argument.errors[at] + rounding };
             let constant = slope == 0.0 && half == 0.0;
             own.errors[at] = if constant { 0.0 } else { (tail + half) * ROOM + f64::MIN_POSITIVE };
@@ -336,30 +348,35 @@ impl Shape {
     /// x·y = m·y + n·x − m·n + (x − m)(y − n) about the middles of both ranges.
     fn product(self, x: &Values, y: &Values, elements: usize, square: bool) -> Values {
         let mut own = self.new_values(elements);
-        let ((x_centres, x_radii), (y_centres, y_radii)) = (self.reach(x), self.reach(y));
         let stride = self.columns * self.boxes;
         for at in 0..own.errors.len() {
             let (x_range, y_range) = (Interval::new(x.lower[at], x.upper[at]), Interval::new(y.lower[at], y.upper[at]));
             let values = if square { x_range.powi(2) } else { x_range * y_range };
             (own.lower[at], own.upper[at]) = (values.lo, values.hi);
+            if values.lo == values.hi {
+                own.forms[at / self.boxes * stride + at % self.boxes] = values.lo;
+                continue;
+            }
             let ((m, x_half), (n, y_half)) = (middle(x_range.lo, x_range.hi), middle(y_range.lo, y_range.hi));
             let row = at / self.boxes * stride + at % self.boxes;
+            let (mut x_reach, mut y_reach) = (0.0, 0.0);
             for column in 0..self.columns {
                 let place = row + column * self.boxes;
                 own.forms[place] = n * x.forms[place] + m * y.forms[place];
+                x_reach += x.forms[place].abs();
+                y_reach += y.forms[place].abs();
             }
             let remainder = if x_half == 0.0 || y_half == 0.0 { 0.0 } else { (x_half * y_half).next_up() };
             // A square's remainder is never negative.
             let (shift, half) = if square { (remainder / 2.0, (remainder / 2.0).next_up()) } else { (0.0, remainder) };
             own.forms[row] += shift - m * n;
-            let (x_reach, y_reach) = (x_centres[at] + x_radii[at], y_centres[at] + y_radii[at]);
             let size = n.abs() * x_reach + m.abs() * y_reach + (m * n).abs() + shift;
             let errors = n.abs() * x.errors[at] + m.abs() * y.errors[at] + half;
-            let error = (errors + gamma(4) * size) * ROOM + f64::MIN_POSITIVE;
+            let error = (errors + gamma(4 + self.columns) * size) * ROOM + f64::MIN_POSITIVE;
             // 0 · ∞ is no number, and then nothing is known but the range.
             own.errors[at] = if error.is_nan() { f64::INFINITY } else { error };
+            self.settle_cell(&mut own, at);
         }
-        self.settle(&mut own);
         own
     }
 

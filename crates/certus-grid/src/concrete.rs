@@ -48,6 +48,42 @@ struct Made {
     initial: bool,
 }
 
+/// Choices that are tried to follow a guide.
+const ATTEMPTS: usize = 24;
+
+/// Boxes that a run should pass, one after the other; after the last one comes the one at `loop_to` again.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Guide {
+    /// The boxes; none if any run will do.
+    pub boxes: Vec<Vec<(f64, f64)>>,
+    /// Where it repeats itself, if it does.
+    pub loop_to: Option<usize>,
+}
+
+impl Guide {
+    /// Whether a run comes to where the guide repeats itself; without such a place that is everywhere.
+    fn begins_again(&self, position: usize) -> bool {
+        match self.loop_to {
+            Some(start) if start < self.boxes.len() => {
+                position >= start && (position - start) % (self.boxes.len() - start) == 0
+            }
+            _ => true,
+        }
+    }
+
+    /// The box after some position.
+    fn after(&self, position: usize) -> Option<&[(f64, f64)]> {
+        let next = position + 1;
+        let place = match self.loop_to {
+            Some(start) if next >= self.boxes.len() && start < self.boxes.len() => {
+                start + (next - start) % (self.boxes.len() - start)
+            }
+            _ => next,
+        };
+        self.boxes.get(place).map(Vec::as_slice)
+    }
+}
+
 /// How many steps a run may have.
 #[derive(Clone, Copy, Debug)]
 pub struct Lengths {
@@ -78,10 +114,11 @@ impl<'a> Concrete<'a> {
         Ok(Concrete { system, formula, policy: Policy::Extracted(Box::new(table)) })
     }
 
-    /// Looks for a violation among runs from a box of initial states.
+    /// Looks for a violation among runs from a box of initial states, which follow a guide where the environment has a choice.
     pub fn search(
         &mut self,
         (lower, upper): (&[f64], &[f64]),
+        guide: &Guide,
         lengths: Lengths,
         seed: u64,
         stop: &dyn Fn() -> bool,
@@ -100,7 +137,7 @@ impl<'a> Concrete<'a> {
                 3 | 4 => if (axis + index) % 2 == 0 { low } else { high },
                 _ => random.between(low, high),
             }).collect();
-            if let Some(run) = self.run(state, lengths.steps, &mut random, &mut workspace)? {
+            if let Some(run) = self.run(state, guide, lengths.steps, &mut random, &mut workspace)? {
                 return Ok(Some(run));
             }
         }
@@ -111,6 +148,7 @@ impl<'a> Concrete<'a> {
     fn run(
         &mut self,
         start: Vec<f64>,
+        guide: &Guide,
         steps: usize,
         random: &mut Random,
         workspace: &mut Workspace<f64>,
@@ -124,29 +162,21 @@ impl<'a> Concrete<'a> {
             atoms: Vec::new(),
             loop_to: None,
         };
+        let free = self.is_free();
         let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
         let mut state = start;
         while run.states.len() <= steps && in_ranges(&self.system.states, &state) {
             let bits: Vec<u64> = state.iter().map(|value| (value + 0.0).to_bits()).collect();
-            if let Some(&first) = seen.get(&bits) {
-                run.loop_to = Some(first);
-                break;
+            // A guided run may pass a state twice on its way round.
+            if !free || guide.begins_again(run.states.len()) {
+                if let Some(&first) = seen.get(&bits) {
+                    run.loop_to = Some(first);
+                    break;
+                }
+                seen.insert(bits, run.states.len());
             }
-            seen.insert(bits, run.states.len());
-            let inputs = self.system.inputs.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
-            let inputs: Vec<f64> = inputs.map(|(&low, &high)| random.between(low, high)).collect();
-            let pick = |weights: &[f64], random: &mut Random| Random::pick(weights.iter().copied(), random.unit());
-            let chances: Vec<usize> =
-                self.system.chances.iter().map(|chance| pick(&chance.probabilities, random)).collect();
-            let choices: Vec<usize> = self
-                .system
-                .actions
-                .iter()
-                .zip(&self.system.roles.actions)
-                .filter(|(_, role)| matches!(role, ActionRole::Softmax { .. }))
-                .map(|(action, _)| (random.bits() % action.labels.len() as u64) as usize)
-                .collect();
-            let made = self.step(&state, &inputs, &chances, &choices, workspace)?;
+            let (inputs, chances, choices, made) = self.chosen(&state, guide, run.states.len(), random, workspace)?;
+            debug_assert_eq!(choices.len(), self.random_actions());
             if run.states.is_empty() && !made.initial {
                 return Ok(None);
             }
@@ -161,6 +191,56 @@ impl<'a> Concrete<'a> {
             }
         }
         self.judged(run)
+    }
+
+    /// How many actions are random.
+    fn random_actions(&self) -> usize {
+        self.system.roles.actions.iter().filter(|role| matches!(role, ActionRole::Softmax { .. })).count()
+    }
+
+    /// Whether anything is chosen along a run.
+    fn is_free(&self) -> bool {
+        !self.system.inputs.is_empty() || !self.system.chances.is_empty() || self.random_actions() > 0
+    }
+
+    /// A step with choices that lead to where the guide says, if some that were tried do.
+    fn chosen(
+        &mut self,
+        state: &[f64],
+        guide: &Guide,
+        position: usize,
+        random: &mut Random,
+        workspace: &mut Workspace<f64>,
+    ) -> Result<(Vec<f64>, Vec<usize>, Vec<usize>, Made), CheckError> {
+        let system = self.system;
+        let target = guide.after(position).filter(|_| self.is_free());
+        let mut attempt = 0;
+        loop {
+            // The ends of ranges first, then numbers between them.
+            let mut number = |low: f64, high: f64| match attempt {
+                0 if target.is_some() => low,
+                1 if target.is_some() => high,
+                _ => random.between(low, high),
+            };
+            let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
+            let inputs: Vec<f64> = inputs.map(|(&low, &high)| number(low, high)).collect();
+            let chances = system.chances.iter();
+            let chances: Vec<usize> =
+                chances.map(|own| Random::pick(own.probabilities.iter().copied(), random.unit())).collect();
+            let actions = system.actions.iter().zip(&system.roles.actions);
+            let actions = actions.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. }));
+            let choices: Vec<usize> =
+                actions.map(|(action, _)| (random.bits() % action.labels.len() as u64) as usize).collect();
+            let made = self.step(state, &inputs, &chances, &choices, workspace)?;
+            attempt += 1;
+            let there = target.is_none_or(|ends| {
+                let mut values = made.next.iter().zip(ends);
+                values.all(|(value, (low, high))| low <= value && value <= high)
+            });
+            if there || attempt >= ATTEMPTS {
+                return Ok((inputs, chances, choices, made));
+            }
+        }
     }
 
     /// A run cut to what shows a violation, if it does.

@@ -9,7 +9,7 @@ use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
-use crate::concrete::{Concrete, Lengths};
+use crate::concrete::{Concrete, Guide, Lengths};
 use crate::cycles::{accepting_components, lasso, path_to};
 use crate::expand::Expander;
 use crate::explore::{Explored, Product, spent};
@@ -119,6 +119,7 @@ pub fn check(
         budget,
         refinements: 0,
         candidate: Vec::new(),
+        loop_to: None,
     };
     let verdict = check.decide(options, watch)?;
     let mut outcome = Outcome::new(NAME, verdict);
@@ -136,18 +137,21 @@ struct Check<'a> {
     refinements: usize,
     /// The units of the last abstract run that violates the property.
     candidate: Vec<u32>,
+    /// Where it repeats itself, if it does.
+    loop_to: Option<usize>,
 }
 
 impl Check<'_> {
     fn decide(&mut self, options: &Options, watch: &mut dyn FnMut(Standing)) -> Result<Verdict, CheckError> {
         let (lower, upper) = self.system.init_box.clone();
-        if let Some(run) = self.tried(&lower, &upper, FIRST_TRY)? {
+        if let Some(run) = self.tried((&lower, &upper), &Guide::default(), FIRST_TRY)? {
             return Ok(Verdict::Violated(run));
         }
         loop {
             let refinements = self.refinements;
             let mut told = |steps: usize, units: usize| watch(Standing { refinements, steps, units });
             let explored = self.product.explore(&self.expander, self.budget, &mut told)?;
+            self.loop_to = None;
             let (units, doubtful) = match explored {
                 Explored::Spent(reason) => return Ok(self.unknown(Some(reason))),
                 Explored::Reached(unit) => {
@@ -164,6 +168,7 @@ impl Check<'_> {
                     let nearest = components.iter().min_by_key(|own| own.iter().map(|state| state.0).min());
                     let Some(nearest) = nearest else { return Ok(Verdict::Holds(Scope::Unbounded)) };
                     let found = lasso(&mut self.product, nearest);
+                    self.loop_to = found.as_ref().map(|own| own.prefix.len());
                     let path = found.map_or_else(Vec::new, |own| own.prefix.into_iter().chain(own.cycle).collect());
                     (path, components.iter().flatten().map(|state| state.0).collect())
                 }
@@ -185,9 +190,14 @@ impl Check<'_> {
         }
     }
 
-    fn tried(&mut self, lower: &[f64], upper: &[f64], lengths: Lengths) -> Result<Option<Run>, CheckError> {
+    fn tried(
+        &mut self,
+        corners: (&[f64], &[f64]),
+        guide: &Guide,
+        lengths: Lengths,
+    ) -> Result<Option<Run>, CheckError> {
         let (budget, seed) = (self.budget, self.budget.seed);
-        self.concrete.search((lower, upper), lengths, seed, &|| spent(budget).is_some())
+        self.concrete.search(corners, guide, lengths, seed, &|| spent(budget).is_some())
     }
 
     /// Runs of the system from where the last abstract run began.
@@ -200,8 +210,12 @@ impl Check<'_> {
         if lower.iter().zip(&upper).any(|(low, high)| low > high) {
             return Ok(None);
         }
-        let steps = LONG_TRY.steps.max(4 * self.candidate.len());
-        self.tried(&lower, &upper, Lengths { steps, ..LONG_TRY })
+        // Where somebody chooses, a run that has not closed after a few rounds will not close.
+        let free = !self.system.inputs.is_empty() || !self.system.chances.is_empty();
+        let steps = if free { 0 } else { LONG_TRY.steps }.max(4 * self.candidate.len());
+        let boxes = self.candidate.iter().map(|&unit| self.product.ends(unit)).collect();
+        let guide = Guide { boxes, loop_to: self.loop_to };
+        self.tried((&lower, &upper), &guide, Lengths { steps, ..LONG_TRY })
     }
 
     /// The units from which a unit can be reached, among those that were met.

@@ -221,7 +221,7 @@ impl<'a> Product<'a> {
         budget: &Budget<'_>,
     ) -> Result<Option<UnknownReason>, GraphError> {
         // A round of very many units is taken in slices, so that results do not pile up.
-        for units in units.chunks(1 << 16) {
+        for units in units.chunks((expander.batch * 64).max(1 << 10)) {
             if let Some(reason) = spent(budget) {
                 return Ok(Some(reason));
             }

@@ -222,8 +222,9 @@ fn universality(automaton: &Automaton) -> Vec<Universal> {
         if !deterministic {
             return Universal::Perhaps;
         }
-        // The only run there is ends where some letter cannot be read.
-        let (mut seen, mut pending, mut accepting) = (vec![false; automaton.states()], vec![state], true);
+        // The only run on a word ends where some letter cannot be read, and is rejected where it can avoid a mark for ever.
+        let mut seen = vec![false; automaton.states()];
+        let mut pending = vec![state];
         while let Some(next) = pending.pop() {
             if std::mem::replace(&mut seen[next], true) {
                 continue;
@@ -231,12 +232,28 @@ fn universality(automaton: &Automaton) -> Vec<Universal> {
             if !complete(next) {
                 return Universal::No;
             }
-            accepting &= automaton.edges[next].iter().all(|edge| edge.marks == full);
             pending.extend(automaton.edges[next].iter().map(|edge| edge.target as usize));
         }
-        if accepting { Universal::Yes } else { Universal::Perhaps }
+        let avoidable = (0..automaton.sets).any(|set| has_cycle(automaton, &seen, 1 << set));
+        if avoidable { Universal::No } else { Universal::Yes }
     };
     (0..automaton.states()).map(judged).collect()
+}
+
+/// Whether some of the states form a cycle of transitions without a mark.
+fn has_cycle(automaton: &Automaton, states: &[bool], mark: Marks) -> bool {
+    // States without such a transition to another that is left go, until none does.
+    let mut left = states.to_vec();
+    loop {
+        let before = left.iter().filter(|&&own| own).count();
+        for state in 0..left.len() {
+            let mut edges = automaton.edges[state].iter();
+            left[state] = left[state] && edges.any(|edge| edge.marks & mark == 0 && left[edge.target as usize]);
+        }
+        if left.iter().filter(|&&own| own).count() == before {
+            return before > 0;
+        }
+    }
 }
 
 #[cfg(test)]

@@ -19,6 +19,7 @@ pub mod extract;
 pub mod lattice;
 pub mod moves;
 pub mod reading;
+pub mod returns;
 mod report;
 pub mod units;
 

@@ -93,6 +93,14 @@ fn one_hot(labels: usize, chosen: usize) -> Tensor {
 impl Moves {
     /// Takes a system's step apart; `atoms` are those that matter, and `extracted` says that the policy is given.
     pub fn new(system: &System, atoms: &[AtomId], extracted: bool) -> Result<Moves, String> {
+        let roles = &system.roles;
+        let truths = atoms.iter().map(|atom| roles.atoms[atom.0].truth);
+        let wanted: Vec<Output> = truths.chain(roles.assume.map(|assume| assume.truth)).collect();
+        Moves::with(system, &wanted, extracted)
+    }
+
+    /// The same with some outputs of the step after the next state.
+    pub fn with(system: &System, wanted: &[Output], extracted: bool) -> Result<Moves, String> {
         let failed = |error: GraphError| format!("the step cannot be taken apart: {error}");
         if !system.roles.free_params.is_empty() {
             return Err("the grid engine takes parameters as numbers, not as ranges".to_owned());
@@ -149,7 +157,7 @@ impl Moves {
                 _ => true,
             });
             if happens {
-                let step = moves.step(system, atoms, extracted, &labels).map_err(failed)?;
+                let step = moves.step(system, wanted, extracted, &labels).map_err(failed)?;
                 moves.moves.push(Move { labels, step });
             }
         }
@@ -159,7 +167,7 @@ impl Moves {
     fn step(
         &self,
         system: &System,
-        atoms: &[AtomId],
+        wanted: &[Output],
         extracted: bool,
         labels: &[usize],
     ) -> Result<Graph, GraphError> {
@@ -211,10 +219,7 @@ impl Moves {
             });
         }
         let outputs = graph.inline(&open, &arguments)?;
-        let truths = atoms.iter().map(|atom| roles.atoms[atom.0].truth);
-        let wanted: Vec<Output> =
-            roles.next.iter().copied().chain(truths).chain(roles.assume.map(|assume| assume.truth)).collect();
-        for (place, output) in wanted.iter().enumerate() {
+        for (place, output) in roles.next.iter().chain(wanted).enumerate() {
             graph.output(&format!("output {place}"), outputs[output.port]);
         }
         Ok(graph.without_dead_nodes())

@@ -64,6 +64,9 @@ const UNITS_PER_START: f64 = 10.0;
 const FIRST_TRY: Lengths = Lengths { runs: 16, steps: 500 };
 const LONG_TRY: Lengths = Lengths { runs: 8, steps: 4000 };
 
+/// Among more units than this, only those of the abstract run itself are halved.
+const MOST_SEARCHED: usize = 1 << 21;
+
 /// At most so many units are halved at a time.
 const MOST_AT_ONCE: usize = 1 << 18;
 
@@ -156,7 +159,9 @@ impl Check<'_> {
                 Explored::Spent(reason) => return Ok(self.unknown(Some(reason))),
                 Explored::Reached(unit) => {
                     let path = path_to(&mut self.product, &|_, state| state.0 == unit).unwrap_or_default();
-                    (path.iter().map(|state| state.0).collect::<Vec<u32>>(), self.leading_to(unit))
+                    let path: Vec<u32> = path.iter().map(|state| state.0).collect();
+                    let leading = self.leading_to(unit, &path);
+                    (path, leading)
                 }
                 Explored::Closed if self.product.reading.is_finite() => return Ok(Verdict::Holds(Scope::Unbounded)),
                 Explored::Closed => {
@@ -219,8 +224,11 @@ impl Check<'_> {
     }
 
     /// The units from which a unit can be reached, among those that were met.
-    fn leading_to(&mut self, goal: u32) -> HashSet<u32> {
+    fn leading_to(&mut self, goal: u32, path: &[u32]) -> HashSet<u32> {
         let mut leading = HashSet::from([goal]);
+        if self.product.units.len() > MOST_SEARCHED {
+            return leading.into_iter().chain(path.iter().copied()).collect();
+        }
         let lattice = self.product.lattice;
         // Successors mostly have larger numbers, so few rounds from back to front suffice.
         loop {
@@ -236,7 +244,7 @@ impl Check<'_> {
                     leading.insert(unit);
                 }
             }
-            if leading.len() == before || leading.len() > MOST_AT_ONCE {
+            if leading.len() == before || leading.len() > MOST_AT_ONCE || spent(self.budget).is_some() {
                 return leading;
             }
         }
@@ -279,6 +287,21 @@ impl Check<'_> {
         Verdict::Unknown(Unknown { reason, place, settled })
     }
 
+    /// Atoms that are not known in some unit of the last abstract run, in words.
+    fn undecided(&self) -> Option<String> {
+        let reading = &self.product.reading;
+        let mut open = 0u64;
+        for &unit in &self.candidate[self.loop_to.unwrap_or(0).min(self.candidate.len())..] {
+            if self.product.units.is_expanded(unit) {
+                let truths = reading.at(self.product.units.class(unit)).truths;
+                open |= !(truths.yes | truths.no);
+            }
+        }
+        let names = reading.atoms.iter().enumerate().filter(|(place, _)| open >> place & 1 == 1);
+        let names: Vec<String> = names.map(|(_, atom)| format!("`{}`", self.system.atoms[atom.0].text)).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
     fn notes(&self, options: &Options, verdict: &Verdict) -> Vec<String> {
         let mut notes = Vec::new();
         match options.policy {
@@ -296,6 +319,11 @@ impl Check<'_> {
             counted += &format!(", {} halved in {} refinements", self.product.units.halvings(), self.refinements);
         }
         notes.push(counted);
+        if let (Verdict::Unknown(_), Some(atoms)) = (verdict, self.undecided()) {
+            notes.push(format!(
+                "the last abstract run stays where {atoms} can neither be shown to hold nor to fail; if runs come to rest there, no width decides"
+            ));
+        }
         if self.product.may_end {
             notes.push("states may leave their declared ranges; a run ends where they do".to_owned());
         }

@@ -174,7 +174,16 @@ impl<'a> Product<'a> {
             let begun = Instant::now();
             let mut next: Pending = Vec::new();
             let mut targets = vec![0u64; words];
-            for (unit, word, bits) in pending {
+            for (count, (unit, word, bits)) in pending.into_iter().enumerate() {
+                // In many dimensions one unit can have very many successors.
+                if count % 256 == 255 {
+                    if let Some(reason) = spent(budget) {
+                        return Ok(Explored::Spent(reason));
+                    }
+                    if self.bytes() + 16 * next.capacity() > budget.memory {
+                        return Ok(Explored::Spent(UnknownReason::Memory));
+                    }
+                }
                 targets.fill(0);
                 let class = self.reading.at(self.units.class(unit));
                 let mut rest = bits;

@@ -40,6 +40,7 @@ pub enum Command {
     Gate(Gate),
     Verify(Verify),
     Optimise(Optimise),
+    Extract(Extract),
     Prob(Prob),
     Mdp(Mdp),
     Shield(Shield),
@@ -123,6 +124,54 @@ pub struct Check {
 
     #[command(flatten)]
     pub memory: Memory,
+}
+
+/// Extracts a policy from a network on a grid of units, and compares what both earn
+///
+/// Each unit of the state space gets one action: the mean of the network's answers at some of its states, or the label that most of
+/// them choose. Episodes of both policies begin in the same states; the file of `-o` has every unit that an episode came
+/// through, with its action. `certus check --engine grid --policy extracted` checks properties of the same policy.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  certus extract zoo/mountain_car/mountain_car.certus --width 0.01,v=0.001 --episodes 500 --steps 200 -o policy.json")]
+pub struct Extract {
+    /// The system: a `.certus` file
+    pub file: PathBuf,
+
+    /// The width of units: of one state variable (`p=0.001`), or of all that are not named; may be repeated
+    #[arg(long, value_name = "[NAME=]WIDTH", value_delimiter = ',', value_parser = parse_width)]
+    pub width: Vec<(Option<String>, f64)>,
+
+    #[command(flatten)]
+    pub sampling: Sampling,
+
+    /// In how many episodes both policies are compared
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    pub episodes: usize,
+
+    /// How many steps an episode has at most
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub steps: usize,
+
+    /// Draws the returns as box plots, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+
+    /// Sets a `param` of the system; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, f64)>,
+
+    /// A network in place of one of the system's; may be repeated
+    #[arg(long = "network", value_name = "NAME=FILE", value_parser = parse_network)]
+    pub networks: Vec<(String, PathBuf)>,
+
+    /// Writes the policy to a file, as JSON
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub effort: Effort,
 }
 
 /// Flags of `--engine grid`.

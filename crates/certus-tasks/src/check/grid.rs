@@ -65,6 +65,9 @@ pub struct GridOptions {
     pub refinements: Option<usize>,
 }
 
+/// How pictures call the number of steps from the initial states.
+const STEP: &str = "step";
+
 /// Widths for every number of a system's state.
 pub(crate) fn widths(system: &System, given: &[(Option<String>, f64)]) -> Result<Vec<f64>, String> {
     if given.is_empty() {
@@ -102,6 +105,47 @@ pub(super) fn check(
     let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
     let own = Options { widths, policy: options.policy, refinements: options.refinements };
     certus_grid::check(system, property, &own, budget, watch)
+}
+
+/// A picture of the units that can be reached, over two of the names of the state's numbers, or of `step`. Without names: the first two, or the
+/// steps and the only one.
+pub fn units_picture(system: &System, title: &str, report: &Report, axes: &[String]) -> Result<String, String> {
+    use certus_report::units::{Axis, Unit, Units, draw};
+    let names = names_of(&system.states);
+    let chosen: Vec<String> = match (axes, names.as_slice()) {
+        ([], [only]) => vec![STEP.to_owned(), only.clone()],
+        ([], several) => several.iter().take(2).cloned().collect(),
+        (own, _) => own.to_vec(),
+    };
+    let [across, up] = chosen.as_slice() else { return Err("--axes takes two names".to_owned()) };
+    let place = |name: &String| match names.iter().position(|own| own == name) {
+        Some(place) => Ok(Some(place)),
+        None if name == STEP => Ok(None),
+        None => Err(format!("--axes {name}: there are {} and {STEP}", names.join(", "))),
+    };
+    let (across_at, up_at) = (place(across)?, place(up)?);
+    let last = report.layers.len().max(1) as f64;
+    let axis = |name: &String, at: Option<usize>| {
+        let (lower, upper) = at.map_or((0.0, last), |at| report.hull[at]);
+        let room = (upper - lower) / 50.0;
+        Axis { name: name.clone(), lower: lower - room, upper: upper + room }
+    };
+    let units = report.shown.iter().map(|unit| {
+        let ends = |at: Option<usize>| at.map_or((unit.step as f64, unit.step as f64 + 1.0), |at| unit.ends[at]);
+        Unit { across: ends(across_at), up: ends(up_at), step: unit.step }
+    });
+    let shown = match report.every {
+        1 => format!("{} units", report.units),
+        every => format!("every {every}th of {} units", report.units),
+    };
+    let picture = Units {
+        title: title.to_owned(),
+        across: axis(across, across_at),
+        up: axis(up, up_at),
+        units: units.collect(),
+        caption: format!("{shown} in {} steps, darker the later they were first met", report.layers.len().saturating_sub(1)),
+    };
+    draw(&picture).ok_or_else(|| "nothing can be drawn: no unit was met".to_owned())
 }
 
 /// What an exploration looked like, as a document.

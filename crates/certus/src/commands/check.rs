@@ -10,7 +10,7 @@ use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::Loading;
 use certus_tasks::check::{
-    self, Checked, GridOptions, Method, PropertyResult, Where, check, document, names_of, policy_names, trace_csv, why,
+    self, Checked, GridOptions, Method, PropertyResult, Where, check, document, names_of, policy_names, trace_csv, units_picture, why,
 };
 
 use super::stop_on_interrupt;
@@ -40,7 +40,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    for path in command.common.output.iter().chain(&command.trace).chain(&command.certificate) {
+    for path in command.common.output.iter().chain(&command.trace).chain(&command.certificate).chain(&command.grid.units) {
         drop(Output::open(Some(path))?);
     }
     let mut line = LiveLine::new(command.effort.quiet);
@@ -57,10 +57,24 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         false => report(command, system, results, &mut output)?,
     }
     output.finish()?;
+    if let Some(path) = &command.grid.units {
+        write_units(path, command, system, results)?;
+    }
     if let Some(path) = &command.trace {
         write_trace(path, system, results, command.effort.quiet)?;
     }
     Ok(finding(command, system, results))
+}
+
+/// Draws the units of the first property that has some.
+fn write_units(path: &Path, command: &Check, system: &System, results: &[PropertyResult]) -> Result<(), Failure> {
+    let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
+    let Some((property, report)) = found else {
+        return Err(Failure::message("there are no units to draw: --units belongs to --engine grid"));
+    };
+    let title = format!("{}: units that can be reached ({})", system.name, system.properties[property].name);
+    let picture = units_picture(system, &title, report, &command.grid.axes).map_err(Failure::message)?;
+    write_whole(path, &picture)
 }
 
 /// What the grid engine is asked to do.

@@ -31,13 +31,20 @@ fn main() {
     let expander = Expander::new(&system, &lattice, &moves, reading.atoms.len(), extraction).unwrap();
     println!("{} states, batch {}, words {}", reading.automaton.states(), expander.batch, lattice.words());
     let mut product = Product::new(&system, &lattice, reading);
-    let budget = Budget { threads: 2, deadline: Some(Instant::now() + std::time::Duration::from_secs(60)), ..Budget::default() };
+    let budget =
+        Budget { threads: 2, deadline: Some(Instant::now() + std::time::Duration::from_secs(60)), ..Budget::default() };
     let found = product.explore(&expander, &budget, &mut |round, units| {
         if round % 20 == 0 || round < 12 {
             println!("{round}: {units}");
         }
     });
-    println!("{found:?} after {} rounds: {} units, {} expanded, {:.1} MB", product.layers.len(), product.units.len(), product.expansions, product.bytes() as f64 / 1e6);
+    println!(
+        "{found:?} after {} rounds: {} units, {} expanded, {:.1} MB",
+        product.layers.len(),
+        product.units.len(),
+        product.expansions,
+        product.bytes() as f64 / 1e6
+    );
     println!("{:.3} s: {:?}", begun.elapsed().as_secs_f64(), product.seconds());
     let mut hull: Vec<(f64, f64)> = product.ends(0);
     for unit in 0..product.units.len() as u32 {

@@ -65,7 +65,7 @@ impl Guide {
     fn begins_again(&self, position: usize) -> bool {
         match self.loop_to {
             Some(start) if start < self.boxes.len() => {
-                position >= start && (position - start) % (self.boxes.len() - start) == 0
+                position >= start && (position - start).is_multiple_of(self.boxes.len() - start)
             }
             _ => true,
         }
@@ -130,13 +130,24 @@ impl<'a> Concrete<'a> {
             }
             let mut random = Random::new(seed, index as u64);
             // The middle and the ends first.
-            let state: Vec<f64> = lower.iter().zip(upper).enumerate().map(|(axis, (&low, &high))| match index {
-                0 => (low / 2.0 + high / 2.0).clamp(low, high),
-                1 => low,
-                2 => high,
-                3 | 4 => if (axis + index) % 2 == 0 { low } else { high },
-                _ => random.between(low, high),
-            }).collect();
+            let state: Vec<f64> = lower
+                .iter()
+                .zip(upper)
+                .enumerate()
+                .map(|(axis, (&low, &high))| match index {
+                    0 => (low / 2.0 + high / 2.0).clamp(low, high),
+                    1 => low,
+                    2 => high,
+                    3 | 4 => {
+                        if (axis + index) % 2 == 0 {
+                            low
+                        } else {
+                            high
+                        }
+                    }
+                    _ => random.between(low, high),
+                })
+                .collect();
             if let Some(run) = self.run(state, guide, lengths.steps, &mut random, &mut workspace)? {
                 return Ok(Some(run));
             }
@@ -175,8 +186,7 @@ impl<'a> Concrete<'a> {
                 }
                 seen.insert(bits, run.states.len());
             }
-            let (inputs, chances, choices, made) = self.chosen(&state, guide, run.states.len(), random, workspace)?;
-            debug_assert_eq!(choices.len(), self.random_actions());
+            let (inputs, chances, made) = self.chosen(&state, guide, run.states.len(), random, workspace)?;
             if run.states.is_empty() && !made.initial {
                 return Ok(None);
             }
@@ -211,7 +221,7 @@ impl<'a> Concrete<'a> {
         position: usize,
         random: &mut Random,
         workspace: &mut Workspace<f64>,
-    ) -> Result<(Vec<f64>, Vec<usize>, Vec<usize>, Made), CheckError> {
+    ) -> Result<(Vec<f64>, Vec<usize>, Made), CheckError> {
         let system = self.system;
         let target = guide.after(position).filter(|_| self.is_free());
         let mut attempt = 0;
@@ -238,7 +248,7 @@ impl<'a> Concrete<'a> {
                 values.all(|(value, (low, high))| low <= value && value <= high)
             });
             if there || attempt >= ATTEMPTS {
-                return Ok((inputs, chances, choices, made));
+                return Ok((inputs, chances, made));
             }
         }
     }

@@ -87,10 +87,7 @@ fn starts(product: &mut Product<'_>) -> Vec<State> {
 }
 
 /// The states of all accepting components of a product that is closed, each component by itself.
-pub fn accepting_components(
-    product: &mut Product<'_>,
-    budget: &Budget<'_>,
-) -> Result<Vec<Vec<State>>, UnknownReason> {
+pub fn accepting_components(product: &mut Product<'_>, budget: &Budget<'_>) -> Result<Vec<Vec<State>>, UnknownReason> {
     let full = product.reading.automaton.full();
     let numbers = Numbers::new(product).ok_or(UnknownReason::Memory)?;
     let mut order = vec![UNSEEN; numbers.len()];

@@ -4,6 +4,7 @@
 //! and the automaton is led over the units again, which is cheap beside the bounds.
 
 use std::collections::HashSet;
+use std::time::Instant;
 
 use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use certus_lang::system::{Property, PropertyKind, System};
@@ -60,9 +61,13 @@ const UNITS_PER_RANGE: f64 = 1000.0;
 /// The box of initial states is at least so many units wide.
 const UNITS_PER_START: f64 = 10.0;
 
-/// Runs that are tried before anything is explored, and after each abstract run.
-const FIRST_TRY: Lengths = Lengths { runs: 16, steps: 500 };
+/// Runs that are tried before anything is explored, after the first abstract run, and after each.
+const FIRST_TRY: Lengths = Lengths { runs: 3, steps: 50 };
+const WIDE_TRY: Lengths = Lengths { runs: 16, steps: 500 };
 const LONG_TRY: Lengths = Lengths { runs: 8, steps: 4000 };
+
+/// The share of the time that is kept for the report.
+const KEPT_BACK: f64 = 0.05;
 
 /// Among more units than this, only those of the abstract run itself are halved.
 const MOST_SEARCHED: usize = 1 << 21;
@@ -114,12 +119,20 @@ pub fn check(
         Policy::Network => Concrete::network(system, formula),
         Policy::Extracted(own) => Concrete::extracted(system, formula, &lattice, own)?,
     };
+    // What was found out is to be put into words before the time is over.
+    let own = Budget {
+        deadline: budget.deadline.map(|deadline| {
+            let now = Instant::now();
+            now + deadline.saturating_duration_since(now).mul_f64(1.0 - KEPT_BACK)
+        }),
+        ..*budget
+    };
     let mut check = Check {
         system,
         product: Product::new(system, &lattice, reading),
         expander,
         concrete,
-        budget,
+        budget: &own,
         refinements: 0,
         candidate: Vec::new(),
         loop_to: None,
@@ -179,6 +192,11 @@ impl Check<'_> {
                 }
             };
             self.candidate = units;
+            if self.refinements == 0
+                && let Some(run) = self.tried((&lower, &upper), &Guide::default(), WIDE_TRY)?
+            {
+                return Ok(Verdict::Violated(run));
+            }
             if let Some(run) = self.follow()? {
                 return Ok(Verdict::Violated(run));
             }
@@ -195,12 +213,7 @@ impl Check<'_> {
         }
     }
 
-    fn tried(
-        &mut self,
-        corners: (&[f64], &[f64]),
-        guide: &Guide,
-        lengths: Lengths,
-    ) -> Result<Option<Run>, CheckError> {
+    fn tried(&mut self, corners: (&[f64], &[f64]), guide: &Guide, lengths: Lengths) -> Result<Option<Run>, CheckError> {
         let (budget, seed) = (self.budget, self.budget.seed);
         self.concrete.search(corners, guide, lengths, seed, &|| spent(budget).is_some())
     }
@@ -252,11 +265,8 @@ impl Check<'_> {
 
     /// Halves units; says whether there was any that can be.
     fn refine(&mut self, doubtful: HashSet<u32>) -> bool {
-        let mut units: Vec<u32> = if doubtful.len() > MOST_AT_ONCE {
-            self.candidate.clone()
-        } else {
-            doubtful.into_iter().collect()
-        };
+        let mut units: Vec<u32> =
+            if doubtful.len() > MOST_AT_ONCE { self.candidate.clone() } else { doubtful.into_iter().collect() };
         units.sort_unstable();
         units.dedup();
         let axes = self.product.lattice.axes.len();
@@ -281,7 +291,8 @@ impl Check<'_> {
 
     fn unknown(&self, reason: Option<UnknownReason>) -> Verdict {
         let steps = self.product.settled;
-        let place = format!("{} units after {} steps", self.product.units.len(), self.product.layers.len().saturating_sub(1));
+        let place =
+            format!("{} units after {} steps", self.product.units.len(), self.product.layers.len().saturating_sub(1));
         // A run that only its whole length shows to be a violation is not excluded by its first steps.
         let settled = steps.filter(|_| self.product.reading.is_finite());
         Verdict::Unknown(Unknown { reason, place, settled })

@@ -157,7 +157,7 @@ impl<'a> Expander<'a> {
             Some(given) => given.iter().map(|own| own.labels.iter().map(|&label| 1u32 << label).collect()).collect(),
             None => self.possible(&lower, &upper, count),
         };
-        let all = (1u64 << self.atoms.min(63)) - 1 | if self.atoms >= 64 { u64::MAX } else { 0 };
+        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
         let mut truths = vec![Truths { yes: all, no: all }; count];
         let mut may_end = vec![false; count];
         let mut boxes: Vec<Vec<u64>> = vec![Vec::new(); count];
@@ -296,8 +296,8 @@ impl<'a> Expander<'a> {
         }
         let mut next: Vec<Interval> = (0..axes).map(|axis| result.range(axis)).collect();
         let leaves = |next: &[Interval]| {
-            let ends = next.iter().zip(&self.lattice.axes);
-            ends.map(|(range, axis)| !(axis.lower <= range.lo && range.hi <= axis.upper)).any(|leaves| leaves)
+            let mut ends = next.iter().zip(&self.lattice.axes);
+            !ends.all(|(range, axis)| axis.lower <= range.lo && range.hi <= axis.upper)
         };
         if leaves(&next) {
             let exact = enclose_slices(&own.next, input)?;
@@ -306,7 +306,8 @@ impl<'a> Expander<'a> {
             }
         }
         *may_end |= leaves(&next);
-        let outside = |(range, axis): (&Interval, &crate::lattice::Axis)| range.lo > axis.upper || range.hi < axis.lower;
+        let outside =
+            |(range, axis): (&Interval, &crate::lattice::Axis)| range.lo > axis.upper || range.hi < axis.lower;
         if next.iter().zip(&self.lattice.axes).any(outside) {
             return Ok(());
         }

@@ -103,7 +103,10 @@ impl<'a> Product<'a> {
 
     /// How many bytes everything takes.
     pub fn bytes(&self) -> usize {
-        self.units.bytes() + 8 * self.entered.capacity() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.entered.len() / self.reading.words
+        self.units.bytes()
+            + 8 * self.entered.capacity()
+            + 2 * self.rounds.capacity()
+            + SEARCH_BYTES * self.entered.len() / self.reading.words
     }
 
     /// Where the time went.
@@ -230,7 +233,7 @@ impl<'a> Product<'a> {
         budget: &Budget<'_>,
     ) -> Result<Option<UnknownReason>, GraphError> {
         // A round of very many units is taken in slices, so that results do not pile up.
-        for units in units.chunks((expander.batch * 64).max(1 << 10)) {
+        for units in units.chunks(expander.batch * budget.threads.max(1) * 4) {
             if let Some(reason) = spent(budget) {
                 return Ok(Some(reason));
             }

@@ -154,7 +154,9 @@ impl Lattice {
             let anchor = system.init_box.0[place];
             let anchor = if anchor.is_finite() { anchor } else { lower };
             let axis = Axis::new(anchor, width, lower, upper).ok_or_else(|| {
-                format!("a width of {width} cuts the range {lower}..{upper} of {name} into more units than can be counted")
+                format!(
+                    "a width of {width} cuts the range {lower}..{upper} of {name} into more units than can be counted"
+                )
             })?;
             axes.push(axis);
         }

@@ -19,8 +19,8 @@ pub mod extract;
 pub mod lattice;
 pub mod moves;
 pub mod reading;
-pub mod returns;
 mod report;
+pub mod returns;
 pub mod units;
 
 pub use engine::{NAME, Options, Policy, Standing, check, suggested_widths};

@@ -122,7 +122,9 @@ impl Moves {
         }
         let count = labels.iter().try_fold(1usize, |all, &own| all.checked_mul(own)).filter(|&all| all <= MOST_MOVES);
         let Some(_) = count else {
-            return Err(format!("more than {MOST_MOVES} combinations of actions and chances are beyond the grid engine"));
+            return Err(format!(
+                "more than {MOST_MOVES} combinations of actions and chances are beyond the grid engine"
+            ));
         };
         let mut moves = Moves {
             largest: Vec::new(),
@@ -138,7 +140,9 @@ impl Moves {
             if let Choice::Largest(action) = choice {
                 if labels > MOST_LABELS {
                     let name = &system.actions[*action].name;
-                    return Err(format!("{name} has {labels} labels: more than {MOST_LABELS} are beyond the grid engine"));
+                    return Err(format!(
+                        "{name} has {labels} labels: more than {MOST_LABELS} are beyond the grid engine"
+                    ));
                 }
                 moves.largest.push((place, begin));
                 begin += labels * (labels - 1) / 2;
@@ -164,13 +168,7 @@ impl Moves {
         Ok(moves)
     }
 
-    fn step(
-        &self,
-        system: &System,
-        wanted: &[Output],
-        extracted: bool,
-        labels: &[usize],
-    ) -> Result<Graph, GraphError> {
+    fn step(&self, system: &System, wanted: &[Output], extracted: bool, labels: &[usize]) -> Result<Graph, GraphError> {
         let roles = &system.roles;
         let mut nodes: Vec<NodeId> = Vec::new();
         // What each opened node is replaced by: a label of an action, or a policy.
@@ -198,7 +196,8 @@ impl Moves {
             (self.labels[place], labels[place])
         };
         // Inputs of the step: state variables and inputs, then chances, then random actions.
-        let mut random = (0..roles.actions.len()).filter(|&place| matches!(roles.actions[place], ActionRole::Softmax { .. }));
+        let mut random =
+            (0..roles.actions.len()).filter(|&place| matches!(roles.actions[place], ActionRole::Softmax { .. }));
         let chances = (0..system.chances.len()).map(Choice::Chance).collect::<Vec<_>>();
         let given: Vec<Choice> = chances.into_iter().chain(random.by_ref().map(Choice::Random)).collect();
         let mut arguments = Vec::with_capacity(kinds.len());

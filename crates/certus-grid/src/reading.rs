@@ -142,11 +142,7 @@ fn atoms_of(formula: &Ltl, found: &mut Vec<AtomId>) {
         Ltl::Atom(id) => found.push(*id),
         Ltl::Not(a) | Ltl::Next(a) | Ltl::Finally(_, a) | Ltl::Globally(_, a) => atoms_of(a, found),
         Ltl::And(all) | Ltl::Or(all) => all.iter().for_each(|part| atoms_of(part, found)),
-        Ltl::Implies(a, b)
-        | Ltl::Iff(a, b)
-        | Ltl::Until(_, a, b)
-        | Ltl::WeakUntil(_, a, b)
-        | Ltl::Release(_, a, b) => {
+        Ltl::Implies(a, b) | Ltl::Iff(a, b) | Ltl::Until(_, a, b) | Ltl::WeakUntil(_, a, b) | Ltl::Release(_, a, b) => {
             atoms_of(a, found);
             atoms_of(b, found);
         }

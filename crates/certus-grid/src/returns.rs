@@ -179,8 +179,8 @@ impl<'a> Player<'a> {
             let states = system.states.len();
             for (at, (run, _)) in members.iter().enumerate() {
                 let own = &mut runs[*run];
-                let ended = system.roles.terminal.is_some()
-                    && step.output(&self.workspace, &slices, states + 1)[at] != 0.0;
+                let ended =
+                    system.roles.terminal.is_some() && step.output(&self.workspace, &slices, states + 1)[at] != 0.0;
                 if ended {
                     own.over = true;
                     continue;
@@ -236,9 +236,7 @@ impl<'a> Player<'a> {
         let mut largest = largest.into_iter();
         let labels = self.moves.choices.iter().map(|choice| match choice {
             Choice::Largest(_) => largest.next().unwrap_or(0),
-            Choice::Chance(place) => {
-                Random::pick(system.chances[*place].probabilities.iter().copied(), random.unit())
-            }
+            Choice::Chance(place) => Random::pick(system.chances[*place].probabilities.iter().copied(), random.unit()),
             Choice::Random(place) => {
                 debug_assert!(matches!(system.roles.actions[*place], ActionRole::Softmax { .. }));
                 (random.bits() % system.actions[*place].labels.len() as u64) as usize

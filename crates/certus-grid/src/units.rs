@@ -59,6 +59,11 @@ impl Units {
         self.classes.len()
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
     /// How many are halved.
     pub fn halvings(&self) -> usize {
         self.halvings
@@ -184,23 +189,13 @@ impl Units {
         true
     }
 
-    /// The ends of the boxes that contain a unit's next states, in fine places.
-    pub fn images(&self, lattice: &Lattice, unit: u32) -> Vec<Places> {
-        let count = usize::from(self.counts[unit as usize] & !MAY_END);
-        let image = |place: usize| {
-            let mut meeting = Places::default();
-            let (low, high) = self.corners(unit, place);
-            for axis in 0..lattice.axes.len() {
-                meeting.low[axis] = lattice.unpack(low, axis).0;
-                meeting.high[axis] = lattice.unpack(high, axis).0;
-            }
-            meeting
-        };
-        (0..count).map(image).collect()
-    }
-
     /// Calls the function with every unit that meets a box, new ones included. False if there are no numbers left.
-    pub fn each_meeting(&mut self, lattice: &Lattice, meeting: &Places, visit: &mut dyn FnMut(&mut Units, u32)) -> bool {
+    pub fn each_meeting(
+        &mut self,
+        lattice: &Lattice,
+        meeting: &Places,
+        visit: &mut dyn FnMut(&mut Units, u32),
+    ) -> bool {
         let axes = lattice.axes.len();
         let levels = [0u32; MOST_AXES];
         let mut at = [0u64; MOST_AXES];

@@ -2,12 +2,12 @@
 
 use std::path::PathBuf;
 
+use certus_graph::eval::evaluate;
 use certus_grid::expand::Expander;
 use certus_grid::extract::{ExtractOptions, Extraction};
 use certus_grid::lattice::{DEPTH, Lattice, Unit};
 use certus_grid::moves::Moves;
 use certus_grid::{Options, Policy, check};
-use certus_graph::eval::evaluate;
 use certus_lang::system::{AtomId, System};
 use certus_lang::{LowerOptions, load_file};
 use certus_sim::Random;
@@ -37,18 +37,19 @@ fn check_unit(system: &System, widths: &[f64], shares: &[f64], halvings: u32, ex
     let atoms: Vec<AtomId> = (0..system.atoms.len()).map(AtomId).collect();
     let moves = Moves::new(system, &atoms, extracted).unwrap();
     let extraction = || Extraction::new(system, &moves, ExtractOptions::default()).unwrap();
-    let expander =
-        Expander::new(system, &lattice, &moves, atoms.len(), extracted.then(extraction)).unwrap();
+    let expander = Expander::new(system, &lattice, &moves, atoms.len(), extracted.then(extraction)).unwrap();
     let axes = lattice.axes.len();
     // A unit near the initial states, where systems are at home.
     let centre = (0..axes).map(|axis| {
         let (low, high) = (system.init_box.0[axis], system.init_box.1[axis]);
         let reach = 20.0 * widths[axis];
-        (low - reach + (high - low + 2.0 * reach) * shares[axis]).clamp(lattice.axes[axis].lower, lattice.axes[axis].upper)
+        (low - reach + (high - low + 2.0 * reach) * shares[axis])
+            .clamp(lattice.axes[axis].lower, lattice.axes[axis].upper)
     });
     let centre: Vec<f64> = centre.collect();
-    let places: Vec<u64> =
-        (0..axes).map(|axis| lattice.axes[axis].place(centre[axis]) >> (DEPTH - halvings) << (DEPTH - halvings)).collect();
+    let places: Vec<u64> = (0..axes)
+        .map(|axis| lattice.axes[axis].place(centre[axis]) >> (DEPTH - halvings) << (DEPTH - halvings))
+        .collect();
     let unit = Unit { places, levels: vec![halvings; axes] };
     let mut key = vec![0; lattice.words()];
     lattice.pack(&unit.places, &unit.levels, &mut key);
@@ -127,7 +128,8 @@ fn check_unit(system: &System, widths: &[f64], shares: &[f64], halvings: u32, ex
         let contained = expansion.images.chunks_exact(2 * words).any(|corners| {
             (0..axes).all(|axis| {
                 let place = lattice.axes[axis].place(next[axis]);
-                let (low, high) = (lattice.unpack(&corners[..words], axis).0, lattice.unpack(&corners[words..], axis).0);
+                let (low, high) =
+                    (lattice.unpack(&corners[..words], axis).0, lattice.unpack(&corners[words..], axis).0);
                 // The samples themselves are rounded, by less than a fine place.
                 low <= place + 1 && place <= high + 1
             })
@@ -160,8 +162,11 @@ fn an_extracted_policy_does_not_depend_on_who_asks_when() {
     let states = (0..200).map(|place| [-1.19 + 0.008 * f64::from(place), -0.06 + 0.0006 * f64::from(place)]);
     let units: Vec<Unit> = states.map(|state| lattice.whole(&state)).collect();
     let together = extraction.actions(&lattice, &units).unwrap();
-    let apart: Vec<_> =
-        units.iter().rev().map(|unit| extraction.actions(&lattice, std::slice::from_ref(unit)).unwrap().remove(0)).collect();
+    let apart: Vec<_> = units
+        .iter()
+        .rev()
+        .map(|unit| extraction.actions(&lattice, std::slice::from_ref(unit)).unwrap().remove(0))
+        .collect();
     assert_eq!(together, apart.into_iter().rev().collect::<Vec<_>>());
     // Labels change somewhere among these units, and some unit takes more than the first five states.
     assert!(together.iter().any(|given| given.labels != together[0].labels));

@@ -121,10 +121,7 @@ pub(crate) fn ticks(lower: f64, upper: f64) -> Vec<f64> {
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= rough);
     let step = step.unwrap_or(rough);
     let first = (lower / step - 1e-9).ceil();
-    (0..16)
-        .map(|count| (first + f64::from(count)) * step)
-        .take_while(|tick| *tick <= upper + step * 1e-9)
-        .collect()
+    (0..16).map(|count| (first + f64::from(count)) * step).take_while(|tick| *tick <= upper + step * 1e-9).collect()
 }
 
 /// A tick's number, without the noise of binary fractions.

@@ -71,13 +71,7 @@ pub fn draw(own: &Units) -> Option<String> {
     Some(drawing.finish(""))
 }
 
-fn frame(
-    drawing: &mut Drawing,
-    across: &Axis,
-    up: &Axis,
-    right: impl Fn(f64) -> f64,
-    above: impl Fn(f64) -> f64,
-) {
+fn frame(drawing: &mut Drawing, across: &Axis, up: &Axis, right: impl Fn(f64) -> f64, above: impl Fn(f64) -> f64) {
     drawing.rectangle([LEFT, TOP, WIDTH, HEIGHT], "none", "#333", "");
     for tick in crate::map::ticks(across.lower, across.upper) {
         let x = right(tick);

@@ -152,7 +152,8 @@ impl Shape {
     fn reach(self, values: &Values) -> (Vec<f64>, Vec<f64>) {
         let cells = values.errors.len();
         let (mut centres, mut radii) = (Vec::with_capacity(cells), vec![0.0; cells]);
-        for (row, radii) in values.forms.chunks_exact(self.columns * self.boxes).zip(radii.chunks_exact_mut(self.boxes)) {
+        for (row, radii) in values.forms.chunks_exact(self.columns * self.boxes).zip(radii.chunks_exact_mut(self.boxes))
+        {
             centres.extend(row[..self.boxes].iter().map(|centre| centre.abs()));
             for slopes in row[self.boxes..].chunks_exact(self.boxes) {
                 radii.iter_mut().zip(slopes).for_each(|(radius, slope)| *radius += slope.abs());

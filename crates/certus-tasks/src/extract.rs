@@ -78,7 +78,11 @@ pub fn plots(own: &Extracted) -> [(String, [f64; 5]); 2] {
 
 /// Box plots of the returns.
 pub fn picture(own: &Extracted) -> Option<String> {
-    box_plots(&format!("{}: returns of {} episodes", own.system.name, own.compared.network.len()), "return", &plots(own))
+    box_plots(
+        &format!("{}: returns of {} episodes", own.system.name, own.compared.network.len()),
+        "return",
+        &plots(own),
+    )
 }
 
 /// The extracted policy and what it earns as a document.
@@ -89,9 +93,7 @@ pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
     let axes: Vec<Value> = names
         .iter()
         .zip(&own.lattice.axes)
-        .map(|(name, axis)| {
-            json!({"name": name, "width": json_number(axis.width), "cut_at": json_number(axis.anchor)})
-        })
+        .map(|(name, axis)| json!({"name": name, "width": json_number(axis.width), "cut_at": json_number(axis.anchor)}))
         .collect();
     let policies = policy_names(system);
     let actions = system.actions.iter().zip(&system.roles.actions);

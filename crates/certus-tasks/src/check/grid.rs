@@ -143,7 +143,10 @@ pub fn units_picture(system: &System, title: &str, report: &Report, axes: &[Stri
         across: axis(across, across_at),
         up: axis(up, up_at),
         units: units.collect(),
-        caption: format!("{shown} in {} steps, darker the later they were first met", report.layers.len().saturating_sub(1)),
+        caption: format!(
+            "{shown} in {} steps, darker the later they were first met",
+            report.layers.len().saturating_sub(1)
+        ),
     };
     draw(&picture).ok_or_else(|| "nothing can be drawn: no unit was met".to_owned())
 }

@@ -19,8 +19,8 @@ mod region_document;
 mod trace_table;
 
 pub use document::{document, names_of, policy_names, why};
-pub use grid::{GridOptions, Method, units_picture};
 pub(crate) use grid::widths as grid_widths;
+pub use grid::{GridOptions, Method, units_picture};
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};
 pub use trace_table::trace_csv;

@@ -10,7 +10,8 @@ use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::Loading;
 use certus_tasks::check::{
-    self, Checked, GridOptions, Method, PropertyResult, Where, check, document, names_of, policy_names, trace_csv, units_picture, why,
+    self, Checked, GridOptions, Method, PropertyResult, Where, check, document, names_of, policy_names, trace_csv,
+    units_picture, why,
 };
 
 use super::stop_on_interrupt;
@@ -40,7 +41,9 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    for path in command.common.output.iter().chain(&command.trace).chain(&command.certificate).chain(&command.grid.units) {
+    for path in
+        command.common.output.iter().chain(&command.trace).chain(&command.certificate).chain(&command.grid.units)
+    {
         drop(Output::open(Some(path))?);
     }
     let mut line = LiveLine::new(command.effort.quiet);

@@ -50,7 +50,11 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
     writeln!(output, "{}: returns of {count} episodes of at most {steps} steps\n", found.system.name)?;
     let plots = plots(&found);
     let width = plots.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    writeln!(output, "  {:width$}  {:>10} {:>10} {:>10} {:>10} {:>10}", "", "least", "quarter", "median", "quarter", "most")?;
+    writeln!(
+        output,
+        "  {:width$}  {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "", "least", "quarter", "median", "quarter", "most"
+    )?;
     for (name, five) in &plots {
         let numbers: Vec<String> = five.iter().map(|&number| format!("{:>10}", short(number))).collect();
         writeln!(output, "  {name:width$}  {}", numbers.join(" "))?;

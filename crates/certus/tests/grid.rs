@@ -52,7 +52,7 @@ fn wrong_widths_are_told_with_the_way_out() {
     let ran = certus(&["check", CAR, "--engine", "grid", "--width", "q=0.1"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stdout.contains("the state of mountain_car has p, v"), "{}{}", ran.stdout, ran.stderr);
-    let ran = certus(&["check", CAR, "--engine", "grid", "--width", "-1"]);
+    let ran = certus(&["check", CAR, "--engine", "grid", "--width", "0"]);
     assert!(ran.code == 2 && ran.stderr.contains("no positive number"), "{}", ran.stderr);
     let ran = certus(&["check", CAR, "--engine", "gird"]);
     assert!(ran.code == 2 && ran.stderr.contains("induction, grid"), "{}", ran.stderr);

@@ -56,6 +56,7 @@ pub fn check(
         },
         properties,
         engine: engine.parse().map_err(CertusError::new_err)?,
+        grid: certus_tasks::check::GridOptions::default(),
         steps,
         certificate,
         effort: effort(timeout, memory, threads, seed)?,

@@ -72,14 +72,14 @@ pub fn draw(map: &Map) -> Option<String> {
         drawing.rectangle([x, top, end - x, bottom - top], cell.kind.fill(), "#fff", &title);
     }
     drawing.rectangle([LEFT, TOP, SIDE, depth], "none", "#333", "");
-    for tick in ticks(across) {
+    for tick in ticks(across.lower, across.upper) {
         let x = right(tick);
         drawing.line([x, TOP + depth, x, TOP + depth + 5.0]);
         drawing.text(x, TOP + depth + 19.0, Anchor::Middle, &number(tick));
     }
     drawing.text(LEFT + SIDE / 2.0, TOP + depth + 38.0, Anchor::Middle, &across.name);
     if let Some(up) = up {
-        for tick in ticks(up) {
+        for tick in ticks(up.lower, up.upper) {
             let y = above(tick);
             drawing.line([LEFT - 5.0, y, LEFT, y]);
             drawing.text(LEFT - 9.0, y + 4.0, Anchor::End, &number(tick));
@@ -111,24 +111,21 @@ fn share(axis: &Axis, value: f64) -> f64 {
 }
 
 /// Round numbers along an axis, about five.
-fn ticks(axis: &Axis) -> Vec<f64> {
-    let width = axis.upper - axis.lower;
+pub(crate) fn ticks(lower: f64, upper: f64) -> Vec<f64> {
+    let width = upper - lower;
     if !(width > 0.0 && width.is_finite()) {
-        return vec![axis.lower];
+        return vec![lower];
     }
     let rough = width / 5.0;
     let power = 10f64.powf(rough.log10().floor());
     let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= rough);
     let step = step.unwrap_or(rough);
-    let first = (axis.lower / step - 1e-9).ceil();
-    (0..16)
-        .map(|count| (first + f64::from(count)) * step)
-        .take_while(|tick| *tick <= axis.upper + step * 1e-9)
-        .collect()
+    let first = (lower / step - 1e-9).ceil();
+    (0..16).map(|count| (first + f64::from(count)) * step).take_while(|tick| *tick <= upper + step * 1e-9).collect()
 }
 
 /// A tick's number, without the noise of binary fractions.
-fn number(value: f64) -> String {
+pub(crate) fn number(value: f64) -> String {
     let rounded = format!("{value:.6}");
     let short = rounded.trim_end_matches('0').trim_end_matches('.');
     if short == "-0" || short.is_empty() || (short == "0" && value != 0.0) {
@@ -148,9 +145,9 @@ mod tests {
 
     #[test]
     fn ticks_are_round_and_inside() {
-        assert_eq!(ticks(&axis(0.0, 1.0)), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
-        assert_eq!(ticks(&axis(1.0, 10.0)), [2.0, 4.0, 6.0, 8.0, 10.0]);
-        assert_eq!(ticks(&axis(3.0, 3.0)), [3.0]);
+        assert_eq!(ticks(0.0, 1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
+        assert_eq!(ticks(1.0, 10.0), [2.0, 4.0, 6.0, 8.0, 10.0]);
+        assert_eq!(ticks(3.0, 3.0), [3.0]);
         assert_eq!(number(0.6000000000000001), "0.6");
         assert_eq!(number(1e-9), "1.0e-9");
     }

@@ -16,6 +16,7 @@ pub mod formula;
 mod linear_program;
 mod lines;
 mod query;
+mod ranges;
 mod relaxation;
 mod search;
 #[cfg(test)]
@@ -28,4 +29,5 @@ pub use answer::{Answer, Progress, Refutation, UnknownReason, Witness};
 pub use attack::{Falsification, falsify};
 pub use lines::{Line, Lines};
 pub use query::{Place, Query, QueryError, Region};
+pub use ranges::{Enclosed, Forms, Ranges};
 pub use search::{Budget, Maximum, Saved, SavedError, Watcher, optimise, solve, solve_from};

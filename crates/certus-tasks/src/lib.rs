@@ -9,6 +9,7 @@
 pub mod audit;
 pub mod check;
 mod effort;
+pub mod extract;
 pub mod failure;
 pub mod gate;
 pub mod mine;

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use certus_check::Engine;
+use certus_tasks::check::Method;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use clap_complete::Shell;
 
@@ -40,6 +40,7 @@ pub enum Command {
     Gate(Gate),
     Verify(Verify),
     Optimise(Optimise),
+    Extract(Extract),
     Prob(Prob),
     Mdp(Mdp),
     Shield(Shield),
@@ -78,9 +79,9 @@ pub struct Check {
     pub properties: Vec<String>,
 
     /// How they are checked: `bmc` looks for violations by so many steps, `induction` for a proof for all time, `auto` for both
-    /// in turns
+    /// in turns, `grid` cuts the state space into units and decides for all time
     #[arg(long, default_value_t, value_name = "ENGINE")]
-    pub engine: Engine,
+    pub engine: Method,
 
     /// How many steps are looked at
     #[arg(short = 'k', long = "steps", default_value_t = 10, value_name = "N")]
@@ -110,6 +111,9 @@ pub struct Check {
     pub trace: Option<PathBuf>,
 
     #[command(flatten)]
+    pub grid: GridFlags,
+
+    #[command(flatten)]
     pub regions: Regions,
 
     #[command(flatten)]
@@ -120,6 +124,102 @@ pub struct Check {
 
     #[command(flatten)]
     pub memory: Memory,
+}
+
+/// Extracts a policy from a network on a grid of units, and compares what both earn
+///
+/// Each unit of the state space gets one action: the mean of the network's answers at some of its states, or the label that most of
+/// them choose. Episodes of both policies begin in the same states; the file of `-o` has every unit that an episode came
+/// through, with its action. `certus check --engine grid --policy extracted` checks properties of the same policy.
+#[derive(Args)]
+#[command(after_help = "\
+Example:
+  certus extract zoo/mountain_car/mountain_car.certus --width 0.01,v=0.001 --episodes 500 --steps 200 -o policy.json")]
+pub struct Extract {
+    /// The system: a `.certus` file
+    pub file: PathBuf,
+
+    /// The width of units: of one state variable (`p=0.001`), or of all that are not named; may be repeated
+    #[arg(long, value_name = "[NAME=]WIDTH", value_delimiter = ',', value_parser = parse_width)]
+    pub width: Vec<(Option<String>, f64)>,
+
+    #[command(flatten)]
+    pub sampling: Sampling,
+
+    /// In how many episodes both policies are compared
+    #[arg(long, default_value_t = 500, value_name = "N")]
+    pub episodes: usize,
+
+    /// How many steps an episode has at most
+    #[arg(long, default_value_t = 200, value_name = "N")]
+    pub steps: usize,
+
+    /// Draws the returns as box plots, as SVG
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+
+    /// Sets a `param` of the system; may be repeated
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
+    pub settings: Vec<(String, f64)>,
+
+    /// A network in place of one of the system's; may be repeated
+    #[arg(long = "network", value_name = "NAME=FILE", value_parser = parse_network)]
+    pub networks: Vec<(String, PathBuf)>,
+
+    /// Writes the policy to a file, as JSON
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    #[command(flatten)]
+    pub effort: Effort,
+}
+
+/// Flags of `--engine grid`.
+#[derive(Args, Clone)]
+pub struct GridFlags {
+    /// The width of units: of one state variable (`p=0.001`), or of all that are not named; may be repeated
+    #[arg(long, value_name = "[NAME=]WIDTH", value_delimiter = ',', value_parser = parse_width)]
+    pub width: Vec<(Option<String>, f64)>,
+
+    /// Whose actions the grid engine takes: all that the network can do in a unit, or one action per unit that is extracted from the network
+    #[arg(long, value_enum, default_value_t = PolicyKind::Network)]
+    pub policy: PolicyKind,
+
+    /// How often the grid engine may cut units finer where an abstract run was no run; as often as the budget allows if not given
+    #[arg(long, value_name = "N")]
+    pub refine: Option<usize>,
+
+    /// Draws the units that can be reached, as SVG; of a state with more than two numbers the first two, or those of `--axes`
+    #[arg(long, value_name = "FILE")]
+    pub units: Option<PathBuf>,
+
+    /// The two state variables that `--units` draws; `step` is the number of steps from the initial states
+    #[arg(long, value_name = "X,Y", value_delimiter = ',', num_args = 1..=2)]
+    pub axes: Vec<String>,
+
+    #[command(flatten)]
+    pub sampling: Sampling,
+}
+
+/// How actions are extracted from a network.
+#[derive(Args, Clone, Copy)]
+pub struct Sampling {
+    /// States of a unit at which the network is asked for an extracted policy
+    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub samples: u16,
+
+    /// A label is taken for a unit when an accident is at most this likely; otherwise more states are asked
+    #[arg(long, default_value_t = 0.2, value_name = "P")]
+    pub significance: f64,
+}
+
+/// Whose actions are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum PolicyKind {
+    /// Everything that the network can do in a unit
+    Network,
+    /// One action per unit
+    Extracted,
 }
 
 /// Flags that map a property over parameters.
@@ -1034,6 +1134,17 @@ fn parse_setting(text: &str) -> Result<(String, f64), String> {
         return Err(format!("'{value}' is not finite"));
     }
     Ok((name.trim().to_owned(), number))
+}
+
+fn parse_width(text: &str) -> Result<(Option<String>, f64), String> {
+    let (name, width) = match text.split_once('=') {
+        Some((name, width)) => (Some(name.trim().to_owned()), width),
+        None => (None, text),
+    };
+    match width.trim().parse::<f64>() {
+        Ok(number) if number.is_finite() && number > 0.0 => Ok((name, number)),
+        _ => Err(format!("'{width}' is no positive number; expected 0.01 or NAME=0.01")),
+    }
 }
 
 fn parse_trace(text: &str) -> Result<PathBuf, String> {

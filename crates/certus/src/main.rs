@@ -47,6 +47,7 @@ fn main() -> ExitCode {
         Command::Gate(command) => commands::gate::run(command),
         Command::Verify(command) => commands::verify::run(command),
         Command::Optimise(command) => commands::optimise::run(command),
+        Command::Extract(command) => commands::extract::run(command),
         Command::Prob(command) => commands::prob::run(command),
         Command::Mdp(command) => commands::mdp::run(command),
         Command::Shield(command) => commands::shield::run(command),

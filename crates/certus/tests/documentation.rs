@@ -14,6 +14,7 @@ const DOCUMENTS: &[&str] = &[
     "docs/model-checking.md",
     "docs/regions.md",
     "docs/gate.md",
+    "docs/grid.md",
     "docs/mining.md",
     "docs/probabilities.md",
     "docs/shields.md",

@@ -31,7 +31,13 @@ pub(crate) fn enclose_node(program: &Program, bounds: &mut Bounds, node: usize, 
             };
             (row(&bounds.lower), row(&bounds.upper))
         }
-        Role::Product(..) | Role::Opaque => opaque(program, bounds, node),
+        Role::Product(left, right) => {
+            let ends = |node: usize| bounds.lower[node].iter().zip(&bounds.upper[node]);
+            let ranges = |node: usize| ends(node).map(|(&lo, &hi)| Interval::new(lo, hi));
+            let pairs = ranges(*left).zip(ranges(*right));
+            pairs.map(|(x, y)| x * y).map(|z| (z.lo, z.hi)).unzip()
+        }
+        Role::Opaque => opaque(program, bounds, node),
     };
     bounds.lower[node] = lower;
     bounds.upper[node] = upper;

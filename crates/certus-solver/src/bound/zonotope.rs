@@ -21,7 +21,7 @@ use super::{ROOM, gamma};
 use crate::relaxation::Curve;
 use band::band;
 
-mod band;
+pub(crate) mod band;
 #[cfg(test)]
 mod tests;
 

@@ -8,6 +8,7 @@ use certus_solver::UnknownReason;
 use serde_json::{Map, Value, json};
 
 use super::PropertyResult;
+use super::grid::grid_document;
 use crate::output::json_number;
 
 /// Why something is not known, in words.
@@ -82,6 +83,9 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
         shown.insert("certificate".to_owned(), certificate.into());
         shown.insert("reason".to_owned(), reason);
         shown.insert("notes".to_owned(), notes.into());
+        if let Some(report) = &result.grid {
+            shown.insert("grid".to_owned(), grid_document(system, report));
+        }
         Value::Object(shown)
     };
     json!({"system": system.name, "results": results.iter().map(result).collect::<Vec<_>>()})

@@ -7,17 +7,21 @@ use std::time::{Duration, Instant};
 
 use certus_check::bmc::Depth;
 use certus_check::engine::NO_PROOF;
-use certus_check::{CheckError, Engine, Outcome, Scope, Unknown, Verdict, choices};
+use certus_check::{CheckError, Outcome, Scope, Unknown, Verdict, choices};
+use certus_grid::{Report, Standing};
 use certus_lang::system::{PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
 pub(crate) mod certificate;
 mod document;
+mod grid;
 mod region;
 mod region_document;
 mod trace_table;
 
 pub use document::{document, names_of, policy_names, proof_names, why};
+pub(crate) use grid::widths as grid_widths;
+pub use grid::{GridOptions, Method, units_picture};
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};
 pub use trace_table::trace_csv;
@@ -34,7 +38,9 @@ pub struct Check {
     /// The properties; none for all.
     pub properties: Vec<String>,
     /// How they are checked.
-    pub engine: Engine,
+    pub engine: Method,
+    /// What the grid engine is to do.
+    pub grid: GridOptions,
     /// How many steps are looked at.
     pub steps: usize,
     /// Where the proof of the one property that is asked about goes, if it holds.
@@ -62,6 +68,8 @@ pub struct PropertyResult {
     pub seconds: f64,
     /// Where its certificate is, if one was wanted and there is one.
     pub certificate: Option<PathBuf>,
+    /// What the exploration of a grid looked like.
+    pub grid: Option<Report>,
 }
 
 /// Where a check stands.
@@ -71,6 +79,8 @@ pub struct Where {
     pub property: String,
     /// How far that is.
     pub depth: Option<Depth>,
+    /// How far the exploration of a grid is.
+    pub units: Option<Standing>,
 }
 
 /// So long may it take to find out which choices a violation needs.
@@ -110,7 +120,7 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
         let begun = (index == first).then_some(&known.place);
         let outcome = Ok(undecided(task, reason.unwrap_or(UnknownReason::Stopped), begun));
         let seconds = begun.and(known.started).map_or(0.0, |started| started.elapsed().as_secs_f64());
-        results.push(PropertyResult { property, outcome, seconds, certificate: None });
+        results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None });
     }
     Ok(Checked { system: known.system.take(), results })
 }
@@ -127,7 +137,11 @@ fn undecided(task: &Check, reason: UnknownReason, begun: Option<&Where>) -> Outc
         let holds = Outcome::new(task.engine.name(), Verdict::Holds(Scope::Bounded(task.steps)));
         return Outcome { notes: vec![NO_PROOF.to_owned()], ..holds };
     }
-    let place = depth.map_or_else(|| "nothing yet".to_owned(), |depth| format!("{} steps", depth.steps));
+    let place = match (depth, begun.and_then(|place| place.units)) {
+        (Some(depth), _) => format!("{} steps", depth.steps),
+        (None, Some(standing)) => format!("{} units after {} steps", standing.units, standing.steps),
+        (None, None) => "nothing yet".to_owned(),
+    };
     let unknown = Unknown { reason: Some(reason), place, settled };
     Outcome::new(task.engine.name(), Verdict::Unknown(unknown))
 }
@@ -176,7 +190,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         let started = Instant::now();
         {
             let mut known = locked(so_far);
-            known.place = Where { property: name.clone(), depth: None };
+            known.place = Where { property: name.clone(), ..Where::default() };
             known.started = Some(started);
         }
         let mut watch = |depth: Depth| locked(so_far).place.depth = Some(depth);
@@ -185,9 +199,22 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         } else {
             task.effort.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
         };
+        let mut report = None;
         let outcome = match over {
             Some(reason) => Ok(undecided(task, reason, None)),
-            None => task.engine.check(&system, &system.properties[property], task.steps, &budget, &mut watch),
+            None => match task.engine {
+                Method::Runs(engine) => {
+                    engine.check(&system, &system.properties[property], task.steps, &budget, &mut watch)
+                }
+                Method::Grid => {
+                    let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
+                    let found = grid::check(&system, &system.properties[property], &task.grid, &budget, &mut watch);
+                    found.map(|(outcome, own)| {
+                        report = Some(own);
+                        outcome
+                    })
+                }
+            },
         };
         let outcome = outcome.and_then(|outcome| with_needs(&system, property, outcome, task.effort.deadline));
         let outcome = outcome.map_err(|error| error.to_string());
@@ -199,7 +226,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
             certificate::write(path, &task.system, &system, property, proof, &budget, &mut watch)?;
             certificate = Some(path.clone());
         }
-        locked(so_far).results.push(PropertyResult { property, outcome, seconds, certificate });
+        locked(so_far).results.push(PropertyResult { property, outcome, seconds, certificate, grid: report });
     }
     Ok(())
 }

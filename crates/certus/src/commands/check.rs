@@ -4,16 +4,19 @@ use std::io::{IsTerminal, Write, stderr};
 use std::path::Path;
 
 use certus_check::{Engine, Outcome, Run, Scope, Verdict};
+use certus_grid::Policy;
+use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::Loading;
 use certus_tasks::check::{
-    self, Checked, PropertyResult, Where, check, document, names_of, policy_names, proof_names, trace_csv, why,
+    self, Checked, GridOptions, Method, PropertyResult, Where, check, document, names_of, policy_names, proof_names,
+    trace_csv, units_picture, why,
 };
 
 use super::stop_on_interrupt;
 use crate::Finding;
-use crate::arguments::Check;
+use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
 use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
@@ -32,12 +35,15 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         },
         properties: command.properties.clone(),
         engine: command.engine,
+        grid: grid_options(command),
         steps: command.steps,
         certificate: command.certificate.clone(),
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    for path in command.common.output.iter().chain(&command.trace).chain(&command.certificate) {
+    for path in
+        command.common.output.iter().chain(&command.trace).chain(&command.certificate).chain(&command.grid.units)
+    {
         drop(Output::open(Some(path))?);
     }
     let mut line = LiveLine::new(command.effort.quiet);
@@ -54,10 +60,38 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         false => report(command, system, results, &mut output)?,
     }
     output.finish()?;
+    if let Some(path) = &command.grid.units {
+        write_units(path, command, system, results)?;
+    }
     if let Some(path) = &command.trace {
         write_trace(path, system, results, command.effort.quiet)?;
     }
     Ok(finding(command, system, results))
+}
+
+/// Draws the units of the first property that has some.
+fn write_units(path: &Path, command: &Check, system: &System, results: &[PropertyResult]) -> Result<(), Failure> {
+    let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
+    let Some((property, report)) = found else {
+        return Err(Failure::message("there are no units to draw: --units belongs to --engine grid"));
+    };
+    let title = format!("{}: units that can be reached ({})", system.name, system.properties[property].name);
+    let picture = units_picture(system, &title, report, &command.grid.axes).map_err(Failure::message)?;
+    write_whole(path, &picture)
+}
+
+/// What the grid engine is asked to do.
+fn grid_options(command: &Check) -> GridOptions {
+    let own = &command.grid;
+    let policy = match own.policy {
+        PolicyKind::Network => Policy::Network,
+        PolicyKind::Extracted => Policy::Extracted(ExtractOptions {
+            samples: usize::from(own.sampling.samples),
+            significance: own.sampling.significance,
+            seed: command.effort.seed,
+        }),
+    };
+    GridOptions { widths: own.width.clone(), policy, refinements: own.refine }
 }
 
 /// Writes the violating runs to a file of the kind that its name says.
@@ -78,6 +112,10 @@ fn write_trace(path: &Path, system: &System, results: &[PropertyResult], quiet: 
 
 /// Where a check stands, for the live line.
 fn standing(place: &Where) -> String {
+    if let Some(own) = place.units {
+        let finer = if own.refinements > 0 { format!(", cut finer {} times", own.refinements) } else { String::new() };
+        return format!("{}: {} units after {} steps{finer}", place.property, own.units, own.steps);
+    }
     let Some(depth) = place.depth else { return "reading".to_owned() };
     let shape = match depth.loop_to {
         None => format!("k = {}", depth.steps),
@@ -138,9 +176,10 @@ fn words(outcome: &Result<Outcome, String>) -> String {
 
 fn report(command: &Check, system: &System, results: &[PropertyResult], output: &mut Output) -> Result<(), Failure> {
     let how = match command.engine {
-        Engine::Auto => format!("violations by at most {} steps, and proofs for all time", command.steps),
-        Engine::Bmc => format!("bounded model checking, at most {} steps", command.steps),
-        Engine::Induction => "proofs for all time".to_owned(),
+        Method::Runs(Engine::Auto) => format!("violations by at most {} steps, and proofs for all time", command.steps),
+        Method::Runs(Engine::Bmc) => format!("bounded model checking, at most {} steps", command.steps),
+        Method::Grid => "a grid of units, for all time".to_owned(),
+        Method::Runs(Engine::Induction) => "proofs for all time".to_owned(),
     };
     writeln!(output, "{}: {how}\n", system.name)?;
     let property = |result: &PropertyResult| &system.properties[result.property];

@@ -3,6 +3,7 @@
 pub mod audit;
 pub mod check;
 pub mod completions;
+pub mod extract;
 pub mod fmt;
 pub mod gate;
 pub mod inspect;

@@ -1,0 +1,73 @@
+"""The systems of Tables 1 and 2 of Jin, Wang and Zhang with the zoo's policies, beside the published figures.
+
+    python bench/grid.py [table | fine | throughput]
+
+Needs a release build and nothing else. `table` (the default) takes the paper's widths, for the network itself and for an extracted policy;
+`fine` takes narrower ones; `throughput` compares the exploration of the mountain car with bare evaluations of its network and plant
+(`cargo build --release -p certus-grid --example units --example bare` first).
+"""
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import time
+
+ROOT = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..")
+CERTUS = os.path.join(ROOT, "target", "release", "certus")
+EXAMPLES = os.path.join(ROOT, "target", "release", "examples")
+CAR = ["--set", "p0_low=-0.5", "--set", "p0_high=-0.49991", "--set", "v0_high=0.00009"]
+PENDULUM = ["--set", "theta0_high=0.009", "--set", "omega0_high=0.009"]
+# Name, file, settings, property, widths, narrower widths; published units and seconds.
+ROWS = [
+    ("mountain car", "mountain_car/mountain_car", CAR, "reaches_goal", "0.0001", "0.00005", "1.2 million", 2687),
+    ("mountain car", "mountain_car/mountain_car", CAR, "fast_at_bend", "0.0001", "0.00005", "1.2 million", 2691),
+    ("pendulum", "gym_pendulum/gym_pendulum", PENDULUM, "stays_up", "0.01", "0.001", "728", 5),
+    ("pendulum", "gym_pendulum/gym_pendulum", PENDULUM, "returns", "0.01", "0.001", "728, not verified", 6),
+    ("TORA", "tora/tora_cells", [], "stays_safe", "0.01", "0.005", "1 million, 24 steps", 2731),
+    ("4-car platoon", "platoon4_gaps/platoon4_gaps", ["--set", "cell=0.009"], "never_touch", "0.01", "0.005", "9721", 154),
+    ("B1, 20x20", "b1/b1", [], "at_goal_at_end", "0.001", "0.0005", "", 389),
+    ("B1, 100x100", "b1/b1", ["--network", "u=zoo/b1/b1_100.onnx"], "at_goal_at_end", "0.001", "0.0005", "", 401),
+    ("B2, 20x20", "b2/b2", [], "at_goal_after_9", "x1=0.001,x2=0.0001", "x1=0.0005,x2=0.0001", "", 91),
+    ("B2, 100x100", "b2/b2", ["--network", "u=zoo/b2/b2_100.onnx"], "at_goal_after_9", "x1=0.001,x2=0.0001", "x1=0.0005,x2=0.0001", "", 96),
+]
+
+
+def run(arguments):
+    begun = time.perf_counter()
+    out = subprocess.run([CERTUS, "check", "--engine", "grid"] + arguments + ["--json", "--quiet"], capture_output=True, text=True, cwd=ROOT)
+    if out.returncode == 2:
+        raise SystemExit(out.stderr)
+    seconds = time.perf_counter() - begun
+    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
+    return json.loads(out.stdout)["results"][0], seconds, peak
+
+
+def table(narrow):
+    print("| system | property | policy | verdict | units | refinements | s | MB, largest so far | published: units | s | times |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, file, settings, prop, widths, finer, units, published in ROWS:
+        for policy in ("network", "extracted"):
+            arguments = [f"zoo/{file}.certus", prop, "--width", finer if narrow else widths, "--policy", policy, "--timeout", "60"]
+            result, seconds, peak = run(arguments + settings)
+            verdict = result["verdict"]
+            scope = result["scope"]
+            if verdict == "unknown" and scope:
+                verdict += f", none up to {scope['bounded']} steps"
+            grid = result.get("grid") or {"units": "", "refinements": ""}
+            times = f"{published / seconds:.0f}" if result["verdict"] != "unknown" else ""
+            print(f"| {name} | `{prop}` | {policy} | {verdict} | {grid['units']} | {grid['refinements']} | {seconds:.2f} | {peak:.0f} | {units} | {published} | {times} |", flush=True)
+
+
+def throughput():
+    file = os.path.join(ROOT, "zoo", "mountain_car", "mountain_car.certus")
+    settings = ["p0_low=-0.5", "p0_high=-0.4998", "v0_high=0.0002"]
+    for arguments in (["units", file, "reaches_goal", "0.0002", "network"], ["bare", file]):
+        out = subprocess.run([os.path.join(EXAMPLES, arguments[0])] + arguments[1:] + settings, capture_output=True, text=True)
+        print(out.stdout.strip().splitlines()[-2:], out.stderr)
+
+
+if __name__ == "__main__":
+    what = sys.argv[1] if len(sys.argv) > 1 else "table"
+    throughput() if what == "throughput" else table(what == "fine")

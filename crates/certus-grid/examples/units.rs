@@ -1,0 +1,56 @@
+//! How many units an exploration meets, and where its time goes.
+//!
+//!     cargo run --release -p certus-grid --example units -- FILE PROPERTY WIDTHS [network|extracted] [name=value…]
+
+use std::path::Path;
+use std::time::Instant;
+
+use certus_grid::{expand::Expander, explore::Product, extract::*, lattice::Lattice, moves::Moves, reading::Reading};
+use certus_lang::system::PropertyKind;
+use certus_lang::{LowerOptions, load_file_with};
+use certus_solver::Budget;
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let mut options = LowerOptions::default();
+    for pair in arguments.iter().skip(4) {
+        let (name, value) = pair.split_once('=').unwrap();
+        options.overrides.push((name.to_owned(), value.parse().unwrap()));
+    }
+    let system = load_file_with(Path::new(&arguments[0]), &[], &options).unwrap();
+    let property = system.property(&arguments[1]).unwrap();
+    let PropertyKind::Ltl(formula) = &property.kind else { panic!() };
+    let mut widths: Vec<f64> = arguments[2].split(',').map(|text| text.parse().unwrap()).collect();
+    widths.resize(system.state_len(), widths[widths.len() - 1]);
+    let extracted = arguments.get(3).is_some_and(|word| word == "extracted");
+    let begun = Instant::now();
+    let reading = Reading::new(&system, formula).unwrap();
+    let lattice = Lattice::new(&system, &widths).unwrap();
+    let moves = Moves::new(&system, &reading.atoms, extracted).unwrap();
+    let extraction = extracted.then(|| Extraction::new(&system, &moves, ExtractOptions::default()).unwrap());
+    let expander = Expander::new(&system, &lattice, &moves, reading.atoms.len(), extraction).unwrap();
+    println!("{} states, batch {}, words {}", reading.automaton.states(), expander.batch, lattice.words());
+    let mut product = Product::new(&system, &lattice, reading);
+    let budget =
+        Budget { threads: 2, deadline: Some(Instant::now() + std::time::Duration::from_secs(60)), ..Budget::default() };
+    let found = product.explore(&expander, &budget, &mut |round, units| {
+        if round % 20 == 0 || round < 12 {
+            println!("{round}: {units}");
+        }
+    });
+    println!(
+        "{found:?} after {} rounds: {} units, {} expanded, {:.1} MB",
+        product.layers.len(),
+        product.units.len(),
+        product.expansions,
+        product.bytes() as f64 / 1e6
+    );
+    println!("{:.3} s: {:?}", begun.elapsed().as_secs_f64(), product.seconds());
+    let mut hull: Vec<(f64, f64)> = product.ends(0);
+    for unit in 0..product.units.len() as u32 {
+        for (all, own) in hull.iter_mut().zip(product.ends(unit)) {
+            *all = (all.0.min(own.0), all.1.max(own.1));
+        }
+    }
+    println!("{hull:?}");
+}

@@ -1,0 +1,240 @@
+//! Accepting cycles of a product that was explored, and runs into them.
+//!
+//! Strongly connected components by one depth-first search (path-based, after Gabow, with acceptance sets on the stack of roots as in Couvreur's
+//! emptiness check). A state of the product is its unit's first number plus the rank of the automaton's state among those that the unit was
+//! entered with, so a search needs four bytes per state besides its path. Nothing recurses.
+
+use std::collections::{HashMap, VecDeque};
+
+use certus_automata::automaton::Marks;
+use certus_solver::{Budget, UnknownReason};
+
+use crate::explore::{Product, spent};
+
+/// A state of the product.
+pub type State = (u32, u16);
+
+/// A run of the product that is accepted.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lasso {
+    /// The units before the cycle.
+    pub prefix: Vec<u32>,
+    /// The units of the cycle.
+    pub cycle: Vec<u32>,
+}
+
+const UNSEEN: u32 = 0;
+const DEAD: u32 = u32::MAX;
+
+struct Root {
+    order: u32,
+    marks: Marks,
+    entry: Marks,
+    /// Whether some step stays in the component.
+    cyclic: bool,
+}
+
+/// Numbers of states of the product.
+struct Numbers {
+    begins: Vec<u32>,
+    words: usize,
+}
+
+impl Numbers {
+    fn new(product: &Product<'_>) -> Option<Numbers> {
+        let words = product.reading.words;
+        let mut begins = Vec::with_capacity(product.entered.len() / words + 1);
+        let mut sum = 0u32;
+        for states in product.entered.chunks_exact(words) {
+            begins.push(sum);
+            let count: u32 = states.iter().map(|word| word.count_ones()).sum();
+            sum = sum.checked_add(count).filter(|&sum| sum < DEAD - 1)?;
+        }
+        begins.push(sum);
+        Some(Numbers { begins, words })
+    }
+
+    fn len(&self) -> usize {
+        self.begins.last().copied().unwrap_or(0) as usize
+    }
+
+    fn of(&self, product: &Product<'_>, (unit, state): State) -> usize {
+        let own = &product.entered[unit as usize * self.words..][..self.words];
+        let (word, bit) = (usize::from(state) / 64, u32::from(state) % 64);
+        let before: u32 = own[..word].iter().map(|word| word.count_ones()).sum();
+        let rank = before + (own[word] & ((1u64 << bit) - 1)).count_ones();
+        (self.begins[unit as usize] + rank) as usize
+    }
+}
+
+/// The steps from a state of the product.
+fn steps(product: &mut Product<'_>, (unit, state): State, found: &mut Vec<(State, Marks)>) {
+    let moves = product.reading.at(product.units.class(unit)).moves[usize::from(state)].clone();
+    if moves.is_empty() {
+        return;
+    }
+    let lattice = product.lattice;
+    product.units.each_successor(lattice, unit, &mut |_, successor| {
+        found.extend(moves.iter().map(|&(target, marks)| ((successor, target as u16), marks)));
+    });
+}
+
+fn starts(product: &mut Product<'_>) -> Vec<State> {
+    let states: Vec<u32> = product.reading.automaton.initial.clone();
+    let mut found = Vec::new();
+    product.each_initial(&mut |_, unit| found.extend(states.iter().map(|&state| (unit, state as u16))));
+    found
+}
+
+/// The states of all accepting components of a product that is closed, each component by itself.
+pub fn accepting_components(product: &mut Product<'_>, budget: &Budget<'_>) -> Result<Vec<Vec<State>>, UnknownReason> {
+    let full = product.reading.automaton.full();
+    let numbers = Numbers::new(product).ok_or(UnknownReason::Memory)?;
+    let mut order = vec![UNSEEN; numbers.len()];
+    let mut live: Vec<State> = Vec::new();
+    let mut roots: Vec<Root> = Vec::new();
+    // The states of the path, and where the steps of each begin among all that wait.
+    let mut path: Vec<(State, usize)> = Vec::new();
+    let mut waiting: Vec<(State, u16)> = starts(product).into_iter().map(|state| (state, 0)).collect();
+    let mut fresh: Vec<(State, Marks)> = Vec::new();
+    let mut time = 1u32;
+    let mut accepting = Vec::new();
+    loop {
+        let begin = path.last().map_or(0, |frame| frame.1);
+        if waiting.len() > begin {
+            let Some((next, marks)) = waiting.pop() else { break };
+            let at = numbers.of(product, next);
+            match order[at] {
+                DEAD => {}
+                UNSEEN => {
+                    if time.is_multiple_of(1 << 16) {
+                        if let Some(reason) = spent(budget) {
+                            return Err(reason);
+                        }
+                        if product.bytes() + 8 * waiting.capacity() > budget.memory {
+                            return Err(UnknownReason::Memory);
+                        }
+                    }
+                    order[at] = time;
+                    roots.push(Root { order: time, marks: 0, entry: u64::from(marks), cyclic: false });
+                    time += 1;
+                    live.push(next);
+                    path.push((next, waiting.len()));
+                    fresh.clear();
+                    steps(product, next, &mut fresh);
+                    waiting.extend(fresh.iter().map(|&(state, marks)| (state, marks as u16)));
+                }
+                reached => {
+                    let (mut joined, mut entry) = (u64::from(marks), 0);
+                    while let Some(root) = roots.pop() {
+                        joined |= root.marks;
+                        if root.order <= reached {
+                            entry = root.entry;
+                            roots.push(Root { order: root.order, marks: joined, entry, cyclic: true });
+                            break;
+                        }
+                        joined |= root.entry;
+                    }
+                    debug_assert!(entry == 0 || !roots.is_empty());
+                }
+            }
+        } else {
+            let Some((state, _)) = path.pop() else { break };
+            let own = order[numbers.of(product, state)];
+            if roots.last().is_some_and(|root| root.order == own) {
+                let Some(root) = roots.pop() else { break };
+                let first = live.iter().rposition(|&other| other == state).unwrap_or(0);
+                let component = live.split_off(first);
+                for &member in &component {
+                    order[numbers.of(product, member)] = DEAD;
+                }
+                if root.cyclic && root.marks & full == full {
+                    accepting.push(component);
+                }
+            }
+        }
+    }
+    Ok(accepting)
+}
+
+/// The shortest run, as states, from the initial ones to one that is wanted.
+pub fn path_to(product: &mut Product<'_>, wanted: &dyn Fn(&Product<'_>, State) -> bool) -> Option<Vec<State>> {
+    let mut before: HashMap<State, Option<State>> = HashMap::new();
+    let mut pending: VecDeque<State> = VecDeque::new();
+    for state in starts(product) {
+        if before.insert(state, None).is_none() {
+            pending.push_back(state);
+        }
+    }
+    let mut fresh = Vec::new();
+    while let Some(state) = pending.pop_front() {
+        if wanted(product, state) {
+            let mut path = vec![state];
+            while let Some(Some(earlier)) = before.get(&path[path.len() - 1]) {
+                path.push(*earlier);
+            }
+            path.reverse();
+            return Some(path);
+        }
+        if !product.units.is_expanded(state.0) {
+            continue;
+        }
+        fresh.clear();
+        steps(product, state, &mut fresh);
+        for &(next, _) in &fresh {
+            before.entry(next).or_insert_with(|| {
+                pending.push_back(next);
+                Some(state)
+            });
+        }
+    }
+    None
+}
+
+/// A run into an accepting component and round in it.
+pub fn lasso(product: &mut Product<'_>, component: &[State]) -> Option<Lasso> {
+    let members: HashMap<State, ()> = component.iter().map(|&state| (state, ())).collect();
+    let prefix = path_to(product, &|_, state| members.contains_key(&state))?;
+    let entry = *prefix.last()?;
+    let full = product.reading.automaton.full();
+    let mut cycle = vec![entry];
+    let mut seen: Marks = 0;
+    loop {
+        // The shortest way to a step with a mark that is missing, or back to the entry.
+        let from = *cycle.last()?;
+        let mut before: HashMap<State, State> = HashMap::new();
+        let mut pending = VecDeque::from([from]);
+        let mut fresh = Vec::new();
+        let mut reached: Option<(State, State, Marks)> = None;
+        'search: while let Some(state) = pending.pop_front() {
+            fresh.clear();
+            steps(product, state, &mut fresh);
+            for &(next, marks) in fresh.iter().filter(|(next, _)| members.contains_key(next)) {
+                let helps = if seen & full == full { next == entry } else { marks & full & !seen != 0 };
+                if helps {
+                    reached = Some((state, next, marks));
+                    break 'search;
+                }
+                if next != from && !before.contains_key(&next) {
+                    before.insert(next, state);
+                    pending.push_back(next);
+                }
+            }
+        }
+        let (state, next, marks) = reached?;
+        let mut way = vec![state];
+        while let Some(earlier) = before.get(&way[way.len() - 1]) {
+            way.push(*earlier);
+        }
+        way.reverse();
+        cycle.extend(way.into_iter().skip(1));
+        let closed = seen & full == full;
+        seen |= marks;
+        if closed || (seen & full == full && next == entry) {
+            break;
+        }
+        cycle.push(next);
+    }
+    let units = |states: &[State]| states.iter().map(|state| state.0).collect::<Vec<u32>>();
+    Some(Lasso { prefix: units(&prefix[..prefix.len() - 1]), cycle: units(&cycle) })
+}

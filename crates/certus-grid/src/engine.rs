@@ -1,0 +1,343 @@
+//! The engine: explore, look for accepted runs, try them on the system, cut finer where they were none.
+//!
+//! What was worked out about a unit stays known; a unit that is halved is replaced by its parts, only those are bounded anew,
+//! and the automaton is led over the units again, which is cheap beside the bounds.
+
+use std::collections::HashSet;
+use std::time::Instant;
+
+use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
+use certus_lang::system::{Property, PropertyKind, System};
+use certus_solver::{Budget, UnknownReason};
+
+use crate::concrete::{Concrete, Guide, Lengths};
+use crate::cycles::{accepting_components, lasso, path_to};
+use crate::expand::Expander;
+use crate::explore::{Explored, Product, spent};
+use crate::extract::{ExtractOptions, Extraction};
+use crate::lattice::{DEPTH, Lattice};
+use crate::moves::Moves;
+use crate::reading::Reading;
+use crate::report::Report;
+
+/// What the engine is called.
+pub const NAME: &str = "grid";
+
+/// Whose actions are taken.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum Policy {
+    /// Everything that the network can do in a unit.
+    #[default]
+    Network,
+    /// One action per unit, extracted from the network.
+    Extracted(ExtractOptions),
+}
+
+/// How a property is checked.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Options {
+    /// The width of units in each coordinate of the state; empty for widths that the system suggests.
+    pub widths: Vec<f64>,
+    /// Whose actions are taken.
+    pub policy: Policy,
+    /// How often units may be cut finer; none for as often as the budget allows.
+    pub refinements: Option<usize>,
+}
+
+/// How far a check is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Standing {
+    /// How often units were cut finer.
+    pub refinements: usize,
+    /// Steps from the initial states.
+    pub steps: usize,
+    /// Units that were met.
+    pub units: usize,
+}
+
+/// Without a range that says more, a coordinate is cut into so many units.
+const UNITS_PER_RANGE: f64 = 1000.0;
+
+/// The box of initial states is at least so many units wide.
+const UNITS_PER_START: f64 = 10.0;
+
+/// Runs that are tried before anything is explored, after the first abstract run, and after each.
+const FIRST_TRY: Lengths = Lengths { runs: 3, steps: 50 };
+const WIDE_TRY: Lengths = Lengths { runs: 16, steps: 500 };
+const LONG_TRY: Lengths = Lengths { runs: 8, steps: 4000 };
+
+/// The share of the time that is kept for the report.
+const KEPT_BACK: f64 = 0.05;
+
+/// Among more units than this, only those of the abstract run itself are halved.
+const MOST_SEARCHED: usize = 1 << 21;
+
+/// At most so many units are halved at a time.
+const MOST_AT_ONCE: usize = 1 << 18;
+
+/// Widths that a system suggests: tenths of the box of initial states, or thousandths of the range.
+pub fn suggested_widths(system: &System) -> Vec<f64> {
+    let ranges = system.states.iter().flat_map(|state| state.lower.iter().zip(&state.upper));
+    let starts = system.init_box.0.iter().zip(&system.init_box.1);
+    ranges
+        .zip(starts)
+        .map(|((low, high), (first, last))| {
+            let (range, start) = (high - low, last - first);
+            let width = if start > 0.0 { (start / UNITS_PER_START).min(range / 10.0) } else { range / UNITS_PER_RANGE };
+            if width > 0.0 { width } else { 1.0 }
+        })
+        .collect()
+}
+
+/// Checks a property.
+pub fn check(
+    system: &System,
+    property: &Property,
+    options: &Options,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Standing),
+) -> Result<(Outcome, Report), CheckError> {
+    let PropertyKind::Ltl(formula) = &property.kind else {
+        return Err(CheckError::Unsupported(format!("{} asks for a probability", property.name)));
+    };
+    let unsupported = CheckError::Unsupported;
+    let widths = if options.widths.is_empty() { suggested_widths(system) } else { options.widths.clone() };
+    if widths.len() != system.state_len() {
+        let (found, expected) = (widths.len(), system.state_len());
+        return Err(unsupported(format!("{found} widths for a state of {expected} numbers")));
+    }
+    let lattice = Lattice::new(system, &widths).map_err(unsupported)?;
+    let reading = Reading::new(system, formula).map_err(unsupported)?;
+    let extracted = matches!(options.policy, Policy::Extracted(_));
+    let moves = Moves::new(system, &reading.atoms, extracted).map_err(unsupported)?;
+    let extraction = match options.policy {
+        Policy::Network => None,
+        Policy::Extracted(own) => Some(Extraction::new(system, &moves, own)?),
+    };
+    let expander = Expander::new(system, &lattice, &moves, reading.atoms.len(), extraction)?;
+    let concrete = match options.policy {
+        Policy::Network => Concrete::network(system, formula),
+        Policy::Extracted(own) => Concrete::extracted(system, formula, &lattice, own)?,
+    };
+    // What was found out is to be put into words before the time is over.
+    let own = Budget {
+        deadline: budget.deadline.map(|deadline| {
+            let now = Instant::now();
+            now + deadline.saturating_duration_since(now).mul_f64(1.0 - KEPT_BACK)
+        }),
+        ..*budget
+    };
+    let mut check = Check {
+        system,
+        product: Product::new(system, &lattice, reading),
+        expander,
+        concrete,
+        budget: &own,
+        refinements: 0,
+        candidate: Vec::new(),
+        loop_to: None,
+    };
+    let verdict = check.decide(options, watch)?;
+    let mut outcome = Outcome::new(NAME, verdict);
+    outcome.notes = check.notes(options, &outcome.verdict);
+    let report = Report::new(&check.product, &widths, extracted, check.refinements, &check.candidate);
+    Ok((outcome, report))
+}
+
+struct Check<'a> {
+    system: &'a System,
+    product: Product<'a>,
+    expander: Expander<'a>,
+    concrete: Concrete<'a>,
+    budget: &'a Budget<'a>,
+    refinements: usize,
+    /// The units of the last abstract run that violates the property.
+    candidate: Vec<u32>,
+    /// Where it repeats itself, if it does.
+    loop_to: Option<usize>,
+}
+
+impl Check<'_> {
+    fn decide(&mut self, options: &Options, watch: &mut dyn FnMut(Standing)) -> Result<Verdict, CheckError> {
+        let (lower, upper) = self.system.init_box.clone();
+        if let Some(run) = self.tried((&lower, &upper), &Guide::default(), FIRST_TRY)? {
+            return Ok(Verdict::Violated(run));
+        }
+        loop {
+            let refinements = self.refinements;
+            let mut told = |steps: usize, units: usize| watch(Standing { refinements, steps, units });
+            let explored = self.product.explore(&self.expander, self.budget, &mut told)?;
+            self.loop_to = None;
+            let (units, doubtful) = match explored {
+                Explored::Spent(reason) => return Ok(self.unknown(Some(reason))),
+                Explored::Reached(unit) => {
+                    let path = path_to(&mut self.product, &|_, state| state.0 == unit).unwrap_or_default();
+                    let path: Vec<u32> = path.iter().map(|state| state.0).collect();
+                    let leading = self.leading_to(unit, &path);
+                    (path, leading)
+                }
+                Explored::Closed if self.product.reading.is_finite() => return Ok(Verdict::Holds(Scope::Unbounded)),
+                Explored::Closed => {
+                    let components = match accepting_components(&mut self.product, self.budget) {
+                        Err(reason) => return Ok(self.unknown(Some(reason))),
+                        Ok(components) => components,
+                    };
+                    // The component that a run can be in first.
+                    let nearest = components.iter().min_by_key(|own| own.iter().map(|state| state.0).min());
+                    let Some(nearest) = nearest else { return Ok(Verdict::Holds(Scope::Unbounded)) };
+                    let found = lasso(&mut self.product, nearest);
+                    self.loop_to = found.as_ref().map(|own| own.prefix.len());
+                    let path = found.map_or_else(Vec::new, |own| own.prefix.into_iter().chain(own.cycle).collect());
+                    (path, components.iter().flatten().map(|state| state.0).collect())
+                }
+            };
+            self.candidate = units;
+            if self.refinements == 0
+                && let Some(run) = self.tried((&lower, &upper), &Guide::default(), WIDE_TRY)?
+            {
+                return Ok(Verdict::Violated(run));
+            }
+            if let Some(run) = self.follow()? {
+                return Ok(Verdict::Violated(run));
+            }
+            if options.refinements.is_some_and(|most| self.refinements >= most) {
+                return Ok(self.unknown(None));
+            }
+            if let Some(reason) = spent(self.budget) {
+                return Ok(self.unknown(Some(reason)));
+            }
+            if !self.refine(doubtful) {
+                return Ok(self.unknown(None));
+            }
+            self.refinements += 1;
+        }
+    }
+
+    fn tried(&mut self, corners: (&[f64], &[f64]), guide: &Guide, lengths: Lengths) -> Result<Option<Run>, CheckError> {
+        let (budget, seed) = (self.budget, self.budget.seed);
+        self.concrete.search(corners, guide, lengths, seed, &|| spent(budget).is_some())
+    }
+
+    /// Runs of the system from where the last abstract run began.
+    fn follow(&mut self) -> Result<Option<Run>, CheckError> {
+        let Some(&first) = self.candidate.first() else { return Ok(None) };
+        let ends = self.product.ends(first);
+        let (low, high) = &self.system.init_box;
+        let lower: Vec<f64> = ends.iter().zip(low).map(|(own, &low)| own.0.max(low)).collect();
+        let upper: Vec<f64> = ends.iter().zip(high).map(|(own, &high)| own.1.min(high)).collect();
+        if lower.iter().zip(&upper).any(|(low, high)| low > high) {
+            return Ok(None);
+        }
+        // Where somebody chooses, a run that has not closed after a few rounds will not close.
+        let free = !self.system.inputs.is_empty() || !self.system.chances.is_empty();
+        let steps = if free { 0 } else { LONG_TRY.steps }.max(4 * self.candidate.len());
+        let boxes = self.candidate.iter().map(|&unit| self.product.ends(unit)).collect();
+        let guide = Guide { boxes, loop_to: self.loop_to };
+        self.tried((&lower, &upper), &guide, Lengths { steps, ..LONG_TRY })
+    }
+
+    /// The units from which a unit can be reached, among those that were met.
+    fn leading_to(&mut self, goal: u32, path: &[u32]) -> HashSet<u32> {
+        let mut leading = HashSet::from([goal]);
+        if self.product.units.len() > MOST_SEARCHED {
+            return leading.into_iter().chain(path.iter().copied()).collect();
+        }
+        let lattice = self.product.lattice;
+        // Successors mostly have larger numbers, so few rounds from back to front suffice.
+        loop {
+            let before = leading.len();
+            for unit in (0..self.product.units.len() as u32).rev() {
+                let reached = self.product.states(unit).iter().any(|&word| word != 0);
+                if leading.contains(&unit) || !reached || !self.product.units.is_expanded(unit) {
+                    continue;
+                }
+                let mut leads = false;
+                self.product.units.each_successor(lattice, unit, &mut |_, next| leads |= leading.contains(&next));
+                if leads {
+                    leading.insert(unit);
+                }
+            }
+            if leading.len() == before || leading.len() > MOST_AT_ONCE || spent(self.budget).is_some() {
+                return leading;
+            }
+        }
+    }
+
+    /// Halves units; says whether there was any that can be.
+    fn refine(&mut self, doubtful: HashSet<u32>) -> bool {
+        let mut units: Vec<u32> =
+            if doubtful.len() > MOST_AT_ONCE { self.candidate.clone() } else { doubtful.into_iter().collect() };
+        units.sort_unstable();
+        units.dedup();
+        let axes = self.product.lattice.axes.len();
+        let mut halved = false;
+        for unit in units {
+            let levels = self.product.lattice.unit(self.product.units.key(unit)).levels;
+            // In few dimensions all at once; in many those that were cut least.
+            let lowest = levels.iter().copied().min().unwrap_or(0);
+            let mut chosen: Vec<usize> = (0..axes).filter(|&axis| levels[axis] < DEPTH).collect();
+            if axes > 3 {
+                chosen.retain(|&axis| levels[axis] == lowest);
+                chosen.truncate(2);
+            }
+            let bits = chosen.iter().fold(0u32, |bits, axis| bits | 1 << axis);
+            if bits != 0 && self.product.units.halved(unit) == 0 {
+                self.product.units.halve(unit, bits);
+                halved = true;
+            }
+        }
+        halved
+    }
+
+    fn unknown(&self, reason: Option<UnknownReason>) -> Verdict {
+        let steps = self.product.settled;
+        let place =
+            format!("{} units after {} steps", self.product.units.len(), self.product.layers.len().saturating_sub(1));
+        // A run that only its whole length shows to be a violation is not excluded by its first steps.
+        let settled = steps.filter(|_| self.product.reading.is_finite());
+        Verdict::Unknown(Unknown { reason, place, settled })
+    }
+
+    /// Atoms that are not known in some unit of the last abstract run, in words.
+    fn undecided(&self) -> Option<String> {
+        let reading = &self.product.reading;
+        let mut open = 0u64;
+        for &unit in &self.candidate[self.loop_to.unwrap_or(0).min(self.candidate.len())..] {
+            if self.product.units.is_expanded(unit) {
+                let truths = reading.at(self.product.units.class(unit)).truths;
+                open |= !(truths.yes | truths.no);
+            }
+        }
+        let names = reading.atoms.iter().enumerate().filter(|(place, _)| open >> place & 1 == 1);
+        let names: Vec<String> = names.map(|(_, atom)| format!("`{}`", self.system.atoms[atom.0].text)).collect();
+        (!names.is_empty()).then(|| names.join(", "))
+    }
+
+    fn notes(&self, options: &Options, verdict: &Verdict) -> Vec<String> {
+        let mut notes = Vec::new();
+        match options.policy {
+            Policy::Network => notes.push("about the network itself".to_owned()),
+            Policy::Extracted(own) => notes.push(format!(
+                "about a policy extracted from the network ({} samples per unit, seed {}), not about the network",
+                own.samples, own.seed
+            )),
+        }
+        if let Verdict::Violated(_) = verdict {
+            return notes;
+        }
+        let mut counted = format!("{} units, {} bounded", self.product.units.len(), self.product.expansions);
+        if self.refinements > 0 {
+            counted += &format!(", {} halved in {} refinements", self.product.units.halvings(), self.refinements);
+        }
+        notes.push(counted);
+        if let (Verdict::Unknown(_), Some(atoms)) = (verdict, self.undecided()) {
+            notes.push(format!(
+                "the last abstract run stays where {atoms} can neither be shown to hold nor to fail; if runs come to rest there, no width decides"
+            ));
+        }
+        if self.product.may_end {
+            notes.push("states may leave their declared ranges; a run ends where they do".to_owned());
+        }
+        notes
+    }
+}

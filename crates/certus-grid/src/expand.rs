@@ -1,0 +1,368 @@
+//! What can happen in a unit: which atoms hold in it, and where its states can be one step later.
+//!
+//! For every label that the policy may choose in a unit, the step with that choice made is bounded over the whole unit: by
+//! intervals and affine forms, of which each node takes the common part. Where that leaves an atom open or lets the state leave its range, the
+//! operators' own enclosures have another look, which are exact where nothing is rounded. All of it is sound over the reals, and no
+//! unit's result depends on its neighbours in a batch.
+
+use certus_automata::system::Truths;
+use certus_graph::eval::enclose;
+use certus_graph::{Graph, GraphError, Interval};
+use certus_lang::system::System;
+use certus_solver::{Enclosed, Forms, Ranges};
+
+use crate::extract::{Extraction, Given};
+use crate::lattice::{DEPTH, Lattice, Unit};
+use crate::moves::Moves;
+
+/// A move, prepared for bounds.
+struct Prepared {
+    labels: Vec<usize>,
+    ranges: Ranges,
+    /// The atoms and the condition alone, operator by operator.
+    truths: Graph,
+    /// The next state alone, operator by operator.
+    next: Graph,
+}
+
+/// What can happen in some units.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Expansion {
+    /// What is known of the atoms.
+    pub truths: Vec<Truths>,
+    /// Whether a run may end there: the state leaves its range, or the transition is not allowed.
+    pub may_end: Vec<bool>,
+    /// How many boxes the next states of each unit are in.
+    pub counts: Vec<u8>,
+    /// The boxes, one after the other: the packed first fine places of both corners.
+    pub images: Vec<u64>,
+}
+
+/// Bounds what can happen in units.
+pub struct Expander<'a> {
+    lattice: &'a Lattice,
+    moves: &'a Moves,
+    prepared: Vec<Prepared>,
+    differences: Option<Ranges>,
+    /// Ranges of the environment's choices.
+    inputs: Vec<(f64, f64)>,
+    /// Numbers of the one-hot inputs of the differences of scores.
+    one_hots: usize,
+    atoms: usize,
+    has_condition: bool,
+    extraction: Option<Extraction>,
+    /// How many numbers affine forms remember: the state and the environment's choices.
+    symbols: usize,
+    /// How many units are bounded at once.
+    pub batch: usize,
+}
+
+/// Values that a table of one node may hold.
+const TABLE_VALUES: usize = 1 << 16;
+
+/// The most units at once.
+const LARGEST_BATCH: usize = 512;
+
+impl<'a> Expander<'a> {
+    /// Prepares a system whose step was taken apart for so many atoms. With an extraction, that policy's actions are taken; otherwise
+    /// all that the network may do.
+    pub fn new(
+        system: &System,
+        lattice: &'a Lattice,
+        moves: &'a Moves,
+        atoms: usize,
+        extraction: Option<Extraction>,
+    ) -> Result<Expander<'a>, GraphError> {
+        let mut prepared = Vec::new();
+        let nexts = system.states.len();
+        let mut widest = 1;
+        for own in &moves.moves {
+            let outputs = own.step.outputs().len();
+            let ranges = Ranges::new(&own.step)?;
+            widest = widest.max(own.step.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1));
+            prepared.push(Prepared {
+                labels: own.labels.clone(),
+                ranges,
+                truths: own.step.keep_outputs(&(nexts..outputs).collect::<Vec<_>>()),
+                next: own.step.keep_outputs(&(0..nexts).collect::<Vec<_>>()),
+            });
+        }
+        let differences = match &moves.differences {
+            Some(graph) if extraction.is_none() => {
+                widest = widest.max(graph.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1));
+                Some(Ranges::new(graph)?)
+            }
+            _ => None,
+        };
+        let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().copied().zip(own.upper.iter().copied()));
+        let inputs: Vec<(f64, f64)> = inputs.collect();
+        let numbers = lattice.axes.len() + inputs.len();
+        let columns = 1 + numbers;
+        Ok(Expander {
+            one_hots: differences.as_ref().map_or(0, |ranges| ranges.inputs() - numbers),
+            batch: (TABLE_VALUES / (widest * columns)).clamp(8, LARGEST_BATCH),
+            has_condition: system.roles.assume.is_some(),
+            lattice,
+            moves,
+            prepared,
+            differences,
+            inputs,
+            atoms,
+            extraction,
+            symbols: numbers,
+        })
+    }
+
+    /// Expands some packed units.
+    pub fn expand(&self, keys: &[u64]) -> Result<Expansion, GraphError> {
+        let words = self.lattice.words();
+        let mut whole = Expansion::default();
+        for keys in keys.chunks(self.batch * words) {
+            let own = self.expand_batch(keys)?;
+            whole.truths.extend(own.truths);
+            whole.may_end.extend(own.may_end);
+            whole.counts.extend(own.counts);
+            whole.images.extend(own.images);
+        }
+        Ok(whole)
+    }
+
+    /// Lower and upper ends of the state and the environment's choices over some units, element-major.
+    fn boxes(&self, keys: &[u64]) -> (Vec<f64>, Vec<f64>) {
+        let words = self.lattice.words();
+        let count = keys.len() / words;
+        let axes = self.lattice.axes.len();
+        let mut lower = Vec::with_capacity((axes + self.inputs.len()) * count);
+        let mut upper = Vec::with_capacity((axes + self.inputs.len()) * count);
+        for axis in 0..axes {
+            for key in keys.chunks_exact(words) {
+                let (low, high) = self.lattice.ends(key, axis);
+                lower.push(low);
+                upper.push(high);
+            }
+        }
+        for &(low, high) in &self.inputs {
+            lower.extend(std::iter::repeat_n(low, count));
+            upper.extend(std::iter::repeat_n(high, count));
+        }
+        (lower, upper)
+    }
+
+    fn expand_batch(&self, keys: &[u64]) -> Result<Expansion, GraphError> {
+        let words = self.lattice.words();
+        let count = keys.len() / words;
+        let (lower, upper) = self.boxes(keys);
+        let given = self.given(keys)?;
+        let possible = match &given {
+            Some(given) => given.iter().map(|own| own.labels.iter().map(|&label| 1u32 << label).collect()).collect(),
+            None => self.possible(&lower, &upper, count),
+        };
+        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
+        let mut truths = vec![Truths { yes: all, no: all }; count];
+        let mut may_end = vec![false; count];
+        let mut boxes: Vec<Vec<u64>> = vec![Vec::new(); count];
+        for own in &self.prepared {
+            let chosen = |unit: &usize| {
+                let mut largest = self.moves.largest.iter().zip(&possible[*unit]);
+                largest.all(|(&(choice, _), labels): (&(usize, usize), &u32)| labels >> own.labels[choice] & 1 == 1)
+            };
+            let units: Vec<usize> = (0..count).filter(chosen).collect();
+            if units.is_empty() {
+                continue;
+            }
+            let pick = |table: &[f64]| -> Vec<f64> {
+                table.chunks_exact(count).flat_map(|row| units.iter().map(move |&unit| row[unit])).collect()
+            };
+            let (mut low, mut high) = (pick(&lower), pick(&upper));
+            if let Some(given) = &given {
+                for output in 0..self.moves.outputs {
+                    let values = units.iter().map(|&unit| given[unit].outputs[output]);
+                    low.extend(values.clone());
+                    high.extend(values);
+                }
+            }
+            let found = own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols));
+            for (place, &unit) in units.iter().enumerate() {
+                let input = Slices { low: &low, high: &high, count: units.len(), place };
+                let result = Slices { low: &found.lower, high: &found.upper, count: units.len(), place };
+                self.settle(own, input, result, &mut truths[unit], &mut may_end[unit], &mut boxes[unit])?;
+            }
+        }
+        let counts = boxes.iter().map(|own| (own.len() / (2 * words)) as u8).collect();
+        Ok(Expansion { truths, may_end, counts, images: boxes.concat() })
+    }
+
+    /// What an extracted policy does in some units: as in the whole unit that each is a part of.
+    fn given(&self, keys: &[u64]) -> Result<Option<Vec<Given>>, GraphError> {
+        let Some(extraction) = &self.extraction else { return Ok(None) };
+        let whole = |key: &[u64]| {
+            let unit = self.lattice.unit(key);
+            Unit {
+                places: unit.places.iter().map(|place| place >> DEPTH << DEPTH).collect(),
+                levels: vec![0; unit.levels.len()],
+            }
+        };
+        let units: Vec<Unit> = keys.chunks_exact(self.lattice.words()).map(whole).collect();
+        extraction.actions(self.lattice, &units).map(Some)
+    }
+
+    /// For each unit and each action by the largest score, the labels that can be chosen, as bits.
+    fn possible(&self, lower: &[f64], upper: &[f64], count: usize) -> Vec<Vec<u32>> {
+        let Some(differences) = &self.differences else {
+            return vec![vec![1; self.moves.largest.len()]; count];
+        };
+        let with_labels = |ends: &[f64], fill: f64, picks: Option<&[usize]>| -> Vec<f64> {
+            let mut table: Vec<f64> = match picks {
+                None => ends.to_vec(),
+                Some(picks) => {
+                    ends.chunks_exact(count).flat_map(|row| picks.iter().map(move |&unit| row[unit])).collect()
+                }
+            };
+            table.extend(std::iter::repeat_n(fill, self.one_hots * picks.map_or(count, <[usize]>::len)));
+            table
+        };
+        let low = with_labels(lower, 0.0, None);
+        let high = with_labels(upper, 1.0, None);
+        let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, Forms::None);
+        let read = |below: &[f64], above: &[f64], unit: usize| -> Vec<u32> {
+            let largest = self.moves.largest.iter();
+            largest
+                .map(|&(choice, begin)| {
+                    let labels = self.moves.labels[choice];
+                    let mut kept = (1u32 << labels) - 1;
+                    let pairs = (0..labels).flat_map(|i| (i + 1..labels).map(move |j| (i, j)));
+                    for (pair, (i, j)) in pairs.enumerate() {
+                        let at = (begin + pair) * count + unit;
+                        // The first label of equals is chosen.
+                        if above[at] < 0.0 {
+                            kept &= !(1 << i);
+                        }
+                        if below[at] >= 0.0 {
+                            kept &= !(1 << j);
+                        }
+                    }
+                    kept
+                })
+                .collect()
+        };
+        let open: Vec<usize> = (0..count)
+            .filter(|&unit| read(&below, &above, unit).iter().any(|labels| labels.count_ones() > 1))
+            .collect();
+        if !open.is_empty() {
+            let (low, high) = (with_labels(lower, 0.0, Some(&open)), with_labels(upper, 1.0, Some(&open)));
+            let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
+            for row in 0..differences.outputs() {
+                for (place, &unit) in open.iter().enumerate() {
+                    below[row * count + unit] = tight.lower[row * open.len() + place];
+                    above[row * count + unit] = tight.upper[row * open.len() + place];
+                }
+            }
+        }
+        (0..count).map(|unit| read(&below, &above, unit)).collect()
+    }
+
+    /// Adds what one move does in one unit.
+    fn settle(
+        &self,
+        own: &Prepared,
+        input: Slices<'_>,
+        result: Slices<'_>,
+        truths: &mut Truths,
+        may_end: &mut bool,
+        boxes: &mut Vec<u64>,
+    ) -> Result<(), GraphError> {
+        let axes = self.lattice.axes.len();
+        let conditions = self.atoms + usize::from(self.has_condition);
+        let mut known: Vec<Option<bool>> = (0..conditions).map(|place| truth(result.range(axes + place))).collect();
+        if known.contains(&None) {
+            let exact = enclose_slices(&own.truths, input)?;
+            for (known, range) in known.iter_mut().zip(exact) {
+                *known = known.or(truth(range));
+            }
+        }
+        for (atom, known) in known.iter().take(self.atoms).enumerate() {
+            if *known != Some(true) {
+                truths.yes &= !(1 << atom);
+            }
+            if *known != Some(false) {
+                truths.no &= !(1 << atom);
+            }
+        }
+        if self.has_condition {
+            *may_end |= known[self.atoms] != Some(true);
+            if known[self.atoms] == Some(false) {
+                return Ok(());
+            }
+        }
+        let mut next: Vec<Interval> = (0..axes).map(|axis| result.range(axis)).collect();
+        let leaves = |next: &[Interval]| {
+            let mut ends = next.iter().zip(&self.lattice.axes);
+            !ends.all(|(range, axis)| axis.lower <= range.lo && range.hi <= axis.upper)
+        };
+        if leaves(&next) {
+            let exact = enclose_slices(&own.next, input)?;
+            for (range, exact) in next.iter_mut().zip(exact) {
+                *range = range.intersection(exact).unwrap_or(*range);
+            }
+        }
+        *may_end |= leaves(&next);
+        let outside =
+            |(range, axis): (&Interval, &crate::lattice::Axis)| range.lo > axis.upper || range.hi < axis.lower;
+        if next.iter().zip(&self.lattice.axes).any(outside) {
+            return Ok(());
+        }
+        let levels = [0; crate::lattice::MOST_AXES];
+        let mut places = [[0u64; crate::lattice::MOST_AXES]; 2];
+        for (axis, range) in next.iter().enumerate() {
+            let own = &self.lattice.axes[axis];
+            places[0][axis] = own.place(range.lo.max(own.lower));
+            places[1][axis] = own.place(range.hi.min(own.upper));
+        }
+        for corner in &places {
+            let begin = boxes.len();
+            boxes.resize(begin + self.lattice.words(), 0);
+            self.lattice.pack(&corner[..axes], &levels[..axes], &mut boxes[begin..]);
+        }
+        Ok(())
+    }
+}
+
+/// The column of one box in element-major tables.
+#[derive(Clone, Copy)]
+struct Slices<'t> {
+    low: &'t [f64],
+    high: &'t [f64],
+    count: usize,
+    place: usize,
+}
+
+impl Slices<'_> {
+    fn range(&self, row: usize) -> Interval {
+        let at = row * self.count + self.place;
+        Interval::new(self.low[at], self.high[at])
+    }
+}
+
+/// Whether a number that is 0 or 1 is known.
+fn truth(range: Interval) -> Option<bool> {
+    if range.lo > 0.0 {
+        Some(true)
+    } else if range.hi < 1.0 {
+        Some(false)
+    } else {
+        None
+    }
+}
+
+/// All outputs over one box, operator by operator.
+fn enclose_slices(graph: &Graph, input: Slices<'_>) -> Result<Vec<Interval>, GraphError> {
+    let mut row = 0;
+    let mut arguments: Vec<Vec<Interval>> = Vec::new();
+    for port in graph.inputs() {
+        let elements = graph.elements(port.node);
+        arguments.push((row..row + elements).map(|row| input.range(row)).collect());
+        row += elements;
+    }
+    let slices: Vec<&[Interval]> = arguments.iter().map(Vec::as_slice).collect();
+    Ok(enclose(graph, &slices)?.concat())
+}

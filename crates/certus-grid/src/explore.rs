@@ -1,0 +1,330 @@
+//! The product of the units and the automaton, step by step from the initial units.
+//!
+//! After n rounds every unit knows the states in which the automaton can be when a run of at most n steps is in it. A round expands the units
+//! that were met in the one before (in parallel, each by itself) and then hands the automaton's states on to their successors, in order.
+//! So numbers of units, and with them everything that follows, are the same whatever the threads.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::Instant;
+
+use certus_graph::GraphError;
+use certus_lang::system::System;
+use certus_solver::{Budget, UnknownReason};
+
+use crate::expand::{Expander, Expansion};
+use crate::lattice::{Lattice, MOST_AXES};
+use crate::reading::{Reading, Universal};
+use crate::units::{Places, Units};
+
+/// How an exploration ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Explored {
+    /// Every unit that can be reached was met.
+    Closed,
+    /// A run that is in this unit may have violated the property.
+    Reached(u32),
+    /// The budget was used up.
+    Spent(UnknownReason),
+}
+
+/// Units with states of the automaton that are still to be handed on: the unit, a word, and bits of it.
+type Pending = Vec<(u32, u16, u64)>;
+
+/// What is known of the product.
+pub struct Product<'a> {
+    /// The grid.
+    pub lattice: &'a Lattice,
+    /// The units.
+    pub units: Units,
+    /// The automaton.
+    pub reading: Reading,
+    /// The states of the automaton in which each unit can be entered, `reading.words` words per unit.
+    pub entered: Vec<u64>,
+    /// How many units were first entered in each round.
+    pub layers: Vec<usize>,
+    /// The round in which each unit was first entered.
+    rounds: Vec<u16>,
+    /// Violations that a prefix shows are excluded up to so many steps.
+    pub settled: Option<usize>,
+    /// How many units were expanded in all.
+    pub expansions: u64,
+    /// Whether states may leave their ranges.
+    pub may_end: bool,
+    pub(crate) initial: Places,
+    /// States of the automaton that accept whatever follows.
+    violated: Vec<u64>,
+    /// States of the automaton that may accept whatever follows, which matters where a run ends.
+    perhaps: Vec<u64>,
+    seconds: Seconds,
+}
+
+/// Where the time went.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Seconds {
+    /// Bounding units.
+    pub expanding: f64,
+    /// Handing states on.
+    pub handing: f64,
+}
+
+/// Bytes that a search for cycles takes per state of the product, at most, besides.
+const SEARCH_BYTES: usize = 12;
+
+/// Not entered yet.
+const UNMET: u16 = u16::MAX;
+
+/// Fewer units than this are not worth a thread.
+const WORTH_A_THREAD: usize = 64;
+
+impl<'a> Product<'a> {
+    /// Nothing was met yet.
+    pub fn new(system: &System, lattice: &'a Lattice, reading: Reading) -> Product<'a> {
+        let mut initial = Places::default();
+        for (axis, own) in lattice.axes.iter().enumerate() {
+            initial.low[axis] = own.place(system.init_box.0[axis].max(own.lower));
+            initial.high[axis] = own.place(system.init_box.1[axis].min(own.upper));
+        }
+        Product {
+            lattice,
+            units: Units::new(lattice),
+            entered: Vec::new(),
+            layers: Vec::new(),
+            rounds: Vec::new(),
+            settled: None,
+            expansions: 0,
+            may_end: false,
+            initial,
+            violated: reading.states_that(|own| own == Universal::Yes),
+            perhaps: reading.states_that(|own| own != Universal::No),
+            reading,
+            seconds: Seconds::default(),
+        }
+    }
+
+    /// How many bytes everything takes.
+    pub fn bytes(&self) -> usize {
+        self.units.bytes()
+            + 8 * self.entered.capacity()
+            + 2 * self.rounds.capacity()
+            + SEARCH_BYTES * self.entered.len() / self.reading.words
+    }
+
+    /// Where the time went.
+    pub fn seconds(&self) -> Seconds {
+        self.seconds
+    }
+
+    /// The states of the automaton with which a unit can be entered.
+    pub fn states(&self, unit: u32) -> &[u64] {
+        let words = self.reading.words;
+        self.entered.get(unit as usize * words..(unit as usize + 1) * words).unwrap_or(&[])
+    }
+
+    /// Calls the function with every unit that initial states may be in.
+    pub fn each_initial(&mut self, visit: &mut dyn FnMut(&mut Units, u32)) -> bool {
+        let initial = self.initial.clone();
+        self.units.each_meeting(self.lattice, &initial, visit)
+    }
+
+    /// Explores from the initial units. What was found out about units earlier is used again; `watch` hears how many rounds there were and how many units.
+    pub fn explore(
+        &mut self,
+        expander: &Expander<'_>,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(usize, usize),
+    ) -> Result<Explored, GraphError> {
+        let words = self.reading.words;
+        self.entered.clear();
+        self.layers.clear();
+        self.rounds.clear();
+        let mut starts = vec![0u64; words];
+        for &state in &self.reading.automaton.initial {
+            starts[state as usize / 64] |= 1 << (state % 64);
+        }
+        let mut first = Vec::new();
+        if !self.each_initial(&mut |_, unit| first.push(unit)) {
+            return Ok(Explored::Spent(UnknownReason::Memory));
+        }
+        let mut pending: Pending = Vec::new();
+        self.entered.resize(self.units.len() * words, 0);
+        for unit in first {
+            hand_on(&mut self.entered, words, unit, &starts, &mut pending);
+        }
+        while !pending.is_empty() {
+            let round = self.layers.len();
+            self.rounds.resize(self.units.len(), UNMET);
+            let mut fresh = 0;
+            for (unit, ..) in &pending {
+                let own = &mut self.rounds[*unit as usize];
+                if *own == UNMET {
+                    (*own, fresh) = (round.min(usize::from(UNMET - 1)) as u16, fresh + 1);
+                }
+            }
+            self.layers.push(fresh);
+            watch(round, self.units.len());
+            if let Some(reason) = spent(budget) {
+                return Ok(Explored::Spent(reason));
+            }
+            let begun = Instant::now();
+            let mut unknown: Vec<u32> =
+                pending.iter().map(|entry| entry.0).filter(|&unit| !self.units.is_expanded(unit)).collect();
+            unknown.sort_unstable();
+            unknown.dedup();
+            if let Some(reason) = self.expand(expander, &unknown, budget)? {
+                return Ok(Explored::Spent(reason));
+            }
+            self.seconds.expanding += begun.elapsed().as_secs_f64();
+            let begun = Instant::now();
+            let mut next: Pending = Vec::new();
+            let mut targets = vec![0u64; words];
+            for (count, (unit, word, bits)) in pending.into_iter().enumerate() {
+                // In many dimensions one unit can have very many successors.
+                if count % 256 == 255 {
+                    if let Some(reason) = spent(budget) {
+                        return Ok(Explored::Spent(reason));
+                    }
+                    if self.bytes() + 16 * next.capacity() > budget.memory {
+                        return Ok(Explored::Spent(UnknownReason::Memory));
+                    }
+                }
+                targets.fill(0);
+                let class = self.reading.at(self.units.class(unit));
+                let mut rest = bits;
+                while rest != 0 {
+                    let state = usize::from(word) * 64 + rest.trailing_zeros() as usize;
+                    rest &= rest - 1;
+                    let own = &class.targets[state * words..(state + 1) * words];
+                    targets.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
+                }
+                let meets = |states: &[u64]| targets.iter().zip(states).any(|(a, b)| a & b != 0);
+                if meets(&self.violated) || (self.units.may_end(unit) && meets(&self.perhaps)) {
+                    return Ok(Explored::Reached(unit));
+                }
+                if targets.iter().all(|&word| word == 0) {
+                    continue;
+                }
+                self.may_end |= self.units.may_end(unit);
+                let entered = &mut self.entered;
+                let fits = self.units.each_successor(self.lattice, unit, &mut |units, successor| {
+                    if entered.len() < units.len() * words {
+                        entered.resize(units.len() * words, 0);
+                    }
+                    hand_on(entered, words, successor, &targets, &mut next);
+                });
+                if !fits {
+                    return Ok(Explored::Spent(UnknownReason::Memory));
+                }
+            }
+            self.seconds.handing += begun.elapsed().as_secs_f64();
+            self.settled = Some(self.settled.map_or(round, |earlier| earlier.max(round)));
+            if self.bytes() > budget.memory {
+                return Ok(Explored::Spent(UnknownReason::Memory));
+            }
+            pending = next;
+        }
+        Ok(Explored::Closed)
+    }
+
+    /// Expands some units, in parallel.
+    fn expand(
+        &mut self,
+        expander: &Expander<'_>,
+        units: &[u32],
+        budget: &Budget<'_>,
+    ) -> Result<Option<UnknownReason>, GraphError> {
+        // A round of very many units is taken in slices, so that results do not pile up.
+        for units in units.chunks(expander.batch * budget.threads.max(1) * 4) {
+            if let Some(reason) = spent(budget) {
+                return Ok(Some(reason));
+            }
+            let keys: Vec<u64> = units.iter().flat_map(|&unit| self.units.key(unit).iter().copied()).collect();
+            let words = self.lattice.words();
+            let piece = expander.batch.max(8);
+            let pieces: Vec<&[u64]> = keys.chunks(piece * words).collect();
+            let found = in_parallel(&pieces, budget.threads, units.len(), &|keys| expander.expand(keys));
+            let mut left = units.iter();
+            for expansion in found {
+                let expansion: Expansion = expansion?;
+                let mut begin = 0;
+                for place in 0..expansion.truths.len() {
+                    let Some(&unit) = left.next() else { break };
+                    let Some(class) = self.reading.class(expansion.truths[place]) else {
+                        return Ok(Some(UnknownReason::Memory));
+                    };
+                    match self.units.expanded(unit, class, &expansion, place, begin) {
+                        Some(end) => begin = end,
+                        None => return Ok(Some(UnknownReason::Memory)),
+                    }
+                }
+            }
+            self.expansions += units.len() as u64;
+        }
+        Ok(None)
+    }
+
+    /// The round in which a unit was first entered, if it was.
+    pub fn round(&self, unit: u32) -> Option<usize> {
+        self.rounds.get(unit as usize).filter(|&&round| round != UNMET).map(|&round| usize::from(round))
+    }
+
+    /// The ends of a unit in each coordinate.
+    pub fn ends(&self, unit: u32) -> Vec<(f64, f64)> {
+        debug_assert!(self.lattice.axes.len() <= MOST_AXES);
+        (0..self.lattice.axes.len()).map(|axis| self.lattice.ends(self.units.key(unit), axis)).collect()
+    }
+}
+
+/// Adds states of the automaton to those that a unit can be entered with.
+fn hand_on(entered: &mut [u64], words: usize, unit: u32, states: &[u64], next: &mut Pending) {
+    let own = &mut entered[unit as usize * words..(unit as usize + 1) * words];
+    for (word, (own, states)) in own.iter_mut().zip(states).enumerate() {
+        let fresh = states & !*own;
+        if fresh != 0 {
+            *own |= fresh;
+            next.push((unit, word as u16, fresh));
+        }
+    }
+}
+
+/// Works on pieces with some threads; results are in the pieces' order.
+pub(crate) fn in_parallel<P: Sync, R: Send>(
+    pieces: &[P],
+    threads: usize,
+    size: usize,
+    work: &(dyn Fn(&P) -> R + Sync),
+) -> Vec<R> {
+    let threads = threads.min(pieces.len()).min(size / WORTH_A_THREAD).max(1);
+    if threads == 1 {
+        return pieces.iter().map(work).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let mut found: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let worker = || {
+            let mut own = Vec::new();
+            loop {
+                let place = next.fetch_add(1, Ordering::Relaxed);
+                let Some(piece) = pieces.get(place) else { return own };
+                own.push((place, work(piece)));
+            }
+        };
+        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
+        let results = handles.into_iter().map(|handle| match handle.join() {
+            Ok(own) => own,
+            Err(panic) => std::panic::resume_unwind(panic),
+        });
+        results.flatten().collect()
+    });
+    found.sort_unstable_by_key(|(place, _)| *place);
+    found.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Why to stop, if the budget says so.
+pub(crate) fn spent(budget: &Budget<'_>) -> Option<UnknownReason> {
+    if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        Some(UnknownReason::Stopped)
+    } else if budget.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        Some(UnknownReason::Deadline)
+    } else {
+        None
+    }
+}

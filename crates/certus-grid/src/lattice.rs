@@ -1,0 +1,264 @@
+//! The grid: how the state space is cut into units, and where a number lies in it.
+//!
+//! Each coordinate is cut at `anchor + k · width` for integers k, computed in doubles: both roundings are monotone in k, so the
+//! cuts are sorted and each real number lies between exactly two of them, `cut(k) ≤ x < cut(k + 1)`. Nothing is asked of the
+//! cuts but that: a unit *is* the numbers between two doubles, and its enclosure is the closed interval between them.
+//!
+//! Units can be halved again and again, so places are counted in the finest steps that halving may reach, `width / 2^DEPTH`:
+//! halving is exact in doubles, and a cut of a coarse grid is a cut of all finer ones. A unit is its first fine place in each
+//! coordinate and how often it was halved there; both are packed into few bits.
+
+use certus_lang::system::System;
+
+/// How often a unit can be halved in each coordinate.
+pub const DEPTH: u32 = 12;
+
+/// Fine places of a unit that was never halved.
+const STEPS: f64 = (1u64 << DEPTH) as f64;
+
+/// Bits that hold how often a unit was halved in a coordinate.
+const LEVEL_BITS: u32 = 4;
+
+/// The most words that a packed unit may take.
+pub const MOST_WORDS: usize = 8;
+
+/// The most coordinates.
+pub const MOST_AXES: usize = 24;
+
+/// How one coordinate is cut.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Axis {
+    /// A number at which it is cut.
+    pub anchor: f64,
+    /// The width of a unit that was never halved.
+    pub width: f64,
+    /// The lower end of the coordinate's range.
+    pub lower: f64,
+    /// The upper end of the coordinate's range.
+    pub upper: f64,
+    /// How many units there are from there to the upper end.
+    count: u64,
+    /// Bits of a fine place.
+    bits: u32,
+    /// The finest width.
+    fine: f64,
+    /// Fine places from the anchor to the first unit.
+    shift: f64,
+}
+
+impl Axis {
+    fn new(anchor: f64, width: f64, lower: f64, upper: f64) -> Option<Axis> {
+        let mut axis = Axis { anchor, width, lower, upper, count: 0, bits: 0, fine: width / STEPS, shift: 0.0 };
+        let first = axis.coarse(lower)?;
+        let last = axis.coarse(upper)?;
+        axis.shift = first as f64 * STEPS;
+        axis.count = u64::try_from(last.checked_sub(first)?).ok()? + 1;
+        axis.bits = 64 - axis.count.leading_zeros() + DEPTH;
+        // Cuts must be told apart wherever the range reaches.
+        let largest = lower.abs().max(upper.abs()).max(anchor.abs());
+        (axis.bits <= 50 && axis.fine > 4.0 * f64::EPSILON * largest && axis.fine >= f64::MIN_POSITIVE).then_some(axis)
+    }
+
+    fn cut_at(&self, place: f64, width: f64) -> f64 {
+        self.anchor + place * width
+    }
+
+    /// The whole place from the anchor of the unit in which a number lies.
+    fn coarse(&self, x: f64) -> Option<i64> {
+        let guess = ((x - self.anchor) / self.width).floor();
+        if !guess.is_finite() || guess.abs() > 1e12 {
+            return None;
+        }
+        let mut place = guess as i64;
+        while self.cut_at(place as f64, self.width) > x {
+            place -= 1;
+        }
+        while self.cut_at((place + 1) as f64, self.width) <= x {
+            place += 1;
+        }
+        Some(place)
+    }
+
+    /// How many units that were never halved the range has.
+    pub fn units(&self) -> u64 {
+        self.count
+    }
+
+    /// The number at which a fine place begins.
+    pub fn cut(&self, place: u64) -> f64 {
+        self.cut_at(self.shift + place as f64, self.fine)
+    }
+
+    /// The fine place in which a number of the range lies.
+    pub fn place(&self, x: f64) -> u64 {
+        let last = (self.count << DEPTH) - 1;
+        let guess = ((x - self.anchor) / self.fine).floor() - self.shift;
+        let mut place = if guess.is_nan() || guess < 0.0 { 0 } else { (guess as u64).min(last) };
+        while place > 0 && self.cut(place) > x {
+            place -= 1;
+        }
+        while place < last && self.cut(place + 1) <= x {
+            place += 1;
+        }
+        place
+    }
+}
+
+/// How a state space is cut.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lattice {
+    /// One per coordinate of the state.
+    pub axes: Vec<Axis>,
+    /// Where each coordinate's bits are: its word and shift.
+    slots: Vec<(usize, u32)>,
+    words: usize,
+}
+
+/// A unit, unpacked.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Unit {
+    /// The first fine place in each coordinate.
+    pub places: Vec<u64>,
+    /// How often it was halved in each coordinate.
+    pub levels: Vec<u32>,
+}
+
+impl Unit {
+    /// How many fine places it takes in a coordinate.
+    pub fn extent(&self, axis: usize) -> u64 {
+        1 << (DEPTH - self.levels[axis])
+    }
+}
+
+impl Lattice {
+    /// A grid of some widths, one per coordinate, with cuts at the lower corner of the box of initial states.
+    pub fn new(system: &System, widths: &[f64]) -> Result<Lattice, String> {
+        let ranges = system.states.iter().flat_map(|state| {
+            let names = (0..state.len).map(|element| match state.is_vector {
+                true => format!("{}[{element}]", state.name),
+                false => state.name.clone(),
+            });
+            names.zip(state.lower.iter().copied().zip(state.upper.iter().copied()))
+        });
+        let mut axes = Vec::new();
+        for (place, (name, (lower, upper))) in ranges.enumerate() {
+            if !lower.is_finite() || !upper.is_finite() {
+                return Err(format!(
+                    "a grid needs a finite range of every state variable; {name} has none: declare it `in [a, b]`"
+                ));
+            }
+            let width = widths[place];
+            if !(width.is_finite() && width > 0.0) {
+                return Err(format!("the width of {name} must be a positive number, not {width}"));
+            }
+            let anchor = system.init_box.0[place];
+            let anchor = if anchor.is_finite() { anchor } else { lower };
+            let axis = Axis::new(anchor, width, lower, upper).ok_or_else(|| {
+                format!(
+                    "a width of {width} cuts the range {lower}..{upper} of {name} into more units than can be counted"
+                )
+            })?;
+            axes.push(axis);
+        }
+        Lattice::of(axes)
+    }
+
+    fn of(axes: Vec<Axis>) -> Result<Lattice, String> {
+        let (mut slots, mut word, mut used) = (Vec::new(), 0, 0);
+        for axis in &axes {
+            let bits = axis.bits + LEVEL_BITS;
+            if used + bits > 64 {
+                (word, used) = (word + 1, 0);
+            }
+            slots.push((word, used));
+            used += bits;
+        }
+        if word + 1 > MOST_WORDS || axes.len() > MOST_AXES {
+            return Err(format!("a grid over {} state variables is beyond this engine", axes.len()));
+        }
+        Ok(Lattice { axes, slots, words: word + 1 })
+    }
+
+    /// Words of a packed unit.
+    pub fn words(&self) -> usize {
+        self.words
+    }
+
+    /// A unit as few words.
+    pub fn pack(&self, places: &[u64], levels: &[u32], key: &mut [u64]) {
+        key[..self.words].fill(0);
+        for (((&place, &level), axis), &(word, shift)) in places.iter().zip(levels).zip(&self.axes).zip(&self.slots) {
+            key[word] |= (place | u64::from(level) << axis.bits) << shift;
+        }
+    }
+
+    /// The first fine place and the level of a packed unit in a coordinate.
+    pub fn unpack(&self, key: &[u64], axis: usize) -> (u64, u32) {
+        let (word, shift) = self.slots[axis];
+        let bits = self.axes[axis].bits;
+        let own = key[word] >> shift;
+        (own & ((1 << bits) - 1), (own >> bits) as u32 & ((1 << LEVEL_BITS) - 1))
+    }
+
+    /// A packed unit in full.
+    pub fn unit(&self, key: &[u64]) -> Unit {
+        let (places, levels) = (0..self.axes.len()).map(|axis| self.unpack(key, axis)).unzip();
+        Unit { places, levels }
+    }
+
+    /// The ends of a packed unit in a coordinate, as far as the range reaches.
+    pub fn ends(&self, key: &[u64], axis: usize) -> (f64, f64) {
+        let (place, level) = self.unpack(key, axis);
+        let own = &self.axes[axis];
+        let (low, high) = (own.cut(place), own.cut(place + (1 << (DEPTH - level))));
+        (low.max(own.lower), high.min(own.upper))
+    }
+
+    /// The unit, never halved, in which a state lies.
+    pub fn whole(&self, state: &[f64]) -> Unit {
+        let places = self.axes.iter().zip(state).map(|(axis, &x)| axis.place(x) >> DEPTH << DEPTH).collect();
+        Unit { places, levels: vec![0; self.axes.len()] }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    proptest! {
+        #[test]
+        fn every_number_lies_between_its_cuts(
+            anchor in -2.0..2.0f64, width in 1e-4..1.0f64, share in 0.0..1.0f64, level in 0..=DEPTH,
+        ) {
+            let axis = Axis::new(anchor, width, -3.0, 5.0).unwrap();
+            let x = -3.0 + 8.0 * share;
+            let place = axis.place(x);
+            prop_assert!(axis.cut(place) <= x && x < axis.cut(place + 1));
+            // Cuts of coarse units are cuts of fine ones, and the anchor is one of them.
+            let first = place >> (DEPTH - level) << (DEPTH - level);
+            prop_assert!(axis.cut(first) <= x && x < axis.cut(first + (1 << (DEPTH - level))));
+            prop_assert_eq!(axis.cut(axis.place(anchor)), anchor);
+        }
+
+        #[test]
+        fn packing_is_undone_by_unpacking(
+            shares in prop::collection::vec((0.0..1.0f64, 0..=DEPTH), 1..8),
+        ) {
+            let axes: Vec<Axis> = shares.iter().map(|_| Axis::new(0.0, 0.01, -20.0, 100.0).unwrap()).collect();
+            let lattice = Lattice::of(axes).unwrap();
+            let places: Vec<u64> = shares.iter().map(|(share, _)| lattice.axes[0].place(-20.0 + 120.0 * share)).collect();
+            let levels: Vec<u32> = shares.iter().map(|&(_, level)| level).collect();
+            let mut key = vec![0; lattice.words()];
+            lattice.pack(&places, &levels, &mut key);
+            prop_assert_eq!(lattice.unit(&key), Unit { places, levels });
+        }
+    }
+
+    #[test]
+    fn widths_that_doubles_cannot_tell_apart_are_refused() {
+        assert!(Axis::new(0.0, 1e-14, 0.0, 1000.0).is_none());
+        assert!(Axis::new(0.0, f64::NAN, 0.0, 1.0).is_none());
+    }
+}

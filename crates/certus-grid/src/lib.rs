@@ -1,0 +1,27 @@
+//! Temporal logic for all time on continuous systems.
+//!
+//! The state space is cut into units ([`lattice`]). In each unit everything that the policy may do there, and everything that
+//! can follow, is enclosed soundly ([`expand`]), so the units are a finite system that has every run of the real one. It is read by the
+//! automaton of the property's violations ([`reading`]) as it is made ([`explore`]); if no run of the product is accepted ([`cycles`]), no run
+//! of the system violates the property. An accepted one is tried on the system itself; if it is none of that system's, units are cut finer
+//! where it went.
+//!
+//! Depends on `certus-automata`, `certus-check` (replay of runs), `certus-sim` and `certus-solver`. It never prints and reads no files.
+
+#![forbid(unsafe_code)]
+
+pub mod concrete;
+pub mod cycles;
+mod engine;
+pub mod expand;
+pub mod explore;
+pub mod extract;
+pub mod lattice;
+pub mod moves;
+pub mod reading;
+mod report;
+pub mod returns;
+pub mod units;
+
+pub use engine::{NAME, Options, Policy, Standing, check, suggested_widths};
+pub use report::{Report, Shown};

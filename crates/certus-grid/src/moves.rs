@@ -1,0 +1,262 @@
+//! A system's step, taken apart: what policies and choices see, and the step with every choice made.
+//!
+//! A *move* is one label for every discrete choice of a step: actions by the largest score, random actions, chances. With its
+//! labels fixed a step is a function of the state and of the environment's numbers, free of selections between branches. If a
+//! policy is *extracted*, its outputs are given, too, and no network is left in the step.
+
+use certus_graph::ops::{Gather, Op, Sub};
+use certus_graph::{Graph, GraphError, NodeId, Tensor};
+use certus_lang::system::{ActionRole, AtomId, Output, System};
+
+/// A discrete choice of a step.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Choice {
+    /// The action, by its place in the system, with the largest score.
+    Largest(usize),
+    /// A random action, by its place in the system.
+    Random(usize),
+    /// A chance, by its place in the system.
+    Chance(usize),
+}
+
+/// A step with every choice made. Its inputs are the state variables, the environment's choices, and, for an extracted policy, its
+/// outputs; its outputs the next state, then the atoms, then whether the transition is allowed.
+#[derive(Clone, Debug)]
+pub struct Move {
+    /// The label of each choice.
+    pub labels: Vec<usize>,
+    /// The step.
+    pub step: Graph,
+}
+
+/// A step, taken apart.
+#[derive(Clone, Debug)]
+pub struct Moves {
+    /// What is chosen.
+    pub choices: Vec<Choice>,
+    /// How many labels each choice has.
+    pub labels: Vec<usize>,
+    /// Every way to choose that can happen.
+    pub moves: Vec<Move>,
+    /// For each action by the largest score: its choice, and where the differences of its scores begin. The difference of labels
+    /// i < j stands at the place of the pair among all pairs in their order.
+    pub largest: Vec<(usize, usize)>,
+    /// The differences of scores, one after the other, of the state and the environment's choices; none without such actions.
+    pub differences: Option<Graph>,
+    /// Every policy's outputs, then every chosen label as a one-hot vector: what an extraction samples.
+    pub policy: Graph,
+    /// How many numbers the policies' outputs have.
+    pub outputs: usize,
+}
+
+/// More moves than this are not taken apart.
+const MOST_MOVES: usize = 64;
+
+/// More labels than this are not compared in pairs.
+const MOST_LABELS: usize = 24;
+
+/// A graph with some nodes turned into inputs; for each input what it was: an input of the graph's own, or a node by its place in the list.
+fn opened(graph: &Graph, nodes: &[NodeId]) -> Result<(Graph, Vec<Result<usize, usize>>), GraphError> {
+    let (mut own, mut result) = (0, Graph::new());
+    let mut kinds = Vec::new();
+    let mut mapped: Vec<NodeId> = Vec::with_capacity(graph.len());
+    for (id, node) in graph.ids().zip(graph.nodes()) {
+        let place = nodes.iter().position(|&other| other == id);
+        if let Op::Input(_) = node.op {
+            own += 1;
+        }
+        mapped.push(match (&node.op, place) {
+            (Op::Input(_), _) => {
+                kinds.push(Ok(own - 1));
+                result.input(&graph.inputs()[own - 1].name, &node.shape)
+            }
+            (_, Some(place)) => {
+                kinds.push(Err(place));
+                result.input(&format!("given {place}"), &node.shape)
+            }
+            (op, None) => {
+                let arguments: Vec<NodeId> = node.inputs.iter().map(|input| mapped[input.index()]).collect();
+                result.apply(op.clone(), &arguments)?
+            }
+        });
+    }
+    for port in graph.outputs() {
+        result.output(&port.name, mapped[port.node.index()]);
+    }
+    Ok((result, kinds))
+}
+
+fn one_hot(labels: usize, chosen: usize) -> Tensor {
+    Tensor::vector((0..labels).map(|label| f64::from(u8::from(label == chosen))).collect())
+}
+
+impl Moves {
+    /// Takes a system's step apart; `atoms` are those that matter, and `extracted` says that the policy is given.
+    pub fn new(system: &System, atoms: &[AtomId], extracted: bool) -> Result<Moves, String> {
+        let roles = &system.roles;
+        let truths = atoms.iter().map(|atom| roles.atoms[atom.0].truth);
+        let wanted: Vec<Output> = truths.chain(roles.assume.map(|assume| assume.truth)).collect();
+        Moves::with(system, &wanted, extracted)
+    }
+
+    /// The same with some outputs of the step after the next state.
+    pub fn with(system: &System, wanted: &[Output], extracted: bool) -> Result<Moves, String> {
+        let failed = |error: GraphError| format!("the step cannot be taken apart: {error}");
+        if !system.roles.free_params.is_empty() {
+            return Err("the grid engine takes parameters as numbers, not as ranges".to_owned());
+        }
+        if !system.networks.is_empty() {
+            return Err("the loop is open: a network is missing".to_owned());
+        }
+        let (mut choices, mut labels) = (Vec::new(), Vec::new());
+        for (place, chance) in system.chances.iter().enumerate() {
+            choices.push(Choice::Chance(place));
+            labels.push(chance.labels.len());
+        }
+        for (place, (action, role)) in system.actions.iter().zip(&system.roles.actions).enumerate() {
+            choices.push(match role {
+                ActionRole::Argmax { .. } => Choice::Largest(place),
+                ActionRole::Softmax { .. } => Choice::Random(place),
+            });
+            labels.push(action.labels.len());
+        }
+        let count = labels.iter().try_fold(1usize, |all, &own| all.checked_mul(own)).filter(|&all| all <= MOST_MOVES);
+        let Some(_) = count else {
+            return Err(format!(
+                "more than {MOST_MOVES} combinations of actions and chances are beyond the grid engine"
+            ));
+        };
+        let mut moves = Moves {
+            largest: Vec::new(),
+            differences: differences(system, &choices, &labels).map_err(failed)?,
+            policy: policy(system).map_err(failed)?,
+            outputs: system.policies.iter().map(|policy| policy.len).sum(),
+            moves: Vec::new(),
+            choices,
+            labels,
+        };
+        let mut begin = 0;
+        for (place, (choice, &labels)) in moves.choices.iter().zip(&moves.labels).enumerate() {
+            if let Choice::Largest(action) = choice {
+                if labels > MOST_LABELS {
+                    let name = &system.actions[*action].name;
+                    return Err(format!(
+                        "{name} has {labels} labels: more than {MOST_LABELS} are beyond the grid engine"
+                    ));
+                }
+                moves.largest.push((place, begin));
+                begin += labels * (labels - 1) / 2;
+            }
+        }
+        let combinations = moves.labels.iter().fold(vec![Vec::new()], |all: Vec<Vec<usize>>, &count| {
+            let longer = |own: &Vec<usize>| {
+                let own = own.clone();
+                (0..count).map(move |label| own.iter().copied().chain([label]).collect())
+            };
+            all.iter().flat_map(longer).collect()
+        });
+        for labels in combinations {
+            let happens = moves.choices.iter().zip(&labels).all(|(choice, &label)| match choice {
+                Choice::Chance(place) => system.chances[*place].probabilities[label] > 0.0,
+                _ => true,
+            });
+            if happens {
+                let step = moves.step(system, wanted, extracted, &labels).map_err(failed)?;
+                moves.moves.push(Move { labels, step });
+            }
+        }
+        Ok(moves)
+    }
+
+    fn step(&self, system: &System, wanted: &[Output], extracted: bool, labels: &[usize]) -> Result<Graph, GraphError> {
+        let roles = &system.roles;
+        let mut nodes: Vec<NodeId> = Vec::new();
+        // What each opened node is replaced by: a label of an action, or a policy.
+        let mut meanings: Vec<Result<usize, usize>> = Vec::new();
+        for (place, role) in roles.actions.iter().enumerate() {
+            if let ActionRole::Argmax { choice, .. } = role {
+                nodes.push(choice.node);
+                meanings.push(Ok(place));
+            }
+        }
+        if extracted {
+            nodes.extend(roles.policies.iter().map(|policy| policy.node));
+            meanings.extend((0..roles.policies.len()).map(Err));
+        }
+        let (open, kinds) = opened(&system.step, &nodes)?;
+        let mut graph = Graph::new();
+        let numbers = system.states.iter().chain(&system.inputs);
+        let numbers: Vec<NodeId> = numbers.map(|variable| graph.input(&variable.name, &[variable.len])).collect();
+        let policies: Vec<NodeId> = match extracted {
+            true => system.policies.iter().map(|policy| graph.input(&policy.name, &[policy.len])).collect(),
+            false => Vec::new(),
+        };
+        let label_of = |wanted: Choice| {
+            let place = self.choices.iter().position(|own| *own == wanted).unwrap_or(0);
+            (self.labels[place], labels[place])
+        };
+        // Inputs of the step: state variables and inputs, then chances, then random actions.
+        let mut random =
+            (0..roles.actions.len()).filter(|&place| matches!(roles.actions[place], ActionRole::Softmax { .. }));
+        let chances = (0..system.chances.len()).map(Choice::Chance).collect::<Vec<_>>();
+        let given: Vec<Choice> = chances.into_iter().chain(random.by_ref().map(Choice::Random)).collect();
+        let mut arguments = Vec::with_capacity(kinds.len());
+        for kind in kinds {
+            arguments.push(match kind {
+                Ok(input) if input < numbers.len() => numbers[input],
+                Ok(input) => {
+                    let (count, label) = label_of(given[input - numbers.len()].clone());
+                    graph.constant(one_hot(count, label))
+                }
+                Err(place) => match meanings[place] {
+                    Ok(action) => {
+                        let (count, label) = label_of(Choice::Largest(action));
+                        graph.constant(one_hot(count, label))
+                    }
+                    Err(policy) => policies[policy],
+                },
+            });
+        }
+        let outputs = graph.inline(&open, &arguments)?;
+        for (place, output) in roles.next.iter().chain(wanted).enumerate() {
+            graph.output(&format!("output {place}"), outputs[output.port]);
+        }
+        Ok(graph.without_dead_nodes())
+    }
+}
+
+/// The differences of scores as a function of the state and the environment's choices. Scores may depend on earlier choices only through these.
+fn differences(system: &System, choices: &[Choice], labels: &[usize]) -> Result<Option<Graph>, GraphError> {
+    let mut graph = system.step.clone();
+    let mut pairs = Vec::new();
+    for (choice, &labels) in choices.iter().zip(labels) {
+        let Choice::Largest(action) = choice else { continue };
+        let ActionRole::Argmax { scores, .. } = system.roles.actions[*action] else { continue };
+        let all = || (0..labels).flat_map(|i| (i + 1..labels).map(move |j| (i, j)));
+        if labels < 2 {
+            continue;
+        }
+        let gather = |indices: Vec<usize>| Gather { axis: 0, index_shape: vec![indices.len()], indices };
+        let left = graph.apply(gather(all().map(|(i, _)| i).collect()), &[scores.node])?;
+        let right = graph.apply(gather(all().map(|(_, j)| j).collect()), &[scores.node])?;
+        pairs.push(graph.apply(Sub, &[left, right])?);
+    }
+    if pairs.is_empty() {
+        return Ok(None);
+    }
+    let kept = graph.outputs().len();
+    for (place, node) in pairs.iter().enumerate() {
+        graph.output(&format!("pairs {place}"), *node);
+    }
+    Ok(Some(graph.keep_outputs(&(kept..kept + pairs.len()).collect::<Vec<_>>())))
+}
+
+/// The policies' outputs and the chosen labels.
+fn policy(system: &System) -> Result<Graph, GraphError> {
+    let labels = system.roles.actions.iter().filter_map(|role| match role {
+        ActionRole::Argmax { choice, .. } => Some(choice.port),
+        ActionRole::Softmax { .. } => None,
+    });
+    let ports: Vec<usize> = system.roles.policies.iter().map(|policy| policy.port).chain(labels).collect();
+    Ok(system.step.keep_outputs(&ports))
+}

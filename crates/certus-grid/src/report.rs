@@ -1,0 +1,96 @@
+//! What an exploration looked like: counts, and units to be drawn.
+
+use crate::explore::Product;
+
+/// Units that a report shows at most.
+const MOST_SHOWN: usize = 4000;
+
+/// A unit as it is drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Shown {
+    /// The step after which it was first met.
+    pub step: usize,
+    /// Its ends in each coordinate.
+    pub ends: Vec<(f64, f64)>,
+}
+
+/// What an exploration looked like.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Report {
+    /// The widths of units that were never halved.
+    pub widths: Vec<f64>,
+    /// Whether the policy was extracted.
+    pub extracted: bool,
+    /// States of the property's automaton.
+    pub automaton: usize,
+    /// Units that can be reached.
+    pub units: usize,
+    /// Units that were bounded in all.
+    pub expansions: u64,
+    /// Bytes that the units took.
+    pub bytes: usize,
+    /// How often units were cut finer.
+    pub refinements: usize,
+    /// Units that were halved.
+    pub halved: usize,
+    /// How many units were new after each step.
+    pub layers: Vec<usize>,
+    /// The ends of all units that can be reached, in each coordinate.
+    pub hull: Vec<(f64, f64)>,
+    /// Some of the units that can be reached: every `every`-th in the order in which they were met.
+    pub shown: Vec<Shown>,
+    /// See there.
+    pub every: usize,
+    /// The ends of the units of the last abstract run that violates the property, in its order.
+    pub candidate: Vec<Vec<(f64, f64)>>,
+    /// Seconds spent on bounds.
+    pub expanding: f64,
+    /// Seconds spent on leading the automaton over units.
+    pub handing: f64,
+}
+
+impl Report {
+    pub(crate) fn new(
+        product: &Product<'_>,
+        widths: &[f64],
+        extracted: bool,
+        refinements: usize,
+        candidate: &[u32],
+    ) -> Report {
+        let axes = product.lattice.axes.len();
+        let reached = |unit: &u32| product.states(*unit).iter().any(|&word| word != 0);
+        let all = 0..product.units.len() as u32;
+        let units = all.clone().filter(reached).count();
+        let every = units.div_ceil(MOST_SHOWN).max(1);
+        let mut hull = vec![(f64::INFINITY, f64::NEG_INFINITY); axes];
+        let mut shown = Vec::new();
+        for (place, unit) in all.filter(reached).enumerate() {
+            for (axis, own) in hull.iter_mut().enumerate() {
+                let (low, high) = product.lattice.ends(product.units.key(unit), axis);
+                *own = (own.0.min(low), own.1.max(high));
+            }
+            if place % every == 0 {
+                let step = product.round(unit).unwrap_or(product.layers.len());
+                shown.push(Shown { step, ends: product.ends(unit) });
+            }
+        }
+        let seconds = product.seconds();
+        Report {
+            widths: widths.to_vec(),
+            extracted,
+            automaton: product.reading.automaton.states(),
+            units,
+            expansions: product.expansions,
+            bytes: product.bytes(),
+            refinements,
+            halved: product.units.halvings(),
+            layers: product.layers.clone(),
+            hull,
+            shown,
+            every,
+            candidate: candidate.iter().map(|&unit| product.ends(unit)).collect(),
+            expanding: seconds.expanding,
+            handing: seconds.handing,
+        }
+    }
+}

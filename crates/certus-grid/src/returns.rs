@@ -1,0 +1,259 @@
+//! How much an extracted policy earns beside its network: episodes of both from the same states, with the same choices of the environment.
+
+use std::collections::{BTreeMap, HashMap};
+
+use certus_graph::eval::{Evaluator, Workspace};
+use certus_lang::system::{ActionRole, Output, System};
+use certus_sim::Random;
+
+use crate::extract::{ExtractOptions, Extraction, Given};
+use crate::lattice::{Lattice, Unit};
+use crate::moves::{Choice, Moves};
+
+/// Episodes to be run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Episodes {
+    /// How many.
+    pub count: usize,
+    /// How many steps each has at most.
+    pub steps: usize,
+}
+
+/// What both policies earned.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Compared {
+    /// The network's return in each episode.
+    pub network: Vec<f64>,
+    /// The extracted policy's return in each episode.
+    pub extracted: Vec<f64>,
+    /// Every unit that an episode came through, by its first fine places, with what the extracted policy does in it.
+    pub units: BTreeMap<Vec<u64>, Given>,
+}
+
+/// Five numbers of a box plot: the smallest, the quartiles, the largest.
+pub fn five_numbers(values: &[f64]) -> [f64; 5] {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let at = |share: f64| {
+        let place = share * (sorted.len().max(1) - 1) as f64;
+        let (low, high) = (place.floor() as usize, place.ceil() as usize);
+        match (sorted.get(low), sorted.get(high)) {
+            (Some(a), Some(b)) => a + (b - a) * (place - place.floor()),
+            _ => f64::NAN,
+        }
+    };
+    [0.0, 0.25, 0.5, 0.75, 1.0].map(at)
+}
+
+/// Runs episodes with the network and with the policy that is extracted from it.
+pub fn compare(
+    system: &System,
+    lattice: &Lattice,
+    options: ExtractOptions,
+    episodes: Episodes,
+    stop: &dyn Fn() -> bool,
+) -> Result<Option<Compared>, String> {
+    let roles = &system.roles;
+    let Some(reward) = roles.reward else {
+        return Err(format!("{} declares no `reward`, so there are no returns to compare", system.name));
+    };
+    if !system.init_is_box {
+        return Err(format!("the initial states of {} are no box, so none can be drawn", system.name));
+    }
+    let wanted: Vec<Output> = [reward].into_iter().chain(roles.terminal.map(|own| own.truth)).collect();
+    let mut players = [
+        Player::new(system, lattice, Moves::with(system, &wanted, false)?, None)?,
+        Player::new(system, lattice, Moves::with(system, &wanted, true)?, Some(options))?,
+    ];
+    let mut earned = [Vec::new(), Vec::new()];
+    for (player, earned) in players.iter_mut().zip(&mut earned) {
+        let mut runs: Vec<Episode> = (0..episodes.count).map(|run| Episode::new(system, options.seed, run)).collect();
+        for _ in 0..episodes.steps {
+            if stop() {
+                return Ok(None);
+            }
+            player.step(system, &mut runs).map_err(|error| error.to_string())?;
+            if runs.iter().all(|run| run.over) {
+                break;
+            }
+        }
+        *earned = runs.iter().map(|run| run.sum).collect();
+    }
+    let [network, extracted] = earned;
+    let units = std::mem::take(&mut players[1].known).into_iter().collect();
+    Ok(Some(Compared { network, extracted, units }))
+}
+
+struct Episode {
+    state: Vec<f64>,
+    random: Random,
+    sum: f64,
+    over: bool,
+}
+
+impl Episode {
+    fn new(system: &System, seed: u64, run: usize) -> Episode {
+        let mut random = Random::new(seed, run as u64);
+        let ends = system.init_box.0.iter().zip(&system.init_box.1);
+        Episode { state: ends.map(|(&low, &high)| random.between(low, high)).collect(), random, sum: 0.0, over: false }
+    }
+}
+
+/// A policy that makes steps.
+struct Player<'a> {
+    lattice: &'a Lattice,
+    moves: Moves,
+    policy: Evaluator<f64>,
+    steps: Vec<Evaluator<f64>>,
+    extraction: Option<Extraction>,
+    known: HashMap<Vec<u64>, Given>,
+    workspace: Workspace<f64>,
+}
+
+impl<'a> Player<'a> {
+    fn new(
+        system: &System,
+        lattice: &'a Lattice,
+        moves: Moves,
+        options: Option<ExtractOptions>,
+    ) -> Result<Player<'a>, String> {
+        let extraction = options.map(|own| Extraction::new(system, &moves, own)).transpose();
+        Ok(Player {
+            lattice,
+            policy: Evaluator::new(&moves.policy),
+            steps: moves.moves.iter().map(|own| Evaluator::new(&own.step)).collect(),
+            extraction: extraction.map_err(|error| error.to_string())?,
+            moves,
+            known: HashMap::new(),
+            workspace: Workspace::default(),
+        })
+    }
+
+    /// One step of all episodes that are not over.
+    fn step(&mut self, system: &System, runs: &mut [Episode]) -> Result<(), certus_graph::GraphError> {
+        let open: Vec<usize> = (0..runs.len()).filter(|&run| !runs[run].over).collect();
+        if let Some(extraction) = &self.extraction {
+            let mut missing: Vec<Unit> = Vec::new();
+            for &run in &open {
+                let unit = self.lattice.whole(&runs[run].state);
+                if !self.known.contains_key(&unit.places) && !missing.contains(&unit) {
+                    missing.push(unit);
+                }
+            }
+            for units in missing.chunks(256) {
+                for (unit, given) in units.iter().zip(extraction.actions(self.lattice, units)?) {
+                    self.known.insert(unit.places.clone(), given);
+                }
+            }
+        }
+        // Runs that make the same move make it together.
+        let mut groups: BTreeMap<usize, Vec<(usize, Vec<f64>)>> = BTreeMap::new();
+        for &run in &open {
+            let own = &mut runs[run];
+            let mut numbers = own.state.clone();
+            let inputs = system.inputs.iter().flat_map(|input| input.lower.iter().zip(&input.upper));
+            numbers.extend(inputs.map(|(&low, &high)| own.random.between(low, high)));
+            let given = match self.extraction {
+                Some(_) => self.known.get(&self.lattice.whole(&own.state).places).cloned(),
+                None => None,
+            };
+            let labels = self.labels(system, &numbers, given.as_ref(), &mut own.random)?;
+            numbers.extend(given.into_iter().flat_map(|given| given.outputs));
+            let place = self.moves.moves.iter().position(|own| own.labels == labels).unwrap_or(0);
+            groups.entry(place).or_default().push((run, numbers));
+        }
+        for (place, members) in groups {
+            let step = &self.steps[place];
+            let count = members.len();
+            let rows = members[0].1.len();
+            let table: Vec<f64> =
+                (0..rows).flat_map(|row| members.iter().map(move |(_, numbers)| numbers[row])).collect();
+            let mut slices: Vec<&[f64]> = Vec::new();
+            let mut row = 0;
+            for port in step.graph().inputs() {
+                let elements = step.graph().elements(port.node);
+                slices.push(&table[row * count..(row + elements) * count]);
+                row += elements;
+            }
+            step.run(&mut self.workspace, &slices, count)?;
+            let states = system.states.len();
+            for (at, (run, _)) in members.iter().enumerate() {
+                let own = &mut runs[*run];
+                let ended =
+                    system.roles.terminal.is_some() && step.output(&self.workspace, &slices, states + 1)[at] != 0.0;
+                if ended {
+                    own.over = true;
+                    continue;
+                }
+                own.sum += step.output(&self.workspace, &slices, states)[at];
+                let next = (0..states).flat_map(|variable| {
+                    let values = step.output(&self.workspace, &slices, variable);
+                    (0..values.len() / count).map(move |element| values[element * count + at])
+                });
+                own.state = next.collect();
+                let mut inside = own.state.iter().zip(&self.lattice.axes);
+                own.over = !inside.all(|(value, axis)| axis.lower <= *value && *value <= axis.upper);
+            }
+        }
+        Ok(())
+    }
+
+    /// The label of every choice of one run.
+    fn labels(
+        &mut self,
+        system: &System,
+        numbers: &[f64],
+        given: Option<&Given>,
+        random: &mut Random,
+    ) -> Result<Vec<usize>, certus_graph::GraphError> {
+        if self.moves.choices.is_empty() {
+            return Ok(Vec::new());
+        }
+        let largest = match given {
+            Some(given) => given.labels.clone(),
+            None => {
+                let graph = self.policy.graph();
+                let mut slices: Vec<Vec<f64>> = Vec::new();
+                let mut rest = numbers;
+                for port in graph.inputs() {
+                    let elements = graph.elements(port.node);
+                    // What stands for labels of others is not read by a policy that runs before them.
+                    let (own, after) = rest.split_at(elements.min(rest.len()));
+                    slices.push(if own.len() == elements { own.to_vec() } else { vec![0.0; elements] });
+                    rest = after;
+                }
+                let slices: Vec<&[f64]> = slices.iter().map(Vec::as_slice).collect();
+                self.policy.run(&mut self.workspace, &slices, 1)?;
+                let outputs = graph.outputs().len();
+                (system.policies.len()..outputs)
+                    .map(|output| {
+                        let own = self.policy.output(&self.workspace, &slices, output);
+                        own.iter().position(|&value| value != 0.0).unwrap_or(0)
+                    })
+                    .collect()
+            }
+        };
+        let mut largest = largest.into_iter();
+        let labels = self.moves.choices.iter().map(|choice| match choice {
+            Choice::Largest(_) => largest.next().unwrap_or(0),
+            Choice::Chance(place) => Random::pick(system.chances[*place].probabilities.iter().copied(), random.unit()),
+            Choice::Random(place) => {
+                debug_assert!(matches!(system.roles.actions[*place], ActionRole::Softmax { .. }));
+                (random.bits() % system.actions[*place].labels.len() as u64) as usize
+            }
+        });
+        Ok(labels.collect())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quartiles_of_five_numbers_are_those_numbers() {
+        assert_eq!(five_numbers(&[3.0, 1.0, 5.0, 2.0, 4.0]), [1.0, 2.0, 3.0, 4.0, 5.0]);
+        assert_eq!(five_numbers(&[2.0, 4.0]), [2.0, 2.5, 3.0, 3.5, 4.0]);
+        assert!(five_numbers(&[]).iter().all(|value| value.is_nan()));
+    }
+}

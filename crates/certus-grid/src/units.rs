@@ -1,0 +1,291 @@
+//! The units that were met: packed, numbered in the order in which they were met, with what is known of each.
+//!
+//! A unit takes its packed words, four to eight bytes of a hash table, a class, and the corners of the boxes that its successors meet.
+//! Which units a box meets is worked out where it is asked for, so a thousand successors cost no more than one.
+
+use crate::expand::Expansion;
+use crate::lattice::{DEPTH, Lattice, MOST_AXES, MOST_WORDS};
+
+/// Where nothing is known yet.
+pub const UNKNOWN: u16 = u16::MAX;
+
+/// The flag of units in which a run may end.
+const MAY_END: u8 = 0x80;
+
+/// All units that were met.
+pub struct Units {
+    words: usize,
+    keys: Vec<u64>,
+    /// Numbers of units plus one, by their keys' hashes; zero where there is none.
+    table: Vec<u32>,
+    /// What the automaton can read there.
+    classes: Vec<u16>,
+    /// Where the boxes of its successors begin, counted in boxes.
+    begins: Vec<u32>,
+    /// How many there are, and whether a run may end there.
+    counts: Vec<u8>,
+    boxes: Vec<u64>,
+    /// In which coordinates a unit is halved; empty until one is.
+    halved: Vec<u32>,
+    /// How many units are halved.
+    halvings: usize,
+}
+
+fn hash(key: &[u64]) -> u64 {
+    key.iter().fold(0, |hash: u64, &word| {
+        let mixed = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        mixed ^ (mixed >> 32)
+    })
+}
+
+impl Units {
+    /// None yet.
+    pub fn new(lattice: &Lattice) -> Units {
+        Units {
+            words: lattice.words(),
+            keys: Vec::new(),
+            table: vec![0; 1 << 10],
+            classes: Vec::new(),
+            begins: Vec::new(),
+            counts: Vec::new(),
+            boxes: Vec::new(),
+            halved: Vec::new(),
+            halvings: 0,
+        }
+    }
+
+    /// How many there are.
+    pub fn len(&self) -> usize {
+        self.classes.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.classes.is_empty()
+    }
+
+    /// How many are halved.
+    pub fn halvings(&self) -> usize {
+        self.halvings
+    }
+
+    /// How many bytes they take.
+    pub fn bytes(&self) -> usize {
+        8 * self.keys.capacity()
+            + 4 * self.table.capacity()
+            + 2 * self.classes.capacity()
+            + 4 * self.begins.capacity()
+            + self.counts.capacity()
+            + 8 * self.boxes.capacity()
+            + 4 * self.halved.capacity()
+    }
+
+    /// A packed unit.
+    pub fn key(&self, unit: u32) -> &[u64] {
+        &self.keys[unit as usize * self.words..][..self.words]
+    }
+
+    /// The number of a unit, new or not; nothing if there are no numbers left.
+    pub fn number(&mut self, key: &[u64]) -> Option<u32> {
+        let mask = self.table.len() - 1;
+        let mut at = hash(key) as usize & mask;
+        loop {
+            match self.table[at] {
+                0 => break,
+                // Comparing slices calls a function; most keys are one word.
+                found if self.words == 1 && self.keys[found as usize - 1] == key[0] => return Some(found - 1),
+                found if self.words > 1 && self.key(found - 1) == key => return Some(found - 1),
+                _ => at = (at + 1) & mask,
+            }
+        }
+        let number = u32::try_from(self.len()).ok().filter(|&number| number < u32::MAX - 1)?;
+        self.keys.extend_from_slice(key);
+        self.classes.push(UNKNOWN);
+        self.begins.push(0);
+        self.counts.push(0);
+        if !self.halved.is_empty() {
+            self.halved.push(0);
+        }
+        self.table[at] = number + 1;
+        if self.len() * 4 > self.table.len() * 3 {
+            self.grow();
+        }
+        Some(number)
+    }
+
+    fn grow(&mut self) {
+        let size = self.table.len() * 2;
+        self.table = Vec::new();
+        let mut table = vec![0u32; size];
+        for (number, key) in self.keys.chunks_exact(self.words).enumerate() {
+            let mut at = hash(key) as usize & (size - 1);
+            while table[at] != 0 {
+                at = (at + 1) & (size - 1);
+            }
+            table[at] = number as u32 + 1;
+        }
+        self.table = table;
+    }
+
+    /// Whether a unit was expanded.
+    pub fn is_expanded(&self, unit: u32) -> bool {
+        self.classes[unit as usize] != UNKNOWN
+    }
+
+    /// What the automaton can read in a unit.
+    pub fn class(&self, unit: u32) -> u16 {
+        self.classes[unit as usize]
+    }
+
+    /// Whether a run may end in a unit.
+    pub fn may_end(&self, unit: u32) -> bool {
+        self.counts[unit as usize] & MAY_END != 0
+    }
+
+    /// Notes what can happen in a unit: one of an expansion, whose boxes begin at some word. Says where the next one's do; nothing if there are no
+    /// numbers left.
+    pub fn expanded(&mut self, unit: u32, class: u16, from: &Expansion, place: usize, begin: usize) -> Option<usize> {
+        let count = usize::from(from.counts[place]);
+        let end = begin + count * 2 * self.words;
+        self.classes[unit as usize] = class;
+        self.begins[unit as usize] = u32::try_from(self.boxes.len() / (2 * self.words)).ok()?;
+        self.counts[unit as usize] = from.counts[place] | if from.may_end[place] { MAY_END } else { 0 };
+        self.boxes.extend_from_slice(&from.images[begin..end]);
+        Some(end)
+    }
+
+    /// In which coordinates a unit is halved, as bits.
+    pub fn halved(&self, unit: u32) -> u32 {
+        self.halved.get(unit as usize).copied().unwrap_or(0)
+    }
+
+    /// Halves a unit in some coordinates.
+    pub fn halve(&mut self, unit: u32, axes: u32) {
+        self.halved.resize(self.len(), 0);
+        self.halvings += usize::from(self.halved[unit as usize] == 0);
+        self.halved[unit as usize] = axes;
+    }
+
+    /// The boxes that contain a unit's next states, each as its two packed corners.
+    fn corners(&self, unit: u32, place: usize) -> (&[u64], &[u64]) {
+        let at = (self.begins[unit as usize] as usize + place) * 2 * self.words;
+        (&self.boxes[at..at + self.words], &self.boxes[at + self.words..at + 2 * self.words])
+    }
+
+    /// Calls the function with every unit that a successor of some unit may be in, new ones included. False if there are no numbers left.
+    pub fn each_successor(&mut self, lattice: &Lattice, unit: u32, visit: &mut dyn FnMut(&mut Units, u32)) -> bool {
+        let count = usize::from(self.counts[unit as usize] & !MAY_END);
+        for place in 0..count {
+            let mut meeting = Places::default();
+            let (low, high) = self.corners(unit, place);
+            for axis in 0..lattice.axes.len() {
+                meeting.low[axis] = lattice.unpack(low, axis).0;
+                meeting.high[axis] = lattice.unpack(high, axis).0;
+            }
+            if !self.each_meeting(lattice, &meeting, visit) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Calls the function with every unit that meets a box, new ones included. False if there are no numbers left.
+    pub fn each_meeting(
+        &mut self,
+        lattice: &Lattice,
+        meeting: &Places,
+        visit: &mut dyn FnMut(&mut Units, u32),
+    ) -> bool {
+        let axes = lattice.axes.len();
+        let levels = [0u32; MOST_AXES];
+        let mut at = [0u64; MOST_AXES];
+        let mut places = [0u64; MOST_AXES];
+        let mut key = [0u64; MOST_WORDS];
+        for (at, low) in at.iter_mut().zip(&meeting.low).take(axes) {
+            *at = low >> DEPTH;
+        }
+        loop {
+            for (place, at) in places.iter_mut().zip(&at).take(axes) {
+                *place = at << DEPTH;
+            }
+            lattice.pack(&places[..axes], &levels[..axes], &mut key);
+            let Some(number) = self.number(&key[..self.words]) else { return false };
+            if self.halvings > 0 && self.halved(number) != 0 {
+                if !self.each_part(lattice, number, meeting, visit) {
+                    return false;
+                }
+            } else {
+                visit(self, number);
+            }
+            // The next whole unit of the box, like the digits of a number.
+            let mut axis = 0;
+            while axis < axes {
+                if at[axis] < meeting.high[axis] >> DEPTH {
+                    at[axis] += 1;
+                    break;
+                }
+                at[axis] = meeting.low[axis] >> DEPTH;
+                axis += 1;
+            }
+            if axis == axes {
+                return true;
+            }
+        }
+    }
+
+    /// The same for the parts of a halved unit.
+    fn each_part(
+        &mut self,
+        lattice: &Lattice,
+        unit: u32,
+        meeting: &Places,
+        visit: &mut dyn FnMut(&mut Units, u32),
+    ) -> bool {
+        let mut pending = vec![unit];
+        while let Some(unit) = pending.pop() {
+            let halved = self.halved(unit);
+            if halved == 0 {
+                visit(self, unit);
+                continue;
+            }
+            for part in self.parts(lattice, unit, halved) {
+                let meets = (0..lattice.axes.len()).all(|axis| {
+                    let first = part.places[axis];
+                    first <= meeting.high[axis] && meeting.low[axis] < first + part.extent(axis)
+                });
+                if meets {
+                    let mut key = [0u64; MOST_WORDS];
+                    lattice.pack(&part.places, &part.levels, &mut key);
+                    let Some(number) = self.number(&key[..self.words]) else { return false };
+                    pending.push(number);
+                }
+            }
+        }
+        true
+    }
+
+    fn parts(&self, lattice: &Lattice, unit: u32, halved: u32) -> Vec<crate::lattice::Unit> {
+        let mut parts = vec![lattice.unit(self.key(unit))];
+        for axis in (0..lattice.axes.len()).filter(|axis| halved >> axis & 1 == 1) {
+            let mut more = Vec::with_capacity(2 * parts.len());
+            for mut part in parts {
+                part.levels[axis] += 1;
+                let mut other = part.clone();
+                other.places[axis] += other.extent(axis);
+                more.push(part);
+                more.push(other);
+            }
+            parts = more;
+        }
+        parts
+    }
+}
+
+/// A box of fine places, ends included.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Places {
+    /// First places.
+    pub low: [u64; MOST_AXES],
+    /// Last places.
+    pub high: [u64; MOST_AXES],
+}

@@ -1,0 +1,90 @@
+//! On systems with finitely many states, written as continuous ones, the engine agrees with a search of the finite graph.
+
+use certus_automata::{emptiness, explicit, formula, graph, parse, system, translate};
+use certus_check::Verdict;
+use certus_grid::{Options, check};
+use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_solver::Budget;
+use proptest::prelude::*;
+
+const FORMULAS: &[&str] = &[
+    "G p",
+    "F p",
+    "G (p -> F q)",
+    "F G p",
+    "G F p",
+    "p U q",
+    "p W q",
+    "X X q",
+    "F[0,3] p",
+    "G[1,2] p",
+    "(G F p) -> (G F q)",
+    "G (p -> X q)",
+    "F (p & X q)",
+];
+
+/// A state `x` near an integer; two tables of successors between which chance chooses.
+fn source(tables: &[Vec<usize>; 2], atoms: &[Vec<bool>; 2], formula: &str) -> String {
+    let states = tables[0].len();
+    let lookup = |table: &[usize]| {
+        let last = table[states - 1].to_string();
+        (0..states - 1).rev().fold(last, |rest, state| format!("if x < {state}.5 then {} else ({rest})", table[state]))
+    };
+    let members = |own: &[bool]| {
+        let near = (0..states).filter(|&state| own[state]).map(|state| format!("abs(x - {state}) < 0.3"));
+        let near: Vec<String> = near.collect();
+        if near.is_empty() { "x < -5".to_owned() } else { near.join(" | ") }
+    };
+    format!(
+        "system finite\nstate x in [-0.5, {states}.5]\nchance c of {{ one: 0.5, other: 0.5 }}\n\
+         next x = match c {{ one: ({}), other: ({}) }}\ninit x in [-0.09, 0.09]\n\
+         define p = {}\ndefine q = {}\nproperty wish = {formula}\n",
+        lookup(&tables[0]),
+        lookup(&tables[1]),
+        members(&atoms[0]),
+        members(&atoms[1]),
+    )
+}
+
+/// Whether every run of the finite graph satisfies the formula.
+fn holds(tables: &[Vec<usize>; 2], atoms: &[Vec<bool>; 2], text: &str) -> bool {
+    let mut file = "system 1\natoms p q\ninitial 0\n".to_owned();
+    for state in 0..tables[0].len() {
+        let names: Vec<&str> =
+            ["p", "q"].iter().zip(atoms).filter(|(_, own)| own[state]).map(|(name, _)| *name).collect();
+        file += &format!("state {state} {} -> {} {}\n", names.join(" "), tables[0][state], tables[1][state]);
+    }
+    let mut graph = explicit::Explicit::read(&file).unwrap();
+    let (mut store, mut names) = (formula::Formulas::new(), formula::Names(vec!["p".to_owned(), "q".to_owned()]));
+    let wish = parse::parse(text, &mut store, &mut names).unwrap();
+    let violation = store.not(wish);
+    let automaton = translate::translate(&mut store, violation, &names, &translate::Options::default()).unwrap();
+    let mut product = system::Product::new(&mut graph, automaton);
+    emptiness::emptiness(&mut product, &mut graph::never).is_empty()
+}
+
+fn tables() -> impl Strategy<Value = ([Vec<usize>; 2], [Vec<bool>; 2])> {
+    (2usize..6).prop_flat_map(|states| {
+        let table = prop::collection::vec(0..states, states);
+        let atom = prop::collection::vec(any::<bool>(), states);
+        ([table.clone(), table], [atom.clone(), atom])
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(256))]
+    #[test]
+    fn verdicts_are_those_of_the_finite_graph((tables, atoms) in tables(), which in 0..FORMULAS.len()) {
+        let text = source(&tables, &atoms, FORMULAS[which]);
+        let system = load_str(&text, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+        let options = Options { widths: vec![0.18], refinements: Some(0), ..Options::default() };
+        let (outcome, report) = check(&system, &system.properties[0], &options, &Budget::default(), &mut |_| {}).unwrap();
+        let expected = holds(&tables, &atoms, FORMULAS[which]);
+        let found = matches!(outcome.verdict, Verdict::Holds(_));
+        prop_assert_eq!(found, expected, "{} {:?}\n{}", FORMULAS[which], outcome.verdict, text);
+        // A violation is shown by a run that was made again; here every abstract run is one of the system's.
+        let violated = matches!(outcome.verdict, Verdict::Violated(_));
+        prop_assert_eq!(violated, !expected, "{} {:?}\n{}", FORMULAS[which], outcome.verdict, text);
+        prop_assert!(report.refinements == 0);
+    }
+}

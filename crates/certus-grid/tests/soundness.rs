@@ -1,0 +1,195 @@
+//! What is said of a unit is true of every state in it: atoms, actions and successors of samples.
+
+use std::path::PathBuf;
+
+use certus_graph::eval::evaluate;
+use certus_grid::expand::Expander;
+use certus_grid::extract::{ExtractOptions, Extraction};
+use certus_grid::lattice::{DEPTH, Lattice, Unit};
+use certus_grid::moves::Moves;
+use certus_grid::{Options, Policy, check};
+use certus_lang::system::{AtomId, System};
+use certus_lang::{LowerOptions, load_file};
+use certus_sim::Random;
+use certus_solver::Budget;
+use proptest::prelude::*;
+
+fn zoo(name: &str) -> System {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../zoo/{name}/{name}.certus"));
+    load_file(path, &LowerOptions::default()).unwrap()
+}
+
+/// Systems with the widths of their units.
+fn systems() -> Vec<(System, Vec<f64>)> {
+    vec![
+        (zoo("mountain_car"), vec![0.01, 0.002]),
+        (zoo("gym_pendulum"), vec![0.02, 0.1]),
+        (zoo("b1"), vec![0.05, 0.05]),
+        (zoo("b2"), vec![0.01, 0.02]),
+        (zoo("ball"), vec![0.3, 0.5]),
+        (zoo("lanekeeping"), vec![0.05; 4]),
+    ]
+}
+
+/// What can be at each of a few states of a unit.
+fn check_unit(system: &System, widths: &[f64], shares: &[f64], halvings: u32, extracted: bool, seed: u64) {
+    let lattice = Lattice::new(system, widths).unwrap();
+    let atoms: Vec<AtomId> = (0..system.atoms.len()).map(AtomId).collect();
+    let moves = Moves::new(system, &atoms, extracted).unwrap();
+    let extraction = || Extraction::new(system, &moves, ExtractOptions::default()).unwrap();
+    let expander = Expander::new(system, &lattice, &moves, atoms.len(), extracted.then(extraction)).unwrap();
+    let axes = lattice.axes.len();
+    // A unit near the initial states, where systems are at home.
+    let centre = (0..axes).map(|axis| {
+        let (low, high) = (system.init_box.0[axis], system.init_box.1[axis]);
+        let reach = 20.0 * widths[axis];
+        (low - reach + (high - low + 2.0 * reach) * shares[axis])
+            .clamp(lattice.axes[axis].lower, lattice.axes[axis].upper)
+    });
+    let centre: Vec<f64> = centre.collect();
+    let places: Vec<u64> = (0..axes)
+        .map(|axis| lattice.axes[axis].place(centre[axis]) >> (DEPTH - halvings) << (DEPTH - halvings))
+        .collect();
+    let unit = Unit { places, levels: vec![halvings; axes] };
+    let mut key = vec![0; lattice.words()];
+    lattice.pack(&unit.places, &unit.levels, &mut key);
+    let expansion = expander.expand(&key).unwrap();
+    let given = extracted.then(|| {
+        let whole = lattice.whole(&centre);
+        extraction().actions(&lattice, &[whole]).unwrap().remove(0)
+    });
+    let mut random = Random::new(seed, 7);
+    for _ in 0..12 {
+        let state: Vec<f64> = (0..axes)
+            .map(|axis| {
+                let (low, high) = lattice.ends(&key, axis);
+                random.between(low, high)
+            })
+            .collect();
+        let mut values: Vec<f64> = state.clone();
+        let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
+        values.extend(inputs.map(|(&low, &high)| random.between(low, high)));
+        // Which move is made there.
+        let mut arguments: Vec<Vec<f64>> = Vec::new();
+        let mut rest = values.as_slice();
+        for variable in system.states.iter().chain(&system.inputs) {
+            let (own, after) = rest.split_at(variable.len);
+            arguments.push(own.to_vec());
+            rest = after;
+        }
+        let one_hots: Vec<Vec<f64>> = moves.policy.inputs()[arguments.len()..]
+            .iter()
+            .map(|port| {
+                let labels = moves.policy.elements(port.node);
+                let chosen = (random.bits() % labels as u64) as usize;
+                (0..labels).map(|label| f64::from(u8::from(label == chosen))).collect()
+            })
+            .collect();
+        let all: Vec<&[f64]> = arguments.iter().chain(&one_hots).map(Vec::as_slice).collect();
+        let network = evaluate(&moves.policy, &all).unwrap();
+        let policies = system.policies.len();
+        let mut chosen = one_hots.iter().map(|own| own.iter().position(|&value| value != 0.0).unwrap());
+        let mut largest = network[policies..].iter().map(|own| own.iter().position(|&value| value != 0.0).unwrap());
+        let mut extracted_labels = given.iter().flat_map(|given| given.labels.iter().copied());
+        let labels: Vec<usize> = moves
+            .choices
+            .iter()
+            .map(|choice| match choice {
+                certus_grid::moves::Choice::Largest(_) if extracted => extracted_labels.next().unwrap(),
+                certus_grid::moves::Choice::Largest(_) => largest.next().unwrap(),
+                _ => chosen.next().unwrap(),
+            })
+            .collect();
+        let Some(own) = moves.moves.iter().find(|own| own.labels == labels) else { continue };
+        if let Some(given) = &given {
+            let mut rest = given.outputs.as_slice();
+            for policy in &system.policies {
+                let (own, after) = rest.split_at(policy.len);
+                arguments.push(own.to_vec());
+                rest = after;
+            }
+        }
+        let slices: Vec<&[f64]> = arguments.iter().map(Vec::as_slice).collect();
+        let made = evaluate(&own.step, &slices).unwrap();
+        let next: Vec<f64> = made[..system.states.len()].concat();
+        let truths = expansion.truths[0];
+        for atom in 0..atoms.len() {
+            let holds = made[system.states.len() + atom][0] != 0.0;
+            let said = (truths.yes >> atom & 1 == 1, truths.no >> atom & 1 == 1);
+            assert!(said != (!holds, holds), "{}: atom {atom} at {state:?} is {holds}", system.name);
+        }
+        let allowed = system.roles.assume.is_none() || made[made.len() - 1][0] != 0.0;
+        let inside = next.iter().zip(&lattice.axes).all(|(value, axis)| axis.lower <= *value && *value <= axis.upper);
+        if !allowed || !inside {
+            assert!(expansion.may_end[0], "{}: a run ends at {state:?}", system.name);
+            continue;
+        }
+        let words = lattice.words();
+        let contained = expansion.images.chunks_exact(2 * words).any(|corners| {
+            (0..axes).all(|axis| {
+                let place = lattice.axes[axis].place(next[axis]);
+                let (low, high) =
+                    (lattice.unpack(&corners[..words], axis).0, lattice.unpack(&corners[words..], axis).0);
+                // The samples themselves are rounded, by less than a fine place.
+                low <= place + 1 && place <= high + 1
+            })
+        });
+        assert!(contained, "{}: {state:?} goes to {next:?}", system.name);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+    #[test]
+    fn samples_do_what_their_unit_says(
+        which in 0usize..6,
+        shares in prop::array::uniform4(0.0..1.0f64),
+        halvings in 0u32..4,
+        extracted in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        let (system, widths) = systems().swap_remove(which);
+        check_unit(&system, &widths, &shares, halvings, extracted, seed);
+    }
+}
+
+#[test]
+fn an_extracted_policy_does_not_depend_on_who_asks_when() {
+    let system = zoo("mountain_car");
+    let lattice = Lattice::new(&system, &[0.01, 0.002]).unwrap();
+    let moves = Moves::new(&system, &[], true).unwrap();
+    let extraction = Extraction::new(&system, &moves, ExtractOptions::default()).unwrap();
+    let states = (0..200).map(|place| [-1.19 + 0.008 * f64::from(place), -0.06 + 0.0006 * f64::from(place)]);
+    let units: Vec<Unit> = states.map(|state| lattice.whole(&state)).collect();
+    let together = extraction.actions(&lattice, &units).unwrap();
+    let apart: Vec<_> = units
+        .iter()
+        .rev()
+        .map(|unit| extraction.actions(&lattice, std::slice::from_ref(unit)).unwrap().remove(0))
+        .collect();
+    assert_eq!(together, apart.into_iter().rev().collect::<Vec<_>>());
+    // Labels change somewhere among these units, and some unit takes more than the first five states.
+    assert!(together.iter().any(|given| given.labels != together[0].labels));
+    assert!(together.iter().any(|given| given.asked > 5));
+}
+
+#[test]
+fn results_do_not_depend_on_the_threads() {
+    let system = zoo("b2");
+    let property = system.property("reaches_goal").unwrap();
+    for policy in [Policy::Network, Policy::Extracted(ExtractOptions::default())] {
+        let options = Options { widths: vec![0.02], policy, ..Options::default() };
+        let options = Options { widths: vec![options.widths[0]; 2], ..options };
+        let results: Vec<_> = [1, 2]
+            .into_iter()
+            .map(|threads| {
+                let budget = Budget { threads, ..Budget::default() };
+                let (outcome, mut report) = check(&system, property, &options, &budget, &mut |_| {}).unwrap();
+                (report.expanding, report.handing) = (0.0, 0.0);
+                (outcome, report)
+            })
+            .collect();
+        assert_eq!(results[0], results[1]);
+        assert!(results[0].1.units > 500);
+    }
+}

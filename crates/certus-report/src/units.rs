@@ -1,0 +1,157 @@
+//! Units of a state space that can be reached, darker the later, and box plots beside one another.
+
+use crate::svg::{Anchor, Drawing, text_width};
+
+/// An axis.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Axis {
+    /// What it shows.
+    pub name: String,
+    /// Where it begins.
+    pub lower: f64,
+    /// Where it ends.
+    pub upper: f64,
+}
+
+/// A unit.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Unit {
+    /// Its ends to the right.
+    pub across: (f64, f64),
+    /// Its ends upwards.
+    pub up: (f64, f64),
+    /// The step after which it was met.
+    pub step: usize,
+}
+
+/// Units to draw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Units {
+    /// The first line.
+    pub title: String,
+    /// What runs to the right.
+    pub across: Axis,
+    /// What runs upwards.
+    pub up: Axis,
+    /// The units.
+    pub units: Vec<Unit>,
+    /// The last line.
+    pub caption: String,
+}
+
+const LEFT: f64 = 90.0;
+const TOP: f64 = 44.0;
+const WIDTH: f64 = 560.0;
+const HEIGHT: f64 = 380.0;
+
+/// A picture of units. Nothing if an axis has no extent.
+pub fn draw(own: &Units) -> Option<String> {
+    let extent = |axis: &Axis| axis.upper - axis.lower;
+    if !(extent(&own.across) > 0.0 && extent(&own.up) > 0.0) {
+        return None;
+    }
+    let width = (LEFT + WIDTH + 30.0).max(text_width(&own.title) * 1.3 + 40.0).max(text_width(&own.caption) + 40.0);
+    let mut drawing = Drawing::new(width, TOP + HEIGHT + 80.0);
+    drawing.heading(16.0, 26.0, &own.title);
+    let right = |value: f64| LEFT + WIDTH * (value - own.across.lower) / extent(&own.across);
+    let above = |value: f64| TOP + HEIGHT * (1.0 - (value - own.up.lower) / extent(&own.up));
+    let last = own.units.iter().map(|unit| unit.step).max().unwrap_or(0).max(1);
+    for unit in &own.units {
+        let (x, end) = (right(unit.across.0), right(unit.across.1));
+        let (top, bottom) = (above(unit.up.1), above(unit.up.0));
+        // From light to dark as time goes on, in lightness alone, so grey is enough.
+        let share = unit.step as f64 / last as f64;
+        let level = |light: f64, dark: f64| (light + (dark - light) * share).round() as u8;
+        let fill = format!("#{:02x}{:02x}{:02x}", level(178.0, 23.0), level(213.0, 55.0), level(235.0, 94.0));
+        // A unit that is thinner than a line is drawn as one.
+        drawing.rectangle([x, top, (end - x).max(0.7), (bottom - top).max(0.7)], &fill, "none", "");
+    }
+    frame(&mut drawing, &own.across, &own.up, right, above);
+    drawing.text(16.0, TOP + HEIGHT + 64.0, Anchor::Start, &own.caption);
+    Some(drawing.finish(""))
+}
+
+fn frame(drawing: &mut Drawing, across: &Axis, up: &Axis, right: impl Fn(f64) -> f64, above: impl Fn(f64) -> f64) {
+    drawing.rectangle([LEFT, TOP, WIDTH, HEIGHT], "none", "#333", "");
+    for tick in crate::map::ticks(across.lower, across.upper) {
+        let x = right(tick);
+        drawing.line([x, TOP + HEIGHT, x, TOP + HEIGHT + 5.0]);
+        drawing.text(x, TOP + HEIGHT + 19.0, Anchor::Middle, &crate::map::number(tick));
+    }
+    for tick in crate::map::ticks(up.lower, up.upper) {
+        let y = above(tick);
+        drawing.line([LEFT - 5.0, y, LEFT, y]);
+        drawing.text(LEFT - 9.0, y + 4.0, Anchor::End, &crate::map::number(tick));
+    }
+    drawing.text(LEFT + WIDTH / 2.0, TOP + HEIGHT + 38.0, Anchor::Middle, &across.name);
+    drawing.upright_text(20.0, TOP + HEIGHT / 2.0, &up.name);
+}
+
+/// Five numbers with a name: the smallest, the quartiles, the largest.
+pub type Plot = (String, [f64; 5]);
+
+/// Box plots of some samples, beside one another. Nothing if a number is not finite or there is none.
+pub fn box_plots(title: &str, quantity: &str, plots: &[Plot]) -> Option<String> {
+    let numbers = || plots.iter().flat_map(|(_, five)| five.iter().copied());
+    if plots.is_empty() || numbers().any(|number| !number.is_finite()) {
+        return None;
+    }
+    let (lowest, highest) = numbers().fold((f64::INFINITY, f64::NEG_INFINITY), |(a, b), n| (a.min(n), b.max(n)));
+    let room = if highest > lowest { (highest - lowest) / 20.0 } else { 1.0 };
+    let up = Axis { name: quantity.to_owned(), lower: lowest - room, upper: highest + room };
+    let above = |value: f64| TOP + HEIGHT * (1.0 - (value - up.lower) / (up.upper - up.lower));
+    let mut drawing = Drawing::new(LEFT + WIDTH + 30.0, TOP + HEIGHT + 60.0);
+    drawing.heading(16.0, 26.0, title);
+    let across = Axis { name: String::new(), lower: 0.0, upper: 0.0 };
+    let column = WIDTH / plots.len() as f64;
+    for (place, (name, [least, first, median, third, most])) in plots.iter().enumerate() {
+        let middle = LEFT + column * (place as f64 + 0.5);
+        let half = (column / 4.0).min(50.0);
+        drawing.line([middle, above(*least), middle, above(*first)]);
+        drawing.line([middle, above(*third), middle, above(*most)]);
+        for end in [least, most] {
+            drawing.line([middle - half / 2.0, above(*end), middle + half / 2.0, above(*end)]);
+        }
+        let title = format!("{name}: {least}, {first}, {median}, {third}, {most}");
+        drawing.rectangle(
+            [middle - half, above(*third), 2.0 * half, (above(*first) - above(*third)).max(0.5)],
+            "#d5ebf7",
+            "#333",
+            &title,
+        );
+        drawing.bold_line([middle - half, above(*median), middle + half, above(*median)]);
+        drawing.text(middle, TOP + HEIGHT + 19.0, Anchor::Middle, name);
+    }
+    frame(&mut drawing, &across, &up, |_| LEFT - 1000.0, above);
+    Some(drawing.finish(""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn later_units_are_darker() {
+        let axis = |name: &str| Axis { name: name.to_owned(), lower: 0.0, upper: 2.0 };
+        let unit = |at: f64, step| Unit { across: (at, at + 1.0), up: (0.0, 1.0), step };
+        let own = Units {
+            title: "a & b".to_owned(),
+            across: axis("p"),
+            up: axis("v"),
+            units: vec![unit(0.0, 0), unit(1.0, 9)],
+            caption: String::new(),
+        };
+        let picture = draw(&own).unwrap();
+        assert!(picture.contains(r##"x="90" y="234" width="280" height="190" fill="#b2d5eb""##), "{picture}");
+        assert!(picture.contains(r##"x="370" y="234" width="280" height="190" fill="#17375e""##), "{picture}");
+        assert!(picture.contains("a &amp; b"));
+        assert!(draw(&Units { up: Axis { upper: 0.0, ..axis("v") }, ..own }).is_none());
+    }
+
+    #[test]
+    fn a_box_stands_between_its_quartiles() {
+        let picture = box_plots("returns", "return", &[("network".to_owned(), [0.0, 1.0, 2.0, 3.0, 4.0])]).unwrap();
+        assert!(picture.contains("network: 0, 1, 2, 3, 4"), "{picture}");
+        assert!(box_plots("returns", "return", &[("none".to_owned(), [f64::NAN; 5])]).is_none());
+    }
+}

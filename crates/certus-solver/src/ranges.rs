@@ -1,0 +1,553 @@
+//! Ranges of a graph's outputs over many boxes at once, in one pass from front to back.
+//!
+//! What [`crate::Lines`] finds by substitution backwards costs a pass per output; engines that cover a space with very many small
+//! boxes want one pass, and over small boxes lose little by it. An element's value is `centre + Σ slope · symbol + error`, where each input
+//! brings a symbol in [−1, 1] and the error is known by its size. Without symbols that is interval arithmetic with centres and
+//! radii; with them it remembers how values depend on the inputs, which matters where a policy acts against what the plant
+//! does. Every range is sound over the reals; rounding goes into the errors as in the solver's affine forms, but what a curve bends becomes error at once, so that a layer is one
+//! matrix product for centres and slopes and one for errors.
+
+use certus_graph::lower::lower;
+use certus_graph::ops::{Arg, Operator};
+use certus_graph::{Graph, GraphError, Interval};
+
+use crate::bound::program::{Layer, Program, Role};
+use crate::bound::zonotope::band::band;
+use crate::bound::{ROOM, gamma};
+use crate::relaxation::Curve;
+
+/// A graph prepared for ranges.
+pub struct Ranges {
+    program: Program,
+    /// For each flattened output its node and element.
+    outputs: Vec<(usize, usize)>,
+    /// For each node, the last one that reads it.
+    last_reader: Vec<usize>,
+}
+
+/// How much is remembered of where values come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Forms {
+    /// Nothing: intervals alone.
+    None,
+    /// Their dependence on each of the first so many inputs.
+    Affine(usize),
+}
+
+/// The outputs over some boxes. Tables are element-major: output i of box b at `i * boxes + b`.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Enclosed {
+    /// Lower ends.
+    pub lower: Vec<f64>,
+    /// Upper ends.
+    pub upper: Vec<f64>,
+    /// How many symbols there are.
+    pub symbols: usize,
+    /// Centres and slopes of the affine forms: output i of box b at `(i * (1 + symbols) + column) * boxes + b`.
+    pub forms: Vec<f64>,
+    /// Sizes of the errors of the affine forms.
+    pub errors: Vec<f64>,
+}
+
+/// The values of one node over all boxes.
+#[derive(Default)]
+struct Values {
+    /// Centres and slopes: element i, column k of box b at `(i * columns + k) * boxes + b`.
+    forms: Vec<f64>,
+    errors: Vec<f64>,
+    lower: Vec<f64>,
+    upper: Vec<f64>,
+}
+
+/// What all nodes share.
+#[derive(Clone, Copy)]
+struct Shape {
+    boxes: usize,
+    /// The centre and the symbols.
+    columns: usize,
+}
+
+impl Ranges {
+    /// Prepares a graph.
+    pub fn new(graph: &Graph) -> Result<Ranges, GraphError> {
+        let program = Program::new(lower(graph)?);
+        let ports = program.graph.outputs().iter();
+        let outputs: Vec<(usize, usize)> = ports
+            .flat_map(|port| (0..program.graph.elements(port.node)).map(|element| (port.node.index(), element)))
+            .collect();
+        let mut last_reader = vec![0; program.roles.len()];
+        for (reader, node) in program.graph.nodes().iter().enumerate() {
+            node.inputs.iter().for_each(|argument| last_reader[argument.index()] = reader);
+        }
+        outputs.iter().for_each(|&(node, _)| last_reader[node] = usize::MAX);
+        Ok(Ranges { program, outputs, last_reader })
+    }
+
+    /// How many numbers the inputs have together.
+    pub fn inputs(&self) -> usize {
+        self.program.inputs
+    }
+
+    /// How many numbers the outputs have together.
+    pub fn outputs(&self) -> usize {
+        self.outputs.len()
+    }
+
+    /// Every output over some boxes, whose ends are given element-major: input i of box b at `i * boxes + b`.
+    pub fn enclose(&self, lower: &[f64], upper: &[f64], boxes: usize, forms: Forms) -> Enclosed {
+        let program = &self.program;
+        let symbols = match forms {
+            Forms::None => 0,
+            Forms::Affine(count) => count.min(program.inputs),
+        };
+        let shape = Shape { boxes, columns: 1 + symbols };
+        let mut values: Vec<Values> = Vec::with_capacity(program.roles.len());
+        let mut scratch = Vec::new();
+        for (node, role) in program.roles.iter().enumerate() {
+            let elements = program.sizes[node];
+            let own = match role {
+                Role::Input(offset) => {
+                    let rows = offset * boxes..(offset + elements) * boxes;
+                    shape.input(*offset, &lower[rows.clone()], &upper[rows])
+                }
+                Role::Affine(layer) => shape.affine(layer, &values, elements, &mut scratch),
+                Role::Curve(curve, argument) => shape.curve(curve, &values[*argument], elements),
+                Role::Product(left, right) => shape.product(&values[*left], &values[*right], elements, left == right),
+                Role::Movement(sources) => shape.movement(sources, &values),
+                Role::Opaque => shape.opaque(program, node, &values),
+            };
+            values.push(own);
+            for argument in &program.graph.nodes()[node].inputs {
+                if self.last_reader[argument.index()] == node {
+                    values[argument.index()] = Values::default();
+                }
+            }
+        }
+        let mut found = Enclosed { symbols, ..Enclosed::default() };
+        for &(node, element) in &self.outputs {
+            let own = &values[node];
+            let row = element * boxes..(element + 1) * boxes;
+            found.lower.extend_from_slice(&own.lower[row.clone()]);
+            found.upper.extend_from_slice(&own.upper[row.clone()]);
+            found.errors.extend_from_slice(&own.errors[row]);
+            let columns = shape.columns * boxes;
+            found.forms.extend_from_slice(&own.forms[element * columns..(element + 1) * columns]);
+        }
+        found
+    }
+}
+
+impl Shape {
+    fn new_values(self, elements: usize) -> Values {
+        let cells = elements * self.boxes;
+        Values {
+            forms: vec![0.0; cells * self.columns],
+            errors: vec![0.0; cells],
+            lower: vec![f64::NEG_INFINITY; cells],
+            upper: vec![f64::INFINITY; cells],
+        }
+    }
+
+    /// |centre| and Σ|slope| of every cell; sums are off by a share of themselves.
+    fn reach(self, values: &Values) -> (Vec<f64>, Vec<f64>) {
+        let cells = values.errors.len();
+        let (mut centres, mut radii) = (Vec::with_capacity(cells), vec![0.0; cells]);
+        for (row, radii) in values.forms.chunks_exact(self.columns * self.boxes).zip(radii.chunks_exact_mut(self.boxes))
+        {
+            centres.extend(row[..self.boxes].iter().map(|centre| centre.abs()));
+            for slopes in row[self.boxes..].chunks_exact(self.boxes) {
+                radii.iter_mut().zip(slopes).for_each(|(radius, slope)| *radius += slope.abs());
+            }
+        }
+        let above = 1.0 + gamma(self.columns);
+        radii.iter_mut().for_each(|radius| *radius *= above);
+        (centres, radii)
+    }
+
+    /// Ends become the common part with the forms', and forms that say less than the ends give way to them.
+    fn settle(self, values: &mut Values) {
+        for at in 0..values.errors.len() {
+            self.settle_cell(values, at);
+        }
+    }
+
+    /// The same where nothing is known but the forms: whole rows at once.
+    fn settle_fresh(self, values: &mut Values) {
+        let mut sizes = vec![0.0; self.boxes];
+        for (element, row) in values.forms.chunks_exact(self.columns * self.boxes).enumerate() {
+            let cells = element * self.boxes..(element + 1) * self.boxes;
+            let (centres, slopes) = row.split_at(self.boxes);
+            sizes.copy_from_slice(&values.errors[cells.clone()]);
+            for slopes in slopes.chunks_exact(self.boxes) {
+                sizes.iter_mut().zip(slopes).for_each(|(size, slope)| *size += slope.abs());
+            }
+            // One factor for the roundings of the sum, and room for those of both ends.
+            let share = 1.0 + gamma(self.columns + 1);
+            for (size, centre) in sizes.iter_mut().zip(centres) {
+                *size = *size * share + 2.0 * f64::EPSILON * (centre.abs() + *size) + f64::MIN_POSITIVE;
+            }
+            let ends = values.lower[cells.clone()].iter_mut().zip(&mut values.upper[cells]);
+            for ((low, high), (centre, size)) in ends.zip(centres.iter().zip(&sizes)) {
+                (*low, *high) = (centre - size, centre + size);
+            }
+        }
+        let unbounded = |at: usize, values: &Values| !(values.lower[at].is_finite() && values.upper[at].is_finite());
+        for at in 0..values.errors.len() {
+            if unbounded(at, values) {
+                let row = at / self.boxes * self.columns * self.boxes + at % self.boxes;
+                (0..self.columns).for_each(|column| values.forms[row + column * self.boxes] = 0.0);
+                (values.errors[at], values.lower[at], values.upper[at]) =
+                    (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY);
+            }
+        }
+    }
+
+    fn settle_cell(self, values: &mut Values, at: usize) {
+        let row = at / self.boxes * self.columns * self.boxes + at % self.boxes;
+        let mut radius = 0.0;
+        for column in 1..self.columns {
+            radius += values.forms[row + column * self.boxes].abs();
+        }
+        // Sums of magnitudes are off by a share of themselves.
+        let size = (radius * (1.0 + gamma(self.columns)) + values.errors[at]).next_up();
+        let centre = values.forms[row];
+        let bounded = size.is_finite() && centre.is_finite();
+        if bounded {
+            let (low, high) = ((centre - size).next_down(), (centre + size).next_up());
+            let (low, high) = (low.max(values.lower[at]), high.min(values.upper[at]));
+            // Both are sound, so they meet.
+            if low <= high {
+                (values.lower[at], values.upper[at]) = (low, high);
+            }
+        }
+        let (middle, half) = middle(values.lower[at], values.upper[at]);
+        if !(bounded && values.errors[at] <= half) {
+            (0..self.columns).for_each(|column| values.forms[row + column * self.boxes] = 0.0);
+            values.forms[row] = if half.is_finite() { middle } else { 0.0 };
+            values.errors[at] = half;
+        }
+    }
+
+    fn input(self, offset: usize, lower: &[f64], upper: &[f64]) -> Values {
+        let elements = lower.len() / self.boxes.max(1);
+        let mut values = self.new_values(elements);
+        values.lower.copy_from_slice(lower);
+        values.upper.copy_from_slice(upper);
+        for element in 0..elements {
+            // Column 0 is the centre.
+            let column = (offset + element + 1 < self.columns).then_some(offset + element + 1);
+            for index in 0..self.boxes {
+                let at = element * self.boxes + index;
+                let (middle, half) = middle(lower[at], upper[at]);
+                let row = element * self.columns * self.boxes + index;
+                values.forms[row] = middle;
+                match column.filter(|_| half.is_finite()) {
+                    Some(column) => values.forms[row + column * self.boxes] = half,
+                    None => values.errors[at] = half,
+                }
+            }
+        }
+        values
+    }
+
+    fn affine(self, layer: &Layer, values: &[Values], elements: usize, scratch: &mut Vec<f64>) -> Values {
+        let (boxes, width) = (self.boxes, self.columns * self.boxes);
+        let mut own = self.new_values(elements);
+        for (row, &bias) in own.forms.chunks_exact_mut(width).zip(&layer.bias) {
+            row[..boxes].fill(bias);
+        }
+        let mut weight_slack = vec![0.0; boxes];
+        let (mut longest, mut exact) = (0, vec![true; boxes]);
+        for term in &layer.terms {
+            let argument = &values[term.argument];
+            term.weights.mul_acc(&argument.forms, &mut own.forms, width, scratch);
+            let columns = term.weights.cols();
+            longest = longest.max(columns);
+            let factor = gamma(columns + layer.terms.len());
+            let (centres, radii) = self.reach(argument);
+            let errors: Vec<f64> = argument
+                .errors
+                .iter()
+                .zip(centres.iter().zip(&radii))
+                .map(|(error, (centre, radius))| error + factor * (centre + radius) * ROOM)
+                .collect();
+            for (at, error) in errors.iter().enumerate() {
+                exact[at % boxes] &= *error == 0.0;
+                weight_slack[at % boxes] += term.weight_error * (error + centres[at] + radii[at]) * ROOM;
+            }
+            term.magnitudes.mul_acc(&errors, &mut own.errors, boxes, scratch);
+        }
+        let share = 1.0 + gamma(longest + layer.terms.len());
+        let sums = gamma(layer.terms.len() + 2);
+        for (row, errors) in own.errors.chunks_exact_mut(boxes).enumerate() {
+            let rest = sums * layer.bias[row].abs() + layer.bias_error[row];
+            for (index, error) in errors.iter_mut().enumerate() {
+                // Nothing was added to the bias where all arguments are zero.
+                *error = match exact[index] {
+                    true => layer.bias_error[row],
+                    false => (*error * share + weight_slack[index] + rest) * ROOM + f64::MIN_POSITIVE,
+                };
+            }
+        }
+        self.settle_fresh(&mut own);
+        own
+    }
+
+    fn curve(self, curve: &Curve, argument: &Values, elements: usize) -> Values {
+        let mut own = self.new_values(elements);
+        let stride = self.columns * self.boxes;
+        for at in 0..argument.errors.len() {
+            let range = Interval::new(argument.lower[at], argument.upper[at]);
+            let row = at / self.boxes * stride + at % self.boxes;
+            // Most curves are straight over small boxes, and then nothing is rounded.
+            let same = match *curve {
+                Curve::Relu => range.lo >= 0.0,
+                Curve::Clip { lower, upper } => lower <= range.lo && range.hi <= upper,
+                _ => false,
+            };
+            if same {
+                for column in 0..self.columns {
+                    own.forms[row + column * self.boxes] = argument.forms[row + column * self.boxes];
+                }
+                own.errors[at] = argument.errors[at];
+                (own.lower[at], own.upper[at]) = (range.lo, range.hi);
+                continue;
+            }
+            if let Curve::Relu = curve
+                && range.hi <= 0.0
+            {
+                (own.lower[at], own.upper[at]) = (0.0, 0.0);
+                continue;
+            }
+            let values = curve.enclose(range);
+            if values.lo == values.hi {
+                own.forms[row] = values.lo;
+                (own.lower[at], own.upper[at]) = (values.lo, values.hi);
+                continue;
+            }
+            let (slope, rest) = tangent(curve, range).unwrap_or_else(|| band(curve, range));
+            let (middle, half) = middle(rest.lo, rest.hi);
+            let mut reach = 0.0;
+            if slope != 0.0 {
+                for column in 0..self.columns {
+                    let part = argument.forms[row + column * self.boxes];
+                    own.forms[row + column * self.boxes] = slope * part;
+                    reach += part.abs();
+                }
+            }
+            own.forms[row] += middle;
+            let rounding = 2.0 * f64::EPSILON * (slope.abs() * reach * (1.0 + gamma(self.columns)) + middle.abs());
+            let tail = if slope == 0.0 { 0.0 } else { slope.abs() * argument.errors[at] + rounding };
+            let constant = slope == 0.0 && half == 0.0;
+            own.errors[at] = if constant { 0.0 } else { (tail + half) * ROOM + f64::MIN_POSITIVE };
+            (own.lower[at], own.upper[at]) = (values.lo, values.hi);
+            self.settle_cell(&mut own, at);
+        }
+        own
+    }
+
+    /// x·y = m·y + n·x − m·n + (x − m)(y − n) about the middles of both ranges.
+    fn product(self, x: &Values, y: &Values, elements: usize, square: bool) -> Values {
+        let mut own = self.new_values(elements);
+        let stride = self.columns * self.boxes;
+        for at in 0..own.errors.len() {
+            let (x_range, y_range) = (Interval::new(x.lower[at], x.upper[at]), Interval::new(y.lower[at], y.upper[at]));
+            let values = if square { x_range.powi(2) } else { x_range * y_range };
+            (own.lower[at], own.upper[at]) = (values.lo, values.hi);
+            if values.lo == values.hi {
+                own.forms[at / self.boxes * stride + at % self.boxes] = values.lo;
+                continue;
+            }
+            let ((m, x_half), (n, y_half)) = (middle(x_range.lo, x_range.hi), middle(y_range.lo, y_range.hi));
+            let row = at / self.boxes * stride + at % self.boxes;
+            let (mut x_reach, mut y_reach) = (0.0, 0.0);
+            for column in 0..self.columns {
+                let place = row + column * self.boxes;
+                own.forms[place] = n * x.forms[place] + m * y.forms[place];
+                x_reach += x.forms[place].abs();
+                y_reach += y.forms[place].abs();
+            }
+            let remainder = if x_half == 0.0 || y_half == 0.0 { 0.0 } else { (x_half * y_half).next_up() };
+            // A square's remainder is never negative.
+            let (shift, half) = if square { (remainder / 2.0, (remainder / 2.0).next_up()) } else { (0.0, remainder) };
+            own.forms[row] += shift - m * n;
+            let size = n.abs() * x_reach + m.abs() * y_reach + (m * n).abs() + shift;
+            let errors = n.abs() * x.errors[at] + m.abs() * y.errors[at] + half;
+            let error = (errors + gamma(4 + self.columns) * size) * ROOM + f64::MIN_POSITIVE;
+            // 0 · ∞ is no number, and then nothing is known but the range.
+            own.errors[at] = if error.is_nan() { f64::INFINITY } else { error };
+            self.settle_cell(&mut own, at);
+        }
+        own
+    }
+
+    fn movement(self, sources: &[(usize, usize)], values: &[Values]) -> Values {
+        let (boxes, width) = (self.boxes, self.columns * self.boxes);
+        let mut own = Values::default();
+        for &(argument, element) in sources {
+            let from = &values[argument];
+            own.forms.extend_from_slice(&from.forms[element * width..(element + 1) * width]);
+            own.errors.extend_from_slice(&from.errors[element * boxes..(element + 1) * boxes]);
+            own.lower.extend_from_slice(&from.lower[element * boxes..(element + 1) * boxes]);
+            own.upper.extend_from_slice(&from.upper[element * boxes..(element + 1) * boxes]);
+        }
+        own
+    }
+
+    fn opaque(self, program: &Program, node: usize, values: &[Values]) -> Values {
+        let arguments = &program.graph.nodes()[node].inputs;
+        let shape = &program.graph.nodes()[node].shape;
+        let mut own = self.new_values(program.sizes[node]);
+        let mut result = vec![Interval::ENTIRE; program.sizes[node]];
+        for index in 0..self.boxes {
+            let ranges: Vec<Vec<Interval>> = arguments
+                .iter()
+                .map(|id| {
+                    let from = &values[id.index()];
+                    let cells = (0..program.sizes[id.index()]).map(|element| element * self.boxes + index);
+                    cells.map(|at| Interval::new(from.lower[at], from.upper[at])).collect()
+                })
+                .collect();
+            let pairs = arguments.iter().zip(&ranges);
+            let args: Vec<Arg<'_, Interval>> =
+                pairs.map(|(&id, values)| Arg { shape: program.graph.shape(id), values }).collect();
+            program.graph.nodes()[node].op.enclose(&args, shape, &mut result);
+            for (element, range) in result.iter().enumerate() {
+                let at = element * self.boxes + index;
+                (own.lower[at], own.upper[at], own.errors[at]) = (range.lo, range.hi, f64::INFINITY);
+            }
+        }
+        self.settle(&mut own);
+        own
+    }
+}
+
+/// A smooth curve about the middle of a narrow range: its slope there, and what its value may be beyond slope · x, by the largest second derivative.
+fn tangent(curve: &Curve, range: Interval) -> Option<(f64, Interval)> {
+    let (m, half) = middle(range.lo, range.hi);
+    // The largest |f''|, rounded up.
+    let bend = match curve {
+        Curve::Tanh => 0.77,
+        Curve::Sigmoid => 0.0963,
+        Curve::Sin | Curve::Cos => 1.0,
+        _ => return None,
+    };
+    if !(half < 0.25 && m.abs() < 1e6) {
+        return None;
+    }
+    let at = Interval::point(m);
+    let (value, slope) = match curve {
+        Curve::Tanh => {
+            let value = at.tanh();
+            (value, 1.0 - value.lo * value.lo)
+        }
+        Curve::Sigmoid => {
+            let value = at.sigmoid();
+            (value, value.lo * (1.0 - value.lo))
+        }
+        Curve::Sin => (at.sin(), m.cos()),
+        _ => (at.cos(), -m.sin()),
+    };
+    // The slope is within 1e-14 of the exact one: each comes from a number below one in size that is off by a few units in its last place.
+    let remainder = (bend / 2.0 * half * half + 1e-14 * half) * ROOM + f64::MIN_POSITIVE;
+    let rest = value - Interval::point(slope) * at;
+    Some((slope, rest.widen(remainder)))
+}
+
+/// A number near the middle of a range, and how far from it the range reaches.
+fn middle(lo: f64, hi: f64) -> (f64, f64) {
+    if lo == hi {
+        return (lo, 0.0);
+    }
+    let middle = lo / 2.0 + hi / 2.0;
+    if !middle.is_finite() {
+        return (0.0, f64::INFINITY);
+    }
+    (middle, (hi - middle).max(middle - lo).next_up())
+}
+
+#[cfg(test)]
+mod tests {
+    use certus_graph::ops::{Add, Cos, Mul, Relu, Sigmoid, Sin, Sub, Tanh};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// relu(x − y) + sin(x)·y − x·x + tanh(2x)·cos(y) + sigmoid(x), in which x occurs again and again.
+    fn sample() -> Graph {
+        let mut graph = Graph::new();
+        let x = graph.input("x", &[1]);
+        let y = graph.input("y", &[1]);
+        let mut apply = |op: certus_graph::Op, arguments: &[certus_graph::NodeId]| graph.apply(op, arguments).unwrap();
+        let difference = apply(Sub.into(), &[x, y]);
+        let bent = apply(Relu.into(), &[difference]);
+        let wave = apply(Sin.into(), &[x]);
+        let product = apply(Mul.into(), &[wave, y]);
+        let square = apply(Mul.into(), &[x, x]);
+        let twice = apply(Add.into(), &[x, x]);
+        let (flat, shift) = (apply(Tanh.into(), &[twice]), apply(Cos.into(), &[y]));
+        let second = apply(Mul.into(), &[flat, shift]);
+        let last = apply(Sigmoid.into(), &[x]);
+        let sum = apply(Add.into(), &[bent, product]);
+        let sum = apply(Sub.into(), &[sum, square]);
+        let sum = apply(Add.into(), &[sum, second]);
+        let all = apply(Add.into(), &[sum, last]);
+        graph.output("f", all);
+        graph
+    }
+
+    fn value(x: f64, y: f64) -> f64 {
+        (x - y).max(0.0) + x.sin() * y - x * x + (2.0 * x).tanh() * y.cos() + 1.0 / (1.0 + (-x).exp())
+    }
+
+    proptest! {
+        #[test]
+        fn ranges_contain_samples(
+            corner in prop::array::uniform2(-3.0..3.0f64),
+            width in prop::array::uniform2(prop_oneof![0.0..1e-3f64, 0.0..1.0f64]),
+        ) {
+            let ranges = Ranges::new(&sample()).unwrap();
+            let (low, high) = (corner, [corner[0] + width[0], corner[1] + width[1]]);
+            // Two boxes, so that the order of the elements matters.
+            let lower = [low[0], 0.0, low[1], 0.0];
+            let upper = [high[0], 1.0, high[1], 1.0];
+            for forms in [Forms::None, Forms::Affine(1), Forms::Affine(2)] {
+                let found = ranges.enclose(&lower, &upper, 2, forms);
+                for (i, j) in (0..=8).flat_map(|i| (0..=8).map(move |j| (f64::from(i) / 8.0, f64::from(j) / 8.0))) {
+                    for (index, (x, y)) in
+                        [(low[0] + i * (high[0] - low[0]), low[1] + j * (high[1] - low[1])), (i, j)].into_iter().enumerate()
+                    {
+                        let f = value(x, y);
+                        let (below, above) = (found.lower[index], found.upper[index]);
+                        prop_assert!(below <= f + 1e-13 && f - 1e-13 <= above, "{f} not in {below}..{above}");
+                        // The form itself is near the value: symbols are where the point is in its box.
+                        let symbols = [2.0 * i - 1.0, 2.0 * j - 1.0];
+                        let form: f64 = found.forms[index]
+                            + (0..found.symbols).map(|k| found.forms[(1 + k) * 2 + index] * symbols[k]).sum::<f64>();
+                        prop_assert!((form - f).abs() <= found.errors[index] * (1.0 + 1e-9) + 1e-12, "{form} for {f}");
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn forms_see_that_a_number_is_taken_from_itself() {
+        let mut graph = Graph::new();
+        let x = graph.input("x", &[1]);
+        let y = graph.input("y", &[1]);
+        let difference = graph.apply(Sub, &[x, y]).unwrap();
+        let bent = graph.apply(Relu, &[difference]).unwrap();
+        let all = graph.apply(Sub, &[bent, x]).unwrap();
+        graph.output("f", all);
+        let ranges = Ranges::new(&graph).unwrap();
+        let (lower, upper) = ([1.0, 0.0], [1.1, 0.0]);
+        let width = |forms| {
+            let found = ranges.enclose(&lower, &upper, 1, forms);
+            found.upper[0] - found.lower[0]
+        };
+        // x − x = 0 for y = 0 and positive x.
+        assert!(width(Forms::None) > 0.19);
+        assert!(width(Forms::Affine(2)) < 1e-9);
+    }
+}

@@ -1,0 +1,179 @@
+//! The grid engine among the others: its name, its options, its part of a result.
+
+use std::fmt;
+use std::str::FromStr;
+
+use certus_check::{CheckError, Engine, Outcome};
+use certus_grid::{Options, Policy, Report, Standing};
+use certus_lang::system::{Property, System};
+use certus_solver::Budget;
+use serde_json::{Map, Value, json};
+
+use super::names_of;
+use crate::output::json_number;
+
+/// How properties are checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Method {
+    /// By questions about runs.
+    Runs(Engine),
+    /// On a grid of units.
+    Grid,
+}
+
+impl Default for Method {
+    fn default() -> Self {
+        Method::Runs(Engine::default())
+    }
+}
+
+impl Method {
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Method::Runs(engine) => engine.name(),
+            Method::Grid => certus_grid::NAME,
+        }
+    }
+}
+
+impl fmt::Display for Method {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+impl FromStr for Method {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Method, String> {
+        if text == certus_grid::NAME {
+            return Ok(Method::Grid);
+        }
+        text.parse().map(Method::Runs).map_err(|message: String| format!("{message}, {}", certus_grid::NAME))
+    }
+}
+
+/// What the grid engine is to do.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct GridOptions {
+    /// Widths of units: of a state variable or an element of one, or of all that are not named.
+    pub widths: Vec<(Option<String>, f64)>,
+    /// Whose actions are taken.
+    pub policy: Policy,
+    /// How often units may be cut finer; none for as often as the budget allows.
+    pub refinements: Option<usize>,
+}
+
+/// How pictures call the number of steps from the initial states.
+const STEP: &str = "step";
+
+/// Widths for every number of a system's state.
+pub(crate) fn widths(system: &System, given: &[(Option<String>, f64)]) -> Result<Vec<f64>, String> {
+    if given.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut widths = certus_grid::suggested_widths(system);
+    if let Some((_, width)) = given.iter().find(|(name, _)| name.is_none()) {
+        widths.fill(*width);
+    }
+    let elements = names_of(&system.states);
+    let variables: Vec<&str> =
+        system.states.iter().flat_map(|state| std::iter::repeat_n(state.name.as_str(), state.len)).collect();
+    for (name, width) in given.iter().filter_map(|(name, width)| name.as_ref().map(|name| (name, width))) {
+        let mut known = false;
+        for ((own, element), variable) in widths.iter_mut().zip(&elements).zip(&variables) {
+            if name == element || name == variable {
+                (*own, known) = (*width, true);
+            }
+        }
+        if !known {
+            return Err(format!("--width {name}: the state of {} has {}", system.name, elements.join(", ")));
+        }
+    }
+    Ok(widths)
+}
+
+/// Checks a property on a grid.
+pub(super) fn check(
+    system: &System,
+    property: &Property,
+    options: &GridOptions,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Standing),
+) -> Result<(Outcome, Report), CheckError> {
+    let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
+    let own = Options { widths, policy: options.policy, refinements: options.refinements };
+    certus_grid::check(system, property, &own, budget, watch)
+}
+
+/// A picture of the units that can be reached, over two of the names of the state's numbers, or of `step`. Without names: the first two, or the
+/// steps and the only one.
+pub fn units_picture(system: &System, title: &str, report: &Report, axes: &[String]) -> Result<String, String> {
+    use certus_report::units::{Axis, Unit, Units, draw};
+    let names = names_of(&system.states);
+    let chosen: Vec<String> = match (axes, names.as_slice()) {
+        ([], [only]) => vec![STEP.to_owned(), only.clone()],
+        ([], several) => several.iter().take(2).cloned().collect(),
+        (own, _) => own.to_vec(),
+    };
+    let [across, up] = chosen.as_slice() else { return Err("--axes takes two names".to_owned()) };
+    let place = |name: &String| match names.iter().position(|own| own == name) {
+        Some(place) => Ok(Some(place)),
+        None if name == STEP => Ok(None),
+        None => Err(format!("--axes {name}: there are {} and {STEP}", names.join(", "))),
+    };
+    let (across_at, up_at) = (place(across)?, place(up)?);
+    let last = report.layers.len().max(1) as f64;
+    let axis = |name: &String, at: Option<usize>| {
+        let (lower, upper) = at.map_or((0.0, last), |at| report.hull[at]);
+        let room = (upper - lower) / 50.0;
+        Axis { name: name.clone(), lower: lower - room, upper: upper + room }
+    };
+    let units = report.shown.iter().map(|unit| {
+        let ends = |at: Option<usize>| at.map_or((unit.step as f64, unit.step as f64 + 1.0), |at| unit.ends[at]);
+        Unit { across: ends(across_at), up: ends(up_at), step: unit.step }
+    });
+    let shown = match report.every {
+        1 => format!("{} units", report.units),
+        every => format!("every {every}th of {} units", report.units),
+    };
+    let picture = Units {
+        title: title.to_owned(),
+        across: axis(across, across_at),
+        up: axis(up, up_at),
+        units: units.collect(),
+        caption: format!(
+            "{shown} in {} steps, darker the later they were first met",
+            report.layers.len().saturating_sub(1)
+        ),
+    };
+    draw(&picture).ok_or_else(|| "nothing can be drawn: no unit was met".to_owned())
+}
+
+/// What an exploration looked like, as a document.
+pub(super) fn grid_document(system: &System, report: &Report) -> Value {
+    let names = names_of(&system.states);
+    let ends = |ends: &[(f64, f64)]| -> Value {
+        ends.iter().map(|&(low, high)| json!([json_number(low), json_number(high)])).collect::<Vec<_>>().into()
+    };
+    let widths: Map<String, Value> =
+        names.iter().cloned().zip(report.widths.iter().map(|&width| json_number(width))).collect();
+    let shown: Vec<Value> =
+        report.shown.iter().map(|unit| json!({"step": unit.step, "box": ends(&unit.ends)})).collect();
+    json!({
+        "policy": if report.extracted { "extracted" } else { "network" },
+        "widths": widths,
+        "automaton_states": report.automaton,
+        "units": report.units,
+        "bounded": report.expansions,
+        "bytes": report.bytes,
+        "refinements": report.refinements,
+        "halved": report.halved,
+        "new_units_per_step": report.layers,
+        "hull": ends(&report.hull),
+        "reachable": {"every": report.every, "units": shown},
+        "candidate": report.candidate.iter().map(|own| ends(own)).collect::<Vec<_>>(),
+        "seconds": {"bounds": json_number(report.expanding), "product": json_number(report.handing)},
+    })
+}

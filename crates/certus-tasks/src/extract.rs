@@ -1,0 +1,130 @@
+//! Extracts a policy from a network on a grid of units, and compares what both earn.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use certus_grid::extract::ExtractOptions;
+use certus_grid::lattice::Lattice;
+use certus_grid::returns::{Compared, Episodes, compare, five_numbers};
+use certus_lang::system::{ActionRole, System};
+use certus_report::units::box_plots;
+use serde_json::{Map, Value, json};
+
+use crate::check::{grid_widths, names_of, policy_names};
+use crate::failure::Failure;
+use crate::output::json_number;
+use crate::patience::{Waited, wait};
+use crate::{Effort, Loading, load_system};
+
+/// What is asked.
+#[derive(Clone, Debug)]
+pub struct Extract {
+    /// The system.
+    pub system: Loading,
+    /// Widths of units: of a state variable or an element of one, or of all that are not named.
+    pub widths: Vec<(Option<String>, f64)>,
+    /// How a unit's action is found.
+    pub options: ExtractOptions,
+    /// Episodes in which both are compared.
+    pub episodes: Episodes,
+    /// How much work it is worth.
+    pub effort: Effort,
+}
+
+/// What came out.
+pub struct Extracted {
+    /// The system.
+    pub system: System,
+    /// The grid.
+    pub lattice: Lattice,
+    /// Both policies' returns, and the units that were met.
+    pub compared: Compared,
+}
+
+/// Extracts a policy; nothing if the time was over first. `tick` is called now and then meanwhile.
+pub fn extract(task: &Extract, stop: &Arc<AtomicBool>, tick: impl FnMut()) -> Result<Option<Extracted>, Failure> {
+    let work = {
+        let (task, stop) = (task.clone(), Arc::clone(stop));
+        move || run(&task, &stop)
+    };
+    match wait(task.effort.deadline, stop, tick, work)? {
+        Waited::Done(done) => done,
+        Waited::Late | Waited::Stopped => Ok(None),
+    }
+}
+
+fn run(task: &Extract, stop: &AtomicBool) -> Result<Option<Extracted>, Failure> {
+    let system = load_system(&task.system)?;
+    let mut widths = grid_widths(&system, &task.widths).map_err(Failure::message)?;
+    if widths.is_empty() {
+        widths = certus_grid::suggested_widths(&system);
+    }
+    let lattice = Lattice::new(&system, &widths).map_err(Failure::message)?;
+    let deadline = task.effort.deadline;
+    let over = || stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let compared = compare(&system, &lattice, task.options, task.episodes, &over).map_err(Failure::message)?;
+    Ok(compared.map(|compared| Extracted { system, lattice, compared }))
+}
+
+/// The names of both policies with five numbers of their returns each.
+pub fn plots(own: &Extracted) -> [(String, [f64; 5]); 2] {
+    let count = own.compared.units.len();
+    [
+        ("network".to_owned(), five_numbers(&own.compared.network)),
+        (format!("extracted ({count} units)"), five_numbers(&own.compared.extracted)),
+    ]
+}
+
+/// Box plots of the returns.
+pub fn picture(own: &Extracted) -> Option<String> {
+    box_plots(
+        &format!("{}: returns of {} episodes", own.system.name, own.compared.network.len()),
+        "return",
+        &plots(own),
+    )
+}
+
+/// The extracted policy and what it earns as a document.
+pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
+    let system = &own.system;
+    let numbers = |values: &[f64]| values.iter().map(|&value| json_number(value)).collect::<Vec<Value>>();
+    let names = names_of(&system.states);
+    let axes: Vec<Value> = names
+        .iter()
+        .zip(&own.lattice.axes)
+        .map(|(name, axis)| json!({"name": name, "width": json_number(axis.width), "cut_at": json_number(axis.anchor)}))
+        .collect();
+    let policies = policy_names(system);
+    let actions = system.actions.iter().zip(&system.roles.actions);
+    let actions: Vec<_> = actions.filter(|(_, role)| matches!(role, ActionRole::Argmax { .. })).collect();
+    let units: Vec<Value> = own
+        .compared
+        .units
+        .iter()
+        .map(|(places, given)| {
+            let corner: Vec<f64> = places.iter().zip(&own.lattice.axes).map(|(&place, axis)| axis.cut(place)).collect();
+            let mut action = Map::new();
+            for (name, &value) in policies.iter().zip(&given.outputs) {
+                action.insert(name.clone(), json_number(value));
+            }
+            for ((own, _), &label) in actions.iter().zip(&given.labels) {
+                action.insert(own.name.clone(), own.labels[label].as_str().into());
+            }
+            json!({"from": numbers(&corner), "action": action, "samples": given.asked})
+        })
+        .collect();
+    let five = |values: &[f64]| {
+        let [least, first, median, third, most] = five_numbers(values).map(json_number);
+        json!({"least": least, "first_quartile": first, "median": median, "third_quartile": third, "most": most})
+    };
+    json!({
+        "system": system.name,
+        "samples": options.samples,
+        "significance": json_number(options.significance),
+        "seed": options.seed,
+        "axes": axes,
+        "returns": {"network": five(&own.compared.network), "extracted": five(&own.compared.extracted)},
+        "units": units,
+    })
+}

@@ -1,0 +1,71 @@
+//! `certus extract`: one action per unit, out of a network.
+
+use std::io::{IsTerminal, Write, stderr};
+
+use certus_grid::extract::ExtractOptions;
+use certus_grid::returns::Episodes;
+use certus_lang::LowerOptions;
+use certus_tasks::extract::{self, document, extract, picture, plots};
+use certus_tasks::{Effort, Loading};
+
+use super::stop_on_interrupt;
+use crate::Finding;
+use crate::arguments::Extract;
+use crate::failure::Failure;
+use crate::output::{Output, short, write_whole};
+use crate::progress::LiveLine;
+
+/// Extracts a policy.
+pub fn run(command: &Extract) -> Result<Finding, Failure> {
+    let options = ExtractOptions {
+        samples: usize::from(command.sampling.samples),
+        significance: command.sampling.significance,
+        seed: command.effort.seed,
+    };
+    let task = extract::Extract {
+        system: Loading {
+            path: command.file.clone(),
+            options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
+            networks: command.networks.clone(),
+            colour: stderr().is_terminal(),
+        },
+        widths: command.width.clone(),
+        options,
+        episodes: Episodes { count: command.episodes, steps: command.steps },
+        effort: Effort { deadline: command.effort.deadline()?, ..Effort::default() },
+    };
+    let stop = stop_on_interrupt()?;
+    for path in command.output.iter().chain(&command.picture) {
+        drop(Output::open(Some(path))?);
+    }
+    let mut line = LiveLine::new(command.effort.quiet);
+    let found = extract(&task, &stop, || line.show(|| "episodes".to_owned()))?;
+    drop(line);
+    let Some(found) = found else {
+        eprintln!("note: the time was over before the episodes were");
+        return Ok(Finding::Undecided);
+    };
+    let mut output = Output::open(None)?;
+    let (count, steps) = (command.episodes, command.steps);
+    writeln!(output, "{}: returns of {count} episodes of at most {steps} steps\n", found.system.name)?;
+    let plots = plots(&found);
+    let width = plots.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
+    writeln!(
+        output,
+        "  {:width$}  {:>10} {:>10} {:>10} {:>10} {:>10}",
+        "", "least", "quarter", "median", "quarter", "most"
+    )?;
+    for (name, five) in &plots {
+        let numbers: Vec<String> = five.iter().map(|&number| format!("{:>10}", short(number))).collect();
+        writeln!(output, "  {name:width$}  {}", numbers.join(" "))?;
+    }
+    output.finish()?;
+    if let Some(path) = &command.output {
+        write_whole(path, &format!("{:#}\n", document(&found, &options)))?;
+    }
+    if let Some(path) = &command.picture {
+        let drawn = picture(&found).ok_or_else(|| Failure::message("there are no returns to draw"))?;
+        write_whole(path, &drawn)?;
+    }
+    Ok(Finding::Good)
+}

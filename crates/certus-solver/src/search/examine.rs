@@ -56,7 +56,7 @@ const MOST_COLUMNS: usize = 16;
 const MOST_VARIABLES: usize = 60;
 
 /// Cuts that are tried out before one is chosen, by that strategy.
-const TRIED_CUTS: usize = 8;
+const TRIED_CUTS: usize = 24;
 
 /// The same for the strategy that is made of them.
 pub(crate) const LARGE_PROGRAM: usize = 200;

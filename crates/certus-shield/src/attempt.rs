@@ -1,9 +1,54 @@
-    /// A branch whose invariant contains a state and, if one is found, as large a box around it as possible. With the
-    /// identity for the whole of the initial states if that is the box and the invariant is a polynomial.
-    fn branch(&mut self, point: &[f64], first: bool) -> Option<(Branch, &'static str, Option<Identity>)> {
+//! One branch: programs worth trying for a box of states, and an invariant for one of them.
+
+use certus_audit::shield::{Branch, Convergence, Cover, DecreaseProof, Identity, Model, Shield, check, rational};
+
+use crate::barrier::{self, Found, Kind};
+use crate::candidates::{Search, equilibrium, fitted, random_search, regulators};
+use crate::convergence;
+use crate::ellipsoid;
+use crate::linear::spectral_radius;
+use crate::plant::{Policy, readable, short_power};
+use crate::polyhedron;
+use crate::polynomial::Poly;
+use crate::rollout::{Simulator, TRIAL_STEPS};
+use crate::synthesis::{Form, MOST_CUT, Work};
+
+/// Half-spaces of a polyhedron that is tried before polynomials, and after them.
+const FEW_HALFSPACES: usize = 64;
+const MANY_HALFSPACES: usize = 1500;
+
+/// A way to look for an invariant.
+#[derive(Clone, Copy, Debug)]
+pub enum Stage {
+    /// A polyhedron of so many half-spaces at most.
+    Polyhedron(usize),
+    /// A polynomial of this degree.
+    Polynomial(usize),
+}
+
+/// A program with where it came from.
+pub type Origin = (&'static str, Policy);
+
+/// A branch that was proved.
+#[derive(Clone, Debug)]
+pub struct Proved {
+    /// The branch.
+    pub branch: Branch,
+    /// Where its program came from.
+    pub origin: &'static str,
+    /// That the box that was asked for is inside, where a bound does not show it.
+    pub start: Option<Identity>,
+    /// That its program leads to the target, if there is one.
+    pub decrease: Option<DecreaseProof>,
+}
+
+impl Work<'_> {
+    /// A branch whose invariant contains a state and, if one is found, as large a box around it as possible; and whether
+    /// that box is all of the initial states.
+    pub fn branch(&mut self, point: &[f64], quick: bool) -> Option<(Proved, bool)> {
         let init = self.plant.init.clone();
         let mut share = 1.0;
-        let rounds = if init.len() <= MOST_CUT { 14 } else { 1 };
+        let rounds = if init.len() <= MOST_CUT && !quick { 14 } else { 1 };
         for round in 0..rounds {
             let region: Vec<(f64, f64)> =
                 init.iter()
@@ -13,15 +58,9 @@
                     })
                     .collect();
             // Random search pays where fitting alone did not, and is not repeated for every box.
-            let programs: Vec<(&'static str, Policy)> = self
-                .programs(&region, round == 0 || round == 6)
-                .into_iter()
-                .filter(|(_, policy)| {
-                    Simulator::new(&self.plant).survives(policy, &region, TRIAL_STEPS, self.options.seed).good
-                })
-                .collect();
+            let programs = self.surviving(self.programs(&region, round == 0 || round == 6), &region);
             // What is cheap to try is tried with every program first.
-            for stage in self.stages() {
+            for stage in self.stages(quick) {
                 for (origin, policy) in &programs {
                     if self.stopped() {
                         return None;
@@ -29,8 +68,8 @@
                     self.tried += 1;
                     let box_share = 100.0 * share;
                     (self.progress)(format!("attempt {} ({origin}, {stage:?}), box {box_share:.0} %", self.tried));
-                    if let Some((branch, identity)) = self.verify(policy, &region, stage) {
-                        return Some((branch, origin, identity.filter(|_| first && round == 0)));
+                    if let Some(proved) = self.verify(origin, policy, &region, stage) {
+                        return Some((proved, round == 0));
                     }
                 }
             }
@@ -39,8 +78,15 @@
         None
     }
 
+    /// The programs under which simulated runs from a box stay safe.
+    pub fn surviving(&self, programs: Vec<Origin>, region: &[(f64, f64)]) -> Vec<Origin> {
+        let simulator = Simulator::new(&self.plant);
+        let good = |policy: &Policy| simulator.survives(policy, region, TRIAL_STEPS, self.options.seed).good;
+        programs.into_iter().filter(|(_, policy)| good(policy)).collect()
+    }
+
     /// Programs worth trying for a box.
-    fn programs(&self, region: &[(f64, f64)], search: bool) -> Vec<(&'static str, Policy)> {
+    pub fn programs(&self, region: &[(f64, f64)], search: bool) -> Vec<Origin> {
         let mut all = Vec::new();
         let fit = fitted(&self.sketch, &self.points, &self.actions);
         all.extend(fit.clone().map(|policy| ("fitted to the network", readable(&policy))));
@@ -62,43 +108,73 @@
             }
         }
         let middle: Vec<f64> = region.iter().map(|(a, b)| 0.5 * (a + b)).collect();
-        let mut rests: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
-        for near in [vec![0.0; middle.len()], middle] {
-            rests.extend(equilibrium(&self.plant, &near).filter(|rest| !rests.contains(rest)));
-        }
-        for rest in &rests {
-            all.extend(regulators(&self.plant, rest).into_iter().map(|p| ("regulator", readable(&p))));
-        }
+        all.extend(self.regulators(&[vec![0.0; middle.len()], middle]));
         all
     }
 
+    /// Regulators around the equilibria near some states.
+    pub fn regulators(&self, near: &[Vec<f64>]) -> Vec<Origin> {
+        let mut rests: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
+        for near in near {
+            rests.extend(equilibrium(&self.plant, near).filter(|rest| !rests.contains(rest)));
+        }
+        let own = |rest| regulators(&self.plant, rest).into_iter().map(|p| ("regulator", readable(&p)));
+        rests.iter().flat_map(own).collect()
+    }
+
     /// What is tried for every program, in this order.
-    fn stages(&self) -> Vec<Stage> {
+    pub fn stages(&self, quick: bool) -> Vec<Stage> {
         let form = self.options.form;
         // The effort grows with the fourth power of the number of variables and more: asked for, it is made.
         let small = self.plant.states() + self.plant.choices.len() <= MOST_CUT;
         let mut stages = Vec::new();
-        if form != Form::Polynomial && self.plant.is_linear() {
+        if form != Form::Polynomial && self.linear.is_some() {
             stages.push(Stage::Polyhedron(FEW_HALFSPACES));
         }
         if form != Form::Polyhedron {
             stages.push(Stage::Polynomial(self.options.degree.unwrap_or(2)));
         }
-        if form != Form::Polynomial && self.plant.is_linear() && self.plant.states() <= 2 * MOST_CUT {
+        if form != Form::Polynomial && self.linear.is_some() && self.plant.states() <= 2 * MOST_CUT {
             stages.push(Stage::Polyhedron(MANY_HALFSPACES));
         }
-        if form != Form::Polyhedron && self.options.degree.is_none() && small {
+        if form != Form::Polyhedron && self.options.degree.is_none() && small && !quick {
             stages.push(Stage::Polynomial(4));
         }
         stages
     }
 
-    /// An invariant for a program that contains a box, accepted by the audit.
-    fn verify(&self, policy: &Policy, region: &[(f64, f64)], stage: Stage) -> Option<(Branch, Option<Identity>)> {
-        let degree = match stage {
-            Stage::Polyhedron(most) => return self.polyhedron(policy, region, most).map(|branch| (branch, None)),
-            Stage::Polynomial(degree) => degree,
+    /// An invariant for a program that contains a box, accepted by the audit; with the proof of convergence if there is a target.
+    pub fn verify(
+        &self,
+        origin: &'static str,
+        policy: &Policy,
+        region: &[(f64, f64)],
+        stage: Stage,
+    ) -> Option<Proved> {
+        let (branch, start) = match stage {
+            Stage::Polyhedron(most) => (self.polyhedron(policy, region, most)?, None),
+            Stage::Polynomial(degree) => self.polynomial(policy, region, degree)?,
         };
+        let decrease = match &self.target {
+            Some(target) => {
+                let accepted = |branch: &Branch, claimed: &Convergence| {
+                    let shield = Shield {
+                        convergence: Some(claimed.clone()),
+                        ..self.shield(vec![branch.clone()], Cover::Inside { branch: 0, identity: start.clone() })
+                    };
+                    self.accepts(&shield, region)
+                };
+                let deadline = self.options.deadline;
+                let found =
+                    convergence::search(&self.plant, std::slice::from_ref(&branch), target, &accepted, deadline)?;
+                Some(found.proofs.into_iter().next()?)
+            }
+            None => None,
+        };
+        Some(Proved { branch, origin, start, decrease })
+    }
+
+    fn polynomial(&self, policy: &Policy, region: &[(f64, f64)], degree: usize) -> Option<(Branch, Option<Identity>)> {
         for contraction in self.contractions(policy) {
             if self.stopped() {
                 return None;
@@ -127,9 +203,10 @@
     }
 
     fn polyhedron(&self, policy: &Policy, region: &[(f64, f64)], most: usize) -> Option<Branch> {
+        let linear = self.linear.as_ref()?;
         for strict_from in [1, 2] {
             let options = polyhedron::Options { strictness: 1e-6, strict_from, most };
-            let branch = polyhedron::search(&self.plant, policy, options, self.options.deadline);
+            let branch = polyhedron::search(linear, policy, region, options, self.options.deadline);
             if let Some(branch) = branch
                 && self.accepted(&branch, None, region)
             {
@@ -141,46 +218,20 @@
 
     /// Numbers λ worth trying: between what the linearisation contracts by, and one.
     fn contractions(&self, policy: &Policy) -> Vec<f64> {
-        let states = self.plant.states();
-        let rest = vec![0.0; states];
-        let actions: Vec<f64> = policy.iter().map(|p| p.value(&rest)).collect();
-        let (a, b) = self.plant.linearised(&rest, &actions);
-        let closed: Vec<Vec<f64>> = (0..states)
-            .map(|i| {
-                (0..states)
-                    .map(|j| {
-                        let through: f64 = b[i].iter().zip(policy).map(|(b, p)| b * p.derivative(j).value(&rest)).sum();
-                        a[i][j] + through
-                    })
-                    .collect()
-            })
-            .collect();
-        let radius = spectral_radius(&closed).powi(2).min(0.99999);
+        let radius = spectral_radius(&self.plant.closed_slopes(policy)).powi(2).min(0.99999);
         [0.5, 0.9, 0.2].iter().map(|share| short_power(radius + (1.0 - radius) * share)).collect()
     }
 
     /// Whether the audit accepts a branch for a box.
     fn accepted(&self, branch: &Branch, identity: Option<&Identity>, region: &[(f64, f64)]) -> bool {
-        let mut model = self.plant.model.clone();
-        let exact = region.iter().map(|&(a, b)| Some((rational(a)?, rational(b)?))).collect::<Option<Vec<_>>>();
-        let Some(exact) = exact else { return false };
-        model.init = exact;
         let cover = Cover::Inside { branch: 0, identity: identity.cloned() };
-        let shield = Shield {
-            path: String::new(),
-            digest: String::new(),
-            property: String::new(),
-            settings: Vec::new(),
-            domain: self.domain.clone(),
-            branches: vec![branch.clone()],
-            cover,
-        };
-        check(&model, &shield, &mut || {}).is_ok()
+        self.accepts(&self.shield(vec![branch.clone()], cover), region)
+    }
+
+    /// Whether the audit accepts a shield for a box in the place of the initial states.
+    fn accepts(&self, shield: &Shield, region: &[(f64, f64)]) -> bool {
+        let exact = region.iter().map(|&(a, b)| Some((rational(a)?, rational(b)?))).collect::<Option<Vec<_>>>();
+        let Some(init) = exact else { return false };
+        check(&Model { init, ..self.plant.model.clone() }, shield, &mut || {}).is_ok()
     }
 }
-
-/// A number of at most 24 binary digits after the point: it enters products of exact numbers.
-fn short_power(value: f64) -> f64 {
-    (value * 16_777_216.0).round() / 16_777_216.0
-}
-

@@ -1,5 +1,18 @@
-/// The box that invariants lie in: what the property allows, and where it allows everything, what a regulator needs.
-fn choose_domain(plant: &Plant, seed: u64) -> Vec<Range> {
+//! The box that invariants lie in.
+
+use certus_audit::shield::{Range, rational};
+
+use crate::candidates::{equilibrium, regulators};
+use crate::plant::Plant;
+use crate::rollout::{Simulator, TRIAL_STEPS};
+
+/// How much farther than a regulator needs, and than the network goes, the domain reaches where the property leaves it open.
+const ROOMY: f64 = 3.0;
+const ROOMY_FOR_THE_NETWORK: f64 = 1.5;
+
+/// What the property allows, and where it allows everything, what a regulator needs; and, if it is given, what the network
+/// does.
+pub fn choose_domain(plant: &Plant, network_reach: Option<&[f64]>, seed: u64) -> Vec<Range> {
     let states = plant.states();
     let mut bounds: Vec<(Option<f64>, Option<f64>)> = vec![(None, None); states];
     for (piece, exact) in plant.pieces.iter().zip(&plant.model.unsafe_pieces) {
@@ -31,8 +44,10 @@ fn choose_domain(plant: &Plant, seed: u64) -> Vec<Range> {
             let (lower, upper) = plant.domain[i];
             // A state that hardly moves in a trial may move more later: a thousandth of what was declared is left to it.
             let least = 1e-3 * lower.abs().min(upper.abs()).min(1e3);
-            let needed =
-                reach.as_ref().map(|shown| (ROOMY * shown.reach[i].max(a.abs()).max(b.abs())).max(least).max(1e-6));
+            let network = network_reach.map_or(0.0, |reach| ROOMY_FOR_THE_NETWORK * reach[i]);
+            let needed = reach
+                .as_ref()
+                .map(|shown| (ROOMY * shown.reach[i].max(a.abs()).max(b.abs())).max(network).max(least).max(1e-6));
             let wide = needed.map_or(f64::INFINITY, round_up);
             let lower = bounds[i].0.unwrap_or(lower.max(-wide));
             let upper = bounds[i].1.unwrap_or(upper.min(wide));

@@ -37,8 +37,15 @@ struct Row {
     proof: Vec<(usize, f64)>,
 }
 
-/// The maximal admissible set of a program, if the loop is linear and the set has few enough half-spaces.
-pub fn search(plant: &Plant, policy: &Policy, options: Options, deadline: Option<Instant>) -> Option<Branch> {
+/// The maximal admissible set of a program, if the loop is linear and the set has few enough half-spaces. Of unsafe pieces
+/// with several sides, it is on the one that is best for the given box.
+pub fn search(
+    plant: &Plant,
+    policy: &Policy,
+    region: &[(f64, f64)],
+    options: Options,
+    deadline: Option<Instant>,
+) -> Option<Branch> {
     let states = plant.states();
     let closed = plant.closed(policy);
     if closed.iter().any(|f| f.degree() > 1) {
@@ -46,7 +53,7 @@ pub fn search(plant: &Plant, policy: &Policy, options: Options, deadline: Option
     }
     let slopes: Vec<Vec<f64>> = closed.iter().map(Poly::slopes).collect();
     let constants: Vec<f64> = closed.iter().map(|f| f.coefficient(&vec![0; f.variables()])).collect();
-    let (mut rows, piece_rows) = first_rows(plant, policy)?;
+    let (mut rows, piece_rows) = first_rows(plant, policy, region)?;
     let mut place = 0;
     while place < rows.len() {
         if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -94,8 +101,8 @@ pub fn search(plant: &Plant, policy: &Policy, options: Options, deadline: Option
 type PieceRows = Vec<(usize, usize, f64)>;
 
 /// What the unsafe pieces and the limits of the actions leave. A piece of several constraints is cut off by the one that
-/// the initial states are farthest from.
-fn first_rows(plant: &Plant, policy: &Policy) -> Option<(Vec<Row>, PieceRows)> {
+/// the box is farthest from.
+fn first_rows(plant: &Plant, policy: &Policy, region: &[(f64, f64)]) -> Option<(Vec<Row>, PieceRows)> {
     let states = plant.states();
     let mut pieces: Vec<(Vec<Poly>, Vec<bool>)> = plant
         .pieces
@@ -116,12 +123,12 @@ fn first_rows(plant: &Plant, policy: &Policy) -> Option<(Vec<Row>, PieceRows)> {
     let mut proofs = PieceRows::new();
     for (piece, strict) in &pieces {
         let linear = piece.iter().enumerate().filter(|(_, p)| p.degree() <= 1);
-        // The largest value over the initial box, relative to the slopes: the more negative the better.
+        // The largest value over the box, relative to the slopes: the more negative the better.
         let depth = |p: &Poly| {
             let slopes = p.slopes();
             let constant = p.coefficient(&vec![0; states]);
             let top: f64 =
-                slopes.iter().zip(&plant.init).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
+                slopes.iter().zip(region).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
             (top + constant) / slopes.iter().map(|s| s.abs()).sum::<f64>().max(1e-300)
         };
         let (place, chosen) = linear.min_by(|(_, p), (_, q)| depth(p).total_cmp(&depth(q)))?;

@@ -6,6 +6,9 @@ use crate::network::{Network, Scratch};
 use crate::plant::{Plant, Policy};
 use crate::polynomial::Fast;
 
+/// Steps that a candidate must survive in simulation before a proof is tried.
+pub const TRIAL_STEPS: usize = 1000;
+
 /// A plant laid out for many evaluations.
 pub struct Simulator<'p> {
     plant: &'p Plant,
@@ -129,5 +132,15 @@ impl<'p> Simulator<'p> {
             }
         }
         (points, actions)
+    }
+
+    /// The largest magnitude of each state that the network visits in a few long runs, as long as they are safe.
+    pub fn network_reach(&self, network: &Network, runs: usize, steps: usize, seed: u64) -> Vec<f64> {
+        let (points, _) = self.visited(network, runs, steps, seed ^ 1);
+        let mut reach = vec![0.0f64; self.plant.states()];
+        for point in &points {
+            reach.iter_mut().zip(point).for_each(|(reach, x)| *reach = reach.max(x.abs()));
+        }
+        reach
     }
 }

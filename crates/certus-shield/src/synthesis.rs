@@ -8,21 +8,16 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use certus_audit::shield::{
-    Accepted, Branch, Cover, Identity, Invariant, Monomial, Range, Shield, check, rational, read_model,
-};
+use certus_audit::shield::{Accepted, Branch, Convergence, Cover, Monomial, Range, Shield, check, rational, read_model};
 use certus_graph::Graph;
 use certus_lang::system::{Property, System};
 
-use crate::barrier::{self, Found, Kind};
-use crate::candidates::{Search, equilibrium, fitted, random_search, regulators};
+use crate::attempt::Proved;
 use crate::cover::{Covered, Set, cover};
-use crate::ellipsoid;
-use crate::linear::spectral_radius;
+use crate::domain::choose_domain;
 use crate::network::Network;
-use crate::plant::{Plant, Policy, readable};
-use crate::polyhedron;
-use crate::polynomial::{Poly, monomials};
+use crate::plant::Plant;
+use crate::polynomial::monomials;
 use crate::rollout::Simulator;
 
 /// Which kind of invariant is sought.
@@ -48,6 +43,8 @@ pub struct Options {
     pub sketch_degree: Option<usize>,
     /// The monomials of the program (exponents of the states), in place of all up to a degree.
     pub sketch: Vec<Monomial>,
+    /// The box that programs have to lead to, and stay in: states by name with their ranges. None if empty.
+    pub target: Vec<(String, f64, f64)>,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
     /// How many threads.
@@ -95,40 +92,41 @@ pub enum Failed {
 /// Most branches of a program.
 const MOST_BRANCHES: usize = 16;
 
-/// Half-spaces of a polyhedron that is tried before polynomials, and after them.
-const FEW_HALFSPACES: usize = 64;
-const MANY_HALFSPACES: usize = 1500;
-
 /// Most states for which boxes are cut to be covered.
-const MOST_CUT: usize = 6;
-
-/// How much farther than a regulator needs the domain reaches where the property leaves it open.
-const ROOMY: f64 = 3.0;
-
-/// Steps that a candidate must survive in simulation before a proof is tried.
-const TRIAL_STEPS: usize = 1000;
-
-/// A way to look for an invariant.
-#[derive(Clone, Copy, Debug)]
-enum Stage {
-    /// A polyhedron of so many half-spaces at most.
-    Polyhedron(usize),
-    /// A polynomial of this degree.
-    Polynomial(usize),
-}
+pub const MOST_CUT: usize = 6;
 
 /// What a synthesis needs to know.
-struct Work<'w> {
-    plant: Plant,
-    network: Network,
-    options: &'w Options,
-    stop: &'w AtomicBool,
-    progress: &'w (dyn Fn(String) + Sync),
-    sketch: Vec<Monomial>,
-    points: Vec<Vec<f64>>,
-    actions: Vec<Vec<f64>>,
-    domain: Vec<Range>,
-    tried: usize,
+pub struct Work<'w> {
+    /// The system.
+    pub plant: Plant,
+    /// The same with a linear step, where that has an enclosure.
+    pub linear: Option<Plant>,
+    /// The network.
+    pub network: &'w Network,
+    /// What is wanted.
+    pub options: &'w Options,
+    /// Whether somebody asks to stop.
+    pub stop: &'w AtomicBool,
+    /// Told what is being done.
+    pub progress: &'w (dyn Fn(String) + Sync),
+    /// The monomials of the program.
+    pub sketch: Vec<Monomial>,
+    /// States that the network visits.
+    pub points: Vec<Vec<f64>>,
+    /// What it does there.
+    pub actions: Vec<Vec<f64>>,
+    /// The box that programs have to lead to.
+    pub target: Option<Vec<Range>>,
+    /// How many candidates were tried.
+    pub tried: usize,
+}
+
+/// Branches that cover the initial states.
+pub struct Draft {
+    /// The branches.
+    pub branches: Vec<Proved>,
+    /// How they cover.
+    pub cover: Cover,
 }
 
 /// Synthesises a shield for an open system and its network.
@@ -142,14 +140,51 @@ pub fn synthesise(
 ) -> Result<Synthesised, Failed> {
     let unsupported = |error: &dyn std::fmt::Display| Failed::Unsupported(error.to_string());
     let first = Plant::new(read_model(system, property, &[]).map_err(|e| unsupported(&e))?);
-    let domain = choose_domain(&first, options.seed);
-    let plant = Plant::new(read_model(system, property, &domain).map_err(|e| unsupported(&e))?);
-    let network = Network::new(system, network, &plant.limits).map_err(|e| unsupported(&e))?;
-    let sketch = sketch(&plant, options).map_err(Failed::Unsupported)?;
+    let network = Network::new(system, network, &first.limits).map_err(|e| unsupported(&e))?;
+    let target = target(&first.model.states, &options.target).map_err(Failed::Unsupported)?;
     progress("watching the network".to_owned());
-    let (points, actions) = Simulator::new(&plant).visited(&network, 64, 150, options.seed);
-    let mut work = Work { plant, network, options, stop, progress, sketch, points, actions, domain, tried: 0 };
-    work.run(property)
+    // A domain with room for what the network does lets the shield interfere less, but asks for more.
+    let mut domains = vec![choose_domain(&first, None, options.seed)];
+    if first.states() <= MOST_CUT {
+        let reach = Simulator::new(&first).network_reach(&network, 12, 4000, options.seed);
+        let wide = choose_domain(&first, Some(&reach), options.seed);
+        if wide != domains[0] {
+            domains.insert(0, wide);
+        }
+    }
+    let mut outcome = None;
+    for (index, domain) in domains.iter().enumerate() {
+        let plant = Plant::new(read_model(system, property, domain).map_err(|e| unsupported(&e))?);
+        let sketch = sketch(&plant, options).map_err(Failed::Unsupported)?;
+        let (points, actions) = Simulator::new(&plant).visited(&network, 64, 150, options.seed);
+        let linear = plant.model.linear_enclosure().map(Plant::new);
+        let (network, target) = (&network, target.clone());
+        let mut work =
+            Work { plant, linear, network, options, stop, progress, sketch, points, actions, target, tried: 0 };
+        match work.draft(index + 1 < domains.len()) {
+            Ok(draft) => return work.finished(draft, property),
+            Err(failed) => outcome = Some(failed),
+        }
+    }
+    Err(outcome.unwrap_or(Failed::Stopped { branches: 0, tried: 0 }))
+}
+
+/// The box that programs have to lead to, if there is one.
+fn target(states: &[String], wanted: &[(String, f64, f64)]) -> Result<Option<Vec<Range>>, String> {
+    if wanted.is_empty() {
+        return Ok(None);
+    }
+    let mut ranges = vec![Range { lower: None, upper: None }; states.len()];
+    for (name, lower, upper) in wanted {
+        let Some(place) = states.iter().position(|state| state == name) else {
+            return Err(format!("there is no state '{name}' to converge; there are {}", states.join(", ")));
+        };
+        if lower.is_nan() || upper.is_nan() || lower > upper {
+            return Err(format!("the range of '{name}' to converge to is empty"));
+        }
+        ranges[place] = Range { lower: rational(*lower), upper: rational(*upper) };
+    }
+    Ok(Some(ranges))
 }
 
 /// The monomials of the program.
@@ -170,28 +205,27 @@ fn sketch(plant: &Plant, options: &Options) -> Result<Vec<Monomial>, String> {
 }
 
 impl Work<'_> {
-    fn stopped(&self) -> bool {
+    /// Whether it is time to stop.
+    pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
-    fn run(&mut self, property: &Property) -> Result<Synthesised, Failed> {
+    /// Branches that cover the initial states; if it has to be quick, one or none.
+    fn draft(&mut self, quick: bool) -> Result<Draft, Failed> {
         let init = self.plant.init.clone();
-        let mut branches: Vec<Branch> = Vec::new();
-        let mut origins = Vec::new();
-        let mut whole: Option<Identity> = None;
+        let mut branches: Vec<Proved> = Vec::new();
         let mut covering = None;
         // Around the first state the box is the whole of the initial states.
         let mut point: Vec<f64> = init.iter().map(|(a, b)| 0.5 * (a + b)).collect();
-        while branches.len() < MOST_BRANCHES {
-            let found = self.branch(&point, branches.is_empty());
-            let Some((branch, origin, identity)) = found else { break };
-            branches.push(branch);
-            origins.push(origin);
-            if branches.len() == 1 && identity.is_some() {
-                whole = identity;
+        while branches.len() < if quick { 1 } else { MOST_BRANCHES } {
+            let Some((proved, whole)) = self.branch(&point, quick) else { break };
+            let identity = proved.start.clone().filter(|_| whole && branches.is_empty());
+            branches.push(proved);
+            if identity.is_some() {
+                covering = Some(Cover::Inside { branch: 0, identity });
                 break;
             }
-            let sets: Vec<Set> = branches.iter().map(|branch| Set::of(branch, init.len())).collect();
+            let sets: Vec<Set> = branches.iter().map(|proved| Set::of(&proved.branch, init.len())).collect();
             (self.progress)(format!("{} branches; covering the initial states", branches.len()));
             match cover(&sets, &init, if init.len() <= MOST_CUT { 4000 } else { 0 }) {
                 Covered::Yes(cover) => {
@@ -202,32 +236,47 @@ impl Work<'_> {
                 Covered::Unknown => break,
             }
         }
-        let cover = match (covering, whole) {
-            (Some(cover), _) => cover,
-            (None, Some(identity)) => Cover::Inside { branch: 0, identity: Some(identity) },
-            (None, None) if self.stopped() => {
-                return Err(Failed::Stopped { branches: branches.len(), tried: self.tried });
-            }
-            (None, None) => {
-                return Err(Failed::NotFound { branches: branches.len(), tried: self.tried, uncovered: point });
-            }
-        };
-        let shield = self.shield(property, branches, cover);
-        match check(&self.plant.model, &shield, &mut || {}) {
-            Ok(accepted) => Ok(Synthesised { shield, accepted, origins, states: self.plant.model.states.clone() }),
-            Err(_) => Err(Failed::NotFound { branches: origins.len(), tried: self.tried, uncovered: point }),
+        match covering {
+            Some(cover) => Ok(Draft { branches, cover }),
+            None if self.stopped() => Err(Failed::Stopped { branches: branches.len(), tried: self.tried }),
+            None => Err(Failed::NotFound { branches: branches.len(), tried: self.tried, uncovered: point }),
         }
     }
 
-    fn shield(&self, property: &Property, branches: Vec<Branch>, cover: Cover) -> Shield {
+    /// The draft, made to interfere less, and accepted by the audit.
+    fn finished(&mut self, mut draft: Draft, property: &Property) -> Result<Synthesised, Failed> {
+        let release = self.improve(&mut draft);
+        let branches: Vec<Branch> = draft.branches.iter().map(|proved| proved.branch.clone()).collect();
+        let origins: Vec<&'static str> = draft.branches.iter().map(|proved| proved.origin).collect();
+        let proofs: Option<Vec<_>> = draft.branches.into_iter().map(|proved| proved.decrease).collect();
+        let convergence = self.target.clone().zip(proofs).map(|(target, proofs)| Convergence { target, proofs });
+        let shield = Shield {
+            property: property.name.clone(),
+            release,
+            convergence,
+            ..self.shield(branches, draft.cover)
+        };
+        match check(&self.plant.model, &shield, &mut || {}) {
+            Ok(accepted) => Ok(Synthesised { shield, accepted, origins, states: self.plant.model.states.clone() }),
+            Err(_) => {
+                let uncovered = self.plant.init.iter().map(|(a, b)| 0.5 * (a + b)).collect();
+                Err(Failed::NotFound { branches: origins.len(), tried: self.tried, uncovered })
+            }
+        }
+    }
+
+    /// A shield without its place in files.
+    pub fn shield(&self, branches: Vec<Branch>, cover: Cover) -> Shield {
         Shield {
             path: String::new(),
             digest: String::new(),
-            property: property.name.clone(),
+            property: String::new(),
             settings: Vec::new(),
-            domain: self.domain.clone(),
+            domain: self.plant.model.domain.clone(),
             branches,
             cover,
+            release: 0.0,
+            convergence: None,
         }
     }
 }

@@ -12,7 +12,8 @@ use certus_lang::{LowerOptions, Open};
 use certus_shield::document::document;
 use certus_shield::network::{Network, Scratch};
 use certus_shield::runtime::Runtime;
-use certus_shield::synthesis::{Failed, Options, program_text, synthesise};
+use certus_shield::synthesis::{Failed, Options, synthesise};
+use certus_shield::text::program_text;
 use certus_shield::trial::{Course, Outcome, Trial};
 use serde_json::Value;
 

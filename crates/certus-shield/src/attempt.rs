@@ -14,7 +14,7 @@ use crate::rollout::{Simulator, TRIAL_STEPS};
 use crate::synthesis::{Form, MOST_CUT, Work};
 
 /// Half-spaces of a polyhedron that is tried before polynomials, and after them.
-const FEW_HALFSPACES: usize = 64;
+pub const FEW_HALFSPACES: usize = 64;
 const MANY_HALFSPACES: usize = 1500;
 
 /// A way to look for an invariant.
@@ -68,7 +68,7 @@ impl Work<'_> {
                     self.tried += 1;
                     let box_share = 100.0 * share;
                     (self.progress)(format!("attempt {} ({origin}, {stage:?}), box {box_share:.0} %", self.tried));
-                    if let Some(proved) = self.verify(origin, policy, &region, stage) {
+                    if let Some(proved) = self.verify(origin, policy, &region, stage, &self.focus) {
                         return Some((proved, round == 0));
                     }
                 }
@@ -143,17 +143,19 @@ impl Work<'_> {
         stages
     }
 
-    /// An invariant for a program that contains a box, accepted by the audit; with the proof of convergence if there is a target.
+    /// An invariant for a program that contains a box, accepted by the audit, and large where a
+    /// focus is; with the proof of convergence if there is a target.
     pub fn verify(
         &self,
         origin: &'static str,
         policy: &Policy,
         region: &[(f64, f64)],
         stage: Stage,
+        focus: &[Vec<f64>],
     ) -> Option<Proved> {
         let (branch, start) = match stage {
             Stage::Polyhedron(most) => (self.polyhedron(policy, region, most)?, None),
-            Stage::Polynomial(degree) => self.polynomial(policy, region, degree)?,
+            Stage::Polynomial(degree) => self.polynomial(policy, region, degree, focus)?,
         };
         let decrease = match &self.target {
             Some(target) => {
@@ -174,12 +176,18 @@ impl Work<'_> {
         Some(Proved { branch, origin, start, decrease })
     }
 
-    fn polynomial(&self, policy: &Policy, region: &[(f64, f64)], degree: usize) -> Option<(Branch, Option<Identity>)> {
+    fn polynomial(
+        &self,
+        policy: &Policy,
+        region: &[(f64, f64)],
+        degree: usize,
+        focus: &[Vec<f64>],
+    ) -> Option<(Branch, Option<Identity>)> {
         for contraction in self.contractions(policy) {
             if self.stopped() {
                 return None;
             }
-            let found = self.barrier(policy, region, Kind { degree, contraction, inside: 1e-5 });
+            let found = self.barrier(policy, region, Kind { degree, contraction, inside: 1e-5 }, focus);
             if let Some(found) = found
                 && self.accepted(&found.branch, Some(&found.start), region)
             {
@@ -190,7 +198,7 @@ impl Work<'_> {
     }
 
     /// A polynomial invariant; for many states, an ellipsoid first and its proof then.
-    fn barrier(&self, policy: &Policy, region: &[(f64, f64)], kind: Kind) -> Option<Found> {
+    fn barrier(&self, policy: &Policy, region: &[(f64, f64)], kind: Kind, focus: &[Vec<f64>]) -> Option<Found> {
         let deadline = self.options.deadline;
         if self.plant.states() > MOST_CUT && kind.degree == 2 {
             let barrier = ellipsoid::search(&self.plant, policy, region, kind.contraction, deadline)?;
@@ -199,13 +207,17 @@ impl Work<'_> {
             let kind = Kind { contraction: short_power(slack), inside: 1e-9, ..kind };
             return barrier::certify(&self.plant, policy, region, kind, &barrier, deadline);
         }
-        barrier::search(&self.plant, policy, region, kind, deadline)
+        barrier::search(&self.plant, policy, region, kind, focus, deadline)
     }
 
     fn polyhedron(&self, policy: &Policy, region: &[(f64, f64)], most: usize) -> Option<Branch> {
         let linear = self.linear.as_ref()?;
-        for strict_from in [1, 2] {
-            let options = polyhedron::Options { strictness: 1e-6, strict_from, most };
+        for (strict_from, ahead) in [(1, false), (2, false), (1, true)] {
+            // A small set has no room for half-spaces that look ahead, and a large one takes too long without.
+            if ahead != (most > FEW_HALFSPACES) {
+                continue;
+            }
+            let options = polyhedron::Options { strictness: 1e-6, strict_from, most, ahead };
             let branch = polyhedron::search(linear, policy, region, options, self.options.deadline);
             if let Some(branch) = branch
                 && self.accepted(&branch, None, region)

@@ -2,8 +2,8 @@
 //!
 //! For a program, E is sought with: E > 0 on every unsafe piece, and where an action would leave its limits; E ≤ 0 on
 //! a box of initial states; E(next) ≤ λ E − margin over the domain, for every choice of the environment; and E ≥ −1, which
-//! fixes its scale. Among these the one with the smallest mean over the domain is taken, so that {E ≤ 0} is large: a
-//! shield with a larger invariant interferes less.
+//! fixes its scale. Among these the one with the smallest mean over the states that the network visits, and a little over
+//! the domain, is taken, so that {E ≤ 0} is large there: such a shield interferes less.
 //!
 //! With λ < 1, λ E − E(next) is positive at an equilibrium too, so the Gram matrix can be kept inside of the cone, and
 //! rounding does not hurt. If model, box and pieces are unchanged by x → −x, E is even, blocks of even and odd monomials do
@@ -51,15 +51,16 @@ const ABOVE: f64 = 1.0 / (1 << 10) as f64;
 /// More states than this: multipliers of the domain are left out.
 pub const MANY_STATES: usize = 8;
 
-/// Seeks an invariant for a program that contains the box.
+/// Seeks an invariant for a program that contains the box, and is large around some states.
 pub fn search(
     plant: &Plant,
     policy: &Policy,
     region: &[(f64, f64)],
     kind: Kind,
+    focus: &[Vec<f64>],
     deadline: Option<Instant>,
 ) -> Option<Found> {
-    seek(plant, policy, region, kind, None, deadline)
+    seek(plant, policy, region, kind, Sought::Large { focus }, deadline)
 }
 
 /// Seeks the proof for a program and an E that are given, claim by claim.
@@ -71,7 +72,7 @@ pub fn certify(
     barrier: &Poly,
     deadline: Option<Instant>,
 ) -> Option<Found> {
-    seek(plant, policy, region, kind, Some(barrier), deadline)
+    seek(plant, policy, region, kind, Sought::Given(barrier), deadline)
 }
 
 /// Solves the claims of a program one by one for a given E; the last claim, which only fixes the scale of E, is left out.
@@ -96,12 +97,34 @@ fn certified(
     Some(Candidate { free, identities })
 }
 
+/// Which E.
+#[derive(Clone, Copy)]
+enum Sought<'s> {
+    /// One whose mean is small over the domain, and around these states more so.
+    Large { focus: &'s [Vec<f64>] },
+    /// This one.
+    Given(&'s Poly),
+}
+
+/// How much the mean over the domain counts beside the mean over given states.
+const WHOLE_DOMAIN: f64 = 0.2;
+
+/// The mean of a monomial over states, and a little over the domain, in scaled coordinates.
+fn weighted_mean(monomial: &[u8], setting: &Setting, plant: &Plant, focus: &[Vec<f64>]) -> f64 {
+    let at = |state: &Vec<f64>| {
+        let scaled: Vec<f64> = state.iter().zip(&setting.scales).map(|(x, s)| x / s).collect();
+        monomial_value(monomial, &scaled)
+    };
+    let own = focus.iter().map(at).sum::<f64>() / focus.len() as f64;
+    WHOLE_DOMAIN * mean(monomial, setting, plant) + (1.0 - WHOLE_DOMAIN) * own
+}
+
 fn seek(
     plant: &Plant,
     policy: &Policy,
     region: &[(f64, f64)],
     kind: Kind,
-    fixed_barrier: Option<&Poly>,
+    sought: Sought<'_>,
     deadline: Option<Instant>,
 ) -> Option<Found> {
     let setting = Setting::new(plant, policy, region);
@@ -169,11 +192,16 @@ fn seek(
     let bound_constraints = bound_sides.iter().map(|(g, _)| (g.clone(), half - 1)).collect();
     claims.push(claim(&setting, barrier(1.0, &plain), Poly::constant(states, 1.0), bound_constraints, true));
 
-    let objective: Vec<f64> = basis.iter().map(|m| mean(m, &setting, plant)).collect();
+    let objective: Vec<f64> = match sought {
+        Sought::Large { focus } if !focus.is_empty() => {
+            basis.iter().map(|m| weighted_mean(m, &setting, plant, focus)).collect()
+        }
+        _ => basis.iter().map(|m| mean(m, &setting, plant)).collect(),
+    };
     let program = Program { objective: objective.clone(), claims, inside: kind.inside };
-    let candidate = match fixed_barrier {
-        None => program.solve(deadline)?,
-        Some(barrier) => certified(&program, &basis, barrier, &setting.scales, deadline)?,
+    let candidate = match sought {
+        Sought::Large { .. } => program.solve(deadline)?,
+        Sought::Given(barrier) => certified(&program, &basis, barrier, &setting.scales, deadline)?,
     };
 
     // Back to the system's own coordinates.

@@ -151,7 +151,7 @@ impl Attempt {
             let scaled = side.rescaled(&setting.scales[..states]);
             let factor = 1.0 / power_of_two(scaled.size());
             let constraints = vec![(scaled.scaled(factor), (self.degree - 1) / 2)];
-            let constant = Poly::constant(states, -1.0 - 2.0 * ABOVE);
+            let constant = Poly::constant(states, -1.0 - ABOVE);
             claims.push(claim(&setting, function(&plain), constant, constraints, false));
             factors.push(factor);
         }

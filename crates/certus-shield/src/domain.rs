@@ -8,11 +8,11 @@ use crate::rollout::{Simulator, TRIAL_STEPS};
 
 /// How much farther than a regulator needs, and than the network goes, the domain reaches where the property leaves it open.
 const ROOMY: f64 = 3.0;
-const ROOMY_FOR_THE_NETWORK: f64 = 1.5;
+const ROOMY_FOR_THE_NETWORK: f64 = 2.5;
 
 /// What the property allows, and where it allows everything, what a regulator needs; and, if it is given, what the network
 /// does.
-pub fn choose_domain(plant: &Plant, network_reach: Option<&[f64]>, seed: u64) -> Vec<Range> {
+pub fn choose_domain(plant: &Plant, visited: Option<&[Vec<f64>]>, seed: u64) -> Vec<Range> {
     let states = plant.states();
     let mut bounds: Vec<(Option<f64>, Option<f64>)> = vec![(None, None); states];
     for (piece, exact) in plant.pieces.iter().zip(&plant.model.unsafe_pieces) {
@@ -44,7 +44,8 @@ pub fn choose_domain(plant: &Plant, network_reach: Option<&[f64]>, seed: u64) ->
             let (lower, upper) = plant.domain[i];
             // A state that hardly moves in a trial may move more later: a thousandth of what was declared is left to it.
             let least = 1e-3 * lower.abs().min(upper.abs()).min(1e3);
-            let network = network_reach.map_or(0.0, |reach| ROOMY_FOR_THE_NETWORK * reach[i]);
+            let farthest = visited.iter().copied().flatten().fold(0.0f64, |m, state| m.max(state[i].abs()));
+            let network = ROOMY_FOR_THE_NETWORK * farthest;
             let needed = reach
                 .as_ref()
                 .map(|shown| (ROOMY * shown.reach[i].max(a.abs()).max(b.abs())).max(network).max(least).max(1e-6));

@@ -133,14 +133,4 @@ impl<'p> Simulator<'p> {
         }
         (points, actions)
     }
-
-    /// The largest magnitude of each state that the network visits in a few long runs, as long as they are safe.
-    pub fn network_reach(&self, network: &Network, runs: usize, steps: usize, seed: u64) -> Vec<f64> {
-        let (points, _) = self.visited(network, runs, steps, seed ^ 1);
-        let mut reach = vec![0.0f64; self.plant.states()];
-        for point in &points {
-            reach.iter_mut().zip(point).for_each(|(reach, x)| *reach = reach.max(x.abs()));
-        }
-        reach
-    }
 }

@@ -92,6 +92,14 @@ pub enum Failed {
 /// Most branches of a program.
 const MOST_BRANCHES: usize = 16;
 
+/// Runs of the network that show where it goes, their steps, and the states that are taken from them.
+const LONG_RUNS: usize = 12;
+const LONG_STEPS: usize = 4000;
+const FOCUS: usize = 400;
+
+/// Part of the steps of troubled runs that a shield should not decide.
+const TOO_MUCH: f64 = 0.2;
+
 /// Most states for which boxes are cut to be covered.
 pub const MOST_CUT: usize = 6;
 
@@ -115,6 +123,8 @@ pub struct Work<'w> {
     pub points: Vec<Vec<f64>>,
     /// What it does there.
     pub actions: Vec<Vec<f64>>,
+    /// States that the network visits in the long run: where an invariant should be large.
+    pub focus: Vec<Vec<f64>>,
     /// The box that programs have to lead to.
     pub target: Option<Vec<Range>>,
     /// How many candidates were tried.
@@ -143,30 +153,44 @@ pub fn synthesise(
     let network = Network::new(system, network, &first.limits).map_err(|e| unsupported(&e))?;
     let target = target(&first.model.states, &options.target).map_err(Failed::Unsupported)?;
     progress("watching the network".to_owned());
+    let (long, _) = match first.states() <= MOST_CUT {
+        true => Simulator::new(&first).visited(&network, LONG_RUNS, LONG_STEPS, options.seed),
+        false => Default::default(),
+    };
     // A domain with room for what the network does lets the shield interfere less, but asks for more.
     let mut domains = vec![choose_domain(&first, None, options.seed)];
-    if first.states() <= MOST_CUT {
-        let reach = Simulator::new(&first).network_reach(&network, 12, 4000, options.seed);
-        let wide = choose_domain(&first, Some(&reach), options.seed);
+    if !long.is_empty() {
+        let wide = choose_domain(&first, Some(&long), options.seed);
         if wide != domains[0] {
             domains.insert(0, wide);
         }
     }
-    let mut outcome = None;
+    let mut best: Option<(Synthesised, f64)> = None;
+    let mut outcome = Failed::Stopped { branches: 0, tried: 0 };
     for (index, domain) in domains.iter().enumerate() {
         let plant = Plant::new(read_model(system, property, domain).map_err(|e| unsupported(&e))?);
         let sketch = sketch(&plant, options).map_err(Failed::Unsupported)?;
         let (points, actions) = Simulator::new(&plant).visited(&network, 64, 150, options.seed);
         let linear = plant.model.linear_enclosure().map(Plant::new);
+        let inside = |x: &&Vec<f64>| x.iter().zip(&plant.domain).all(|(x, (a, b))| a <= x && x <= b);
+        let focus = long.iter().step_by(long.len().div_ceil(FOCUS).max(1)).filter(inside).cloned().collect();
         let (network, target) = (&network, target.clone());
         let mut work =
-            Work { plant, linear, network, options, stop, progress, sketch, points, actions, target, tried: 0 };
-        match work.draft(index + 1 < domains.len()) {
-            Ok(draft) => return work.finished(draft, property),
-            Err(failed) => outcome = Some(failed),
+            Work { plant, linear, network, options, stop, progress, sketch, points, actions, focus, target, tried: 0 };
+        let quick = index + 1 < domains.len();
+        let found = work.draft(quick).and_then(|draft| work.finished(draft, property));
+        match (found, &best) {
+            // Another domain may do better where the network is hardly ever left alone.
+            (Ok(made), _) if quick && made.1 > TOO_MUCH && !work.stopped() => best = Some(made),
+            (Ok(made), Some(other)) if other.1 <= made.1 => break,
+            (Ok(made), _) => {
+                best = Some(made);
+                break;
+            }
+            (Err(failed), _) => outcome = failed,
         }
     }
-    Err(outcome.unwrap_or(Failed::Stopped { branches: 0, tried: 0 }))
+    best.map(|(made, _)| made).ok_or(outcome)
 }
 
 /// The box that programs have to lead to, if there is one.
@@ -243,9 +267,9 @@ impl Work<'_> {
         }
     }
 
-    /// The draft, made to interfere less, and accepted by the audit.
-    fn finished(&mut self, mut draft: Draft, property: &Property) -> Result<Synthesised, Failed> {
-        let release = self.improve(&mut draft);
+    /// The draft, made to interfere less, and accepted by the audit; and how much it still interferes.
+    fn finished(&mut self, mut draft: Draft, property: &Property) -> Result<(Synthesised, f64), Failed> {
+        let (release, interference) = self.improve(&mut draft);
         let branches: Vec<Branch> = draft.branches.iter().map(|proved| proved.branch.clone()).collect();
         let origins: Vec<&'static str> = draft.branches.iter().map(|proved| proved.origin).collect();
         let proofs: Option<Vec<_>> = draft.branches.into_iter().map(|proved| proved.decrease).collect();
@@ -257,7 +281,10 @@ impl Work<'_> {
             ..self.shield(branches, draft.cover)
         };
         match check(&self.plant.model, &shield, &mut || {}) {
-            Ok(accepted) => Ok(Synthesised { shield, accepted, origins, states: self.plant.model.states.clone() }),
+            Ok(accepted) => {
+                let states = self.plant.model.states.clone();
+                Ok((Synthesised { shield, accepted, origins, states }, interference))
+            }
             Err(_) => {
                 let uncovered = self.plant.init.iter().map(|(a, b)| 0.5 * (a + b)).collect();
                 Err(Failed::NotFound { branches: origins.len(), tried: self.tried, uncovered })

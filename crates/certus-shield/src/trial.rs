@@ -9,7 +9,7 @@ use certus_graph::canonical::canonicalize;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError};
 use certus_lang::system::System;
-use certus_shield_rt::{Decision, Fallback, Monitor};
+use certus_shield_rt::{Decision, Fallback, Monitor, Tables};
 use certus_sim::Random;
 
 use crate::network::{Network, Scratch};
@@ -95,7 +95,9 @@ impl<'c> Course<'c> {
                         loop {
                             let block = next.fetch_add(1, Ordering::Relaxed) as usize;
                             let Some(&(first, last)) = blocks.get(block) else { return Ok(sum) };
-                            let own = self.block(trial, first, last, shielded, stop, done)?;
+                            let own = self.runtime.with_tables(|tables| {
+                                self.block(trial, first..last, shielded.then_some(tables), stop, done)
+                            })?;
                             sum.runs += own.runs;
                             sum.unsafe_runs += own.unsafe_runs;
                             sum.steps += own.steps;
@@ -126,15 +128,14 @@ impl<'c> Course<'c> {
     fn block(
         &self,
         trial: Trial,
-        first: u64,
-        last: u64,
-        shielded: bool,
+        numbers: std::ops::Range<u64>,
+        shield: Option<&Tables<'_>>,
         stop: &AtomicBool,
         done: &AtomicU64,
     ) -> Result<Outcome, GraphError> {
         let n = self.system.state_len();
         let m = self.runtime.limits.len();
-        let mut runs: Vec<Run> = (first..last).map(|run| Run::new(self.system, trial.seed, run)).collect();
+        let mut runs: Vec<Run> = numbers.map(|run| Run::new(self.system, trial.seed, run)).collect();
         let (mut scratch, mut workspace) = (Scratch::default(), Workspace::default());
         let mut outcome = Outcome::default();
         let near: Vec<f64> = self.runtime.domain.iter().map(|(a, b)| 0.05 * a.abs().max(b.abs())).collect();
@@ -146,20 +147,18 @@ impl<'c> Course<'c> {
             }
             let states: Vec<f64> = (0..n).flat_map(|i| runs.iter().map(move |run| run.state[i])).collect();
             let mut actions = self.network.act(&states, batch, &mut scratch)?;
-            if shielded {
-                self.runtime.with_tables(|tables| {
-                    let mut own = vec![0.0; m];
-                    for (b, run) in runs.iter_mut().enumerate() {
-                        (0..m).for_each(|i| own[i] = actions[i * batch + b]);
-                        let decision =
-                            run.monitor.decide(tables, &run.state, &mut own, &mut predicted, Fallback::LastBranch);
-                        if step < trial.steps {
-                            outcome.interventions += u64::from(!matches!(decision, Decision::Passed(_)));
-                            outcome.alarms += u64::from(decision == Decision::Alarm);
-                        }
-                        (0..m).for_each(|i| actions[i * batch + b] = own[i]);
+            if let Some(tables) = shield {
+                let mut own = vec![0.0; m];
+                for (b, run) in runs.iter_mut().enumerate() {
+                    (0..m).for_each(|i| own[i] = actions[i * batch + b]);
+                    let decision =
+                        run.monitor.decide(tables, &run.state, &mut own, &mut predicted, Fallback::LastBranch);
+                    if step < trial.steps {
+                        outcome.interventions += u64::from(!matches!(decision, Decision::Passed(_)));
+                        outcome.alarms += u64::from(decision == Decision::Alarm);
                     }
-                });
+                    (0..m).for_each(|i| actions[i * batch + b] = own[i]);
+                }
             }
             let inputs: Vec<Vec<f64>> = self.inputs(&mut runs);
             let mut slices: Vec<&[f64]> = Vec::new();

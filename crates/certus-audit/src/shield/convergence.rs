@@ -4,19 +4,33 @@
 //! above the floor by at most λᵏ of what it was. The level is above the floor, so V falls to the level within a number of steps
 //! that follows from the largest V over the domain, and stays below it. In S outside of the target V is above the level.
 
+use std::fmt;
+
 use super::certificate::{Branch, Convergence, DecreaseProof, Invariant};
 use super::check::{domain_sides, polynomial, program_of, sides};
 use super::model::{Model, Range};
-use super::polynomial::{Polynomial, Rational, is_negative, magnitude, rational};
+use super::polynomial::{Polynomial, Rational, is_negative, magnitude, rational, rounded};
 use super::squares::proves;
 
 /// What is proved of convergence.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Converges {
+    /// The names of the states.
+    pub states: Vec<String>,
     /// The box that is reached: one range per state.
     pub target: Vec<Range>,
     /// Within how many steps of a branch's program, from everywhere in its invariant: the most of all branches.
     pub steps: u64,
+}
+
+impl fmt::Display for Converges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let end = |value: &Option<Rational>| value.as_ref().map_or_else(String::new, |x| rounded(x).to_string());
+        let ranges = self.target.iter().zip(&self.states).filter(|(r, _)| r.lower.is_some() || r.upper.is_some());
+        let shown: Vec<String> =
+            ranges.map(|(range, name)| format!("{name} in {}..{}", end(&range.lower), end(&range.upper))).collect();
+        write!(f, "the program leads to {} within {} steps, and stays", shown.join(", "), self.steps)
+    }
 }
 
 /// Most steps that are counted.
@@ -40,7 +54,7 @@ pub fn check_convergence(
         let own = check_branch(model, branch, proof, &claimed.target, progress);
         steps = steps.max(own.map_err(|reason| format!("convergence of branch {index}: {reason}"))?);
     }
-    Ok(Converges { target: claimed.target.clone(), steps })
+    Ok(Converges { states: model.states.clone(), target: claimed.target.clone(), steps })
 }
 
 /// The sides of a target that the domain does not imply: the state, and where the outside is not negative.

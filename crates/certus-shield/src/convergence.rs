@@ -46,9 +46,9 @@ pub fn search(
         };
         let degrees = if degree > 2 { vec![2, degree] } else { vec![2] };
         let attempts = degrees.into_iter().flat_map(|degree| attempts(own, branch, degree));
-        let mut proved = attempts.filter_map(|attempt| attempt.solve(own, branch, target, deadline)).filter(|proof| {
-            accepted(branch, &Convergence { target: target.to_vec(), proofs: vec![proof.clone()] })
-        });
+        let mut proved = attempts
+            .filter_map(|attempt| attempt.solve(own, branch, target, deadline))
+            .filter(|proof| accepted(branch, &Convergence { target: target.to_vec(), proofs: vec![proof.clone()] }));
         proofs.push(proved.next()?);
     }
     Some(Convergence { target: target.to_vec(), proofs })

@@ -148,10 +148,7 @@ mod tests {
             release: 0.25,
             convergence: Some(Convergence {
                 target: vec![
-                    Range {
-                        lower: certus_audit::shield::rational(-0.1),
-                        upper: certus_audit::shield::rational(0.3),
-                    },
+                    Range { lower: certus_audit::shield::rational(-0.1), upper: certus_audit::shield::rational(0.3) },
                     Range { lower: None, upper: None },
                 ],
                 proofs: vec![DecreaseProof {

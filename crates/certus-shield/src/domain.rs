@@ -62,4 +62,3 @@ fn round_up(value: f64) -> f64 {
     let short: f64 = format!("{value:.1e}").parse().unwrap_or(value);
     if short >= value { short } else { format!("{:.1e}", short * 1.05).parse().unwrap_or(value) }
 }
-

@@ -30,6 +30,9 @@ const CANDIDATES: usize = 40;
 const WORTH_A_BRANCH: f64 = 0.25;
 const WORTH_A_CHANGE: f64 = 0.1;
 
+/// So few interventions in each troubled run are not improved upon.
+const FEW: u64 = 3;
+
 /// How far inside control is given back.
 const RELEASES: [f64; 3] = [0.1, 0.3, 0.6];
 
@@ -37,7 +40,9 @@ const RELEASES: [f64; 3] = [0.1, 0.3, 0.6];
 fn stage_of(proved: &Proved) -> Stage {
     match &proved.branch.invariant {
         // About as many half-spaces as it has: many more take long, and make the monitor slow.
-        Invariant::Polyhedron(own) => Stage::Polyhedron((2 * own.halfspaces.len()).clamp(FEW_HALFSPACES, MOST_HALFSPACES)),
+        Invariant::Polyhedron(own) => {
+            Stage::Polyhedron((2 * own.halfspaces.len()).clamp(FEW_HALFSPACES, MOST_HALFSPACES))
+        }
         Invariant::Polynomial(own) => {
             let degree = own.barrier.iter().map(|(_, m)| degree(m)).max().unwrap_or(2);
             Stage::Polynomial(degree)
@@ -61,10 +66,14 @@ impl Work<'_> {
     pub fn improve(&mut self, draft: &mut Draft) -> (f64, f64) {
         (self.progress)("looking for interventions".to_owned());
         let Some((troubled, steps, mut shown)) = self.scouted(draft) else { return (0.0, 0.0) };
+        let enough = |shown: &Shown| shown.interventions <= FEW * troubled.len() as u64;
+        if enough(&shown) {
+            return (0.0, 0.0);
+        }
         if self.plant.states() <= MOST_CUT {
             self.try_other_programs(draft, &mut shown, &troubled, steps);
             // Programs that rest elsewhere do not lead to a target.
-            if self.target.is_none() {
+            if self.target.is_none() && !enough(&shown) {
                 self.try_more_branches(draft, &mut shown, &troubled, steps);
             }
         }
@@ -232,8 +241,7 @@ impl Work<'_> {
                 for (b, state) in current.iter_mut().enumerate() {
                     let proposed: Vec<f64> = (0..actions).map(|i| answers[i * batch + b]).collect();
                     let mut own = proposed.clone();
-                    let decision =
-                        monitors[b].decide(tables, state, &mut own, &mut predicted, Fallback::LastBranch);
+                    let decision = monitors[b].decide(tables, state, &mut own, &mut predicted, Fallback::LastBranch);
                     if !matches!(decision, Decision::Passed(_)) {
                         shown.each[b] += 1;
                         shown.missed.push(self.plant.step(state, &proposed, &self.plant.middle()));

@@ -161,7 +161,8 @@ impl Successor<'_> {
                     if by_coordinates(first, &current.normal, current.bound).is_some() {
                         break;
                     }
-                    wanted = if wanted.is_power_of_two() && wanted > 1 { wanted * 3 / 2 } else { (wanted * 4).div_ceil(3) };
+                    wanted =
+                        if wanted.is_power_of_two() && wanted > 1 { wanted * 3 / 2 } else { (wanted * 4).div_ceil(3) };
                     all.push(Row {
                         normal: current.normal.clone(),
                         bound: current.bound,
@@ -205,8 +206,7 @@ fn first_rows(plant: &Plant, policy: &Policy, region: &[(f64, f64)]) -> Option<(
         let depth = |p: &Poly| {
             let slopes = p.slopes();
             let constant = p.coefficient(&vec![0; states]);
-            let top: f64 =
-                slopes.iter().zip(region).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
+            let top: f64 = slopes.iter().zip(region).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
             (top + constant) / slopes.iter().map(|s| s.abs()).sum::<f64>().max(1e-300)
         };
         let (place, chosen) = linear.min_by(|(_, p), (_, q)| depth(p).total_cmp(&depth(q)))?;

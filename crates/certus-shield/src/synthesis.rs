@@ -8,7 +8,9 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use certus_audit::shield::{Accepted, Branch, Convergence, Cover, Monomial, Range, Shield, check, rational, read_model};
+use certus_audit::shield::{
+    Accepted, Branch, Convergence, Cover, Monomial, Range, Shield, check, rational, read_model,
+};
 use certus_graph::Graph;
 use certus_lang::system::{Property, System};
 
@@ -274,12 +276,8 @@ impl Work<'_> {
         let origins: Vec<&'static str> = draft.branches.iter().map(|proved| proved.origin).collect();
         let proofs: Option<Vec<_>> = draft.branches.into_iter().map(|proved| proved.decrease).collect();
         let convergence = self.target.clone().zip(proofs).map(|(target, proofs)| Convergence { target, proofs });
-        let shield = Shield {
-            property: property.name.clone(),
-            release,
-            convergence,
-            ..self.shield(branches, draft.cover)
-        };
+        let shield =
+            Shield { property: property.name.clone(), release, convergence, ..self.shield(branches, draft.cover) };
         match check(&self.plant.model, &shield, &mut || {}) {
             Ok(accepted) => {
                 let states = self.plant.model.states.clone();

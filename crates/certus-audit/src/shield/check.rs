@@ -1,8 +1,8 @@
 //! Does a certificate prove its shield?
 
 use super::bernstein;
-use super::convergence::{Converges, check_convergence};
 use super::certificate::{Branch, Cover, Identity, Invariant, Polyhedron, Shield, SquareProof};
+use super::convergence::{Converges, check_convergence};
 use super::model::{Model, Piece};
 use super::polyhedron::Exact;
 use super::polynomial::{Monomial, Polynomial, Rational, is_negative, magnitude, rational};

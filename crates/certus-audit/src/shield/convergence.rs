@@ -44,7 +44,11 @@ pub fn check_convergence(
     progress: &mut dyn FnMut(),
 ) -> Result<Converges, String> {
     if claimed.proofs.len() != branches.len() {
-        return Err(format!("there are {} proofs of convergence for {} branches", claimed.proofs.len(), branches.len()));
+        return Err(format!(
+            "there are {} proofs of convergence for {} branches",
+            claimed.proofs.len(),
+            branches.len()
+        ));
     }
     if claimed.target.len() != model.states.len() {
         return Err(format!("the target has {} ranges for {} states", claimed.target.len(), model.states.len()));

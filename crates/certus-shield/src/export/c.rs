@@ -118,7 +118,9 @@ pub fn c_source(runtime: &Runtime, name: &str) -> String {
         _ => ("", ""),
     };
     let count = runtime.corners.len();
-    text += &format!("static int kept(int branch, int holding, const double *x, const double *a)\n{{\n    double y[{n}];\n");
+    text += &format!(
+        "static int kept(int branch, int holding, const double *x, const double *a)\n{{\n    double y[{n}];\n"
+    );
     if choices == 0 {
         text += &format!(
             "{loop_head}        {call}\n        if (!in_domain(y) || !(holding ? well_inside(branch, y) : surely_inside(branch, y))) return 0;\n    }}\n    return 1;\n}}\n\n"

@@ -103,7 +103,7 @@ impl Work<'_> {
             let good = Simulator::new(&self.plant).survives(&start, region, TRIAL_STEPS, self.options.seed).good;
             if !good {
                 (self.progress)("random search".to_owned());
-                let found = random_search(&self.plant, &self.network, &self.sketch, &start, region, search, self.stop);
+                let found = random_search(&self.plant, self.network, &self.sketch, &start, region, search, self.stop);
                 all.push(("random search", readable(&found)));
             }
         }

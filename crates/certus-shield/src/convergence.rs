@@ -108,8 +108,10 @@ impl Attempt {
             && plant.domain.iter().chain(&plant.choices).all(|&(a, b)| a == -b)
             && outside.iter().all(|p| outside.iter().any(|q| turned(p) == *q));
         let all: Vec<usize> = (0..states).collect();
-        let basis: Vec<Monomial> =
-            monomials(states, &all, self.degree).into_iter().filter(|m| !symmetric || degree(m) % 2 == 0).collect();
+        let basis: Vec<Monomial> = monomials(states, &all, self.degree)
+            .into_iter()
+            .filter(|m| !symmetric || degree(m).is_multiple_of(2))
+            .collect();
         let function = |change: &dyn Fn(Poly) -> Poly| -> Vec<(usize, Poly)> {
             basis.iter().enumerate().map(|(k, m)| (k, change(Poly::term(m.clone(), 1.0)))).collect()
         };

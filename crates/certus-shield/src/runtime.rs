@@ -219,3 +219,52 @@ impl Runtime {
         run(&Tables { limits: &self.limits, domain: &self.domain, next: &next, corners: &corners, branches: &branches })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use certus_audit::shield::{Branch, Cover, Halfspace, Invariant, Polyhedron, Range, Shield, rational, read_model};
+    use certus_lang::{FileNetworks, LowerOptions, Open, load_str};
+    use certus_shield_rt::{Decision, Fallback, Monitor};
+
+    use super::*;
+
+    /// A disturbance that enters as a square is worst between its corners: what passes there must still be inside.
+    #[test]
+    fn inputs_are_worst_anywhere_in_their_range() {
+        let text = "system bend
+state x in [-4, 4]
+input d in [-1, 1]
+policy a = clamp(net(\"n.onnx\", x), -2, 2)
+next x = x / 2 + a + 0.5 * (1 - d * d)
+init abs(x) <= 0.1
+property safe = G abs(x) <= 3
+";
+        let options =
+            LowerOptions { open: Open::All, outputs: vec![("n.onnx".to_owned(), 1)], ..LowerOptions::default() };
+        let system = load_str(text, &mut FileNetworks::new("."), &options).unwrap();
+        let domain = vec![Range { lower: rational(-3.0), upper: rational(3.0) }];
+        let model = read_model(&system, &system.properties[0], &domain).unwrap();
+        let side = |normal: f64| Halfspace { normal: vec![normal], bound: 1.0, multipliers: Vec::new() };
+        let polyhedron = Polyhedron { halfspaces: vec![side(1.0), side(-1.0)], pieces: Vec::new() };
+        let shield = Shield {
+            path: String::new(),
+            digest: String::new(),
+            property: "safe".to_owned(),
+            settings: Vec::new(),
+            domain,
+            branches: vec![Branch { program: vec![Vec::new()], invariant: Invariant::Polyhedron(polyhedron) }],
+            cover: Cover::Inside { branch: 0, identity: None },
+            release: 0.0,
+            convergence: None,
+        };
+        let runtime = Runtime::new(&shield, &model).unwrap();
+        let decide = |action: f64| {
+            runtime.with_tables(|tables| {
+                Monitor::new().decide(tables, &[0.0], &mut [action], &mut [0.0], Fallback::LastBranch)
+            })
+        };
+        // At the corners the next state is the action; with d = 0 it is half more.
+        assert_eq!(decide(0.4), Decision::Passed(0));
+        assert_eq!(decide(0.6), Decision::Overridden(0));
+    }
+}

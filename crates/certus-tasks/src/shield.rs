@@ -36,7 +36,7 @@ pub struct Shielding {
 /// What came of it.
 pub enum Shielded {
     /// A shield.
-    Made(Made),
+    Made(Box<Made>),
     /// None: why.
     Failed(Failed),
 }
@@ -131,14 +131,14 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
     made.shield.path = loading.path.display().to_string();
     made.shield.digest = own_digest;
     made.shield.settings = loading.options.overrides.clone();
-    Ok(Shielded::Made(Made {
+    Ok(Shielded::Made(Box::new(Made {
         document: document(&made.shield, &name, &made.states),
         program: program_text(&made.shield, &made.states, &policy),
         system: name,
         property: property.name,
         accepted: made.accepted,
         origins: made.origins,
-    }))
+    })))
 }
 
 /// The digest of a file.

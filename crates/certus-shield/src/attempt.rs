@@ -166,7 +166,7 @@ impl Work<'_> {
                     };
                     self.accepts(&shield, region)
                 };
-                let deadline = self.options.deadline;
+                let deadline = self.deadline;
                 let found =
                     convergence::search(&self.plant, std::slice::from_ref(&branch), target, &accepted, deadline)?;
                 Some(found.proofs.into_iter().next()?)
@@ -199,7 +199,7 @@ impl Work<'_> {
 
     /// A polynomial invariant; for many states, an ellipsoid first and its proof then.
     fn barrier(&self, policy: &Policy, region: &[(f64, f64)], kind: Kind, focus: &[Vec<f64>]) -> Option<Found> {
-        let deadline = self.options.deadline;
+        let deadline = self.deadline;
         if self.plant.states() > MOST_CUT && kind.degree == 2 {
             let barrier = ellipsoid::search(&self.plant, policy, region, kind.contraction, deadline)?;
             // The proof may use a little more than the ellipsoid was made with.
@@ -218,7 +218,7 @@ impl Work<'_> {
                 continue;
             }
             let options = polyhedron::Options { strictness: 1e-6, strict_from, most, ahead };
-            let branch = polyhedron::search(linear, policy, region, options, self.options.deadline);
+            let branch = polyhedron::search(linear, policy, region, options, self.deadline);
             if let Some(branch) = branch
                 && self.accepted(&branch, None, region)
             {

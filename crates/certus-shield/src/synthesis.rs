@@ -6,7 +6,7 @@
 //! `certus-audit` has accepted it in exact arithmetic.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use certus_audit::shield::{
     Accepted, Branch, Convergence, Cover, Monomial, Range, Shield, check, rational, read_model,
@@ -99,6 +99,9 @@ const LONG_RUNS: usize = 12;
 const LONG_STEPS: usize = 4000;
 const FOCUS: usize = 400;
 
+/// A draft is improved for this long, or for twice as long as it took, and never for more than half of the time that is left.
+const IMPROVEMENT: Duration = Duration::from_secs(10);
+
 /// Part of the steps of troubled runs that a shield should not decide.
 const TOO_MUCH: f64 = 0.2;
 
@@ -129,6 +132,8 @@ pub struct Work<'w> {
     pub focus: Vec<Vec<f64>>,
     /// The box that programs have to lead to.
     pub target: Option<Vec<Range>>,
+    /// When to stop, if ever.
+    pub deadline: Option<Instant>,
     /// How many candidates were tried.
     pub tried: usize,
 }
@@ -177,13 +182,35 @@ pub fn synthesise(
         let inside = |x: &&Vec<f64>| x.iter().zip(&plant.domain).all(|(x, (a, b))| a <= x && x <= b);
         let focus = long.iter().step_by(long.len().div_ceil(FOCUS).max(1)).filter(inside).cloned().collect();
         let (network, target) = (&network, target.clone());
-        let mut work =
-            Work { plant, linear, network, options, stop, progress, sketch, points, actions, focus, target, tried: 0 };
+        let deadline = options.deadline;
+        let started = Instant::now();
+        let mut work = Work {
+            plant,
+            linear,
+            network,
+            options,
+            stop,
+            progress,
+            sketch,
+            points,
+            actions,
+            focus,
+            target,
+            deadline,
+            tried: 0,
+        };
         let quick = index + 1 < domains.len();
-        let found = work.draft(quick).and_then(|draft| work.finished(draft, property));
+        let found = work.draft(quick).and_then(|draft| {
+            work.deadline = Some(improvement_ends(started.elapsed(), deadline));
+            work.finished(draft, property)
+        });
         match (found, &best) {
             // Another domain may do better where the network is hardly ever left alone.
-            (Ok(made), _) if quick && made.1 > TOO_MUCH && !work.stopped() => best = Some(made),
+            (Ok(made), _)
+                if quick && made.1 > TOO_MUCH && deadline.is_none_or(|deadline| Instant::now() < deadline) =>
+            {
+                best = Some(made)
+            }
             (Ok(made), Some(other)) if other.1 <= made.1 => break,
             (Ok(made), _) => {
                 best = Some(made);
@@ -193,6 +220,13 @@ pub fn synthesise(
         }
     }
     best.map(|(made, _)| made).ok_or(outcome)
+}
+
+/// When a draft that took so long is no longer improved: what is proved is not lost to a deadline.
+fn improvement_ends(drafted: Duration, deadline: Option<Instant>) -> Instant {
+    let now = Instant::now();
+    let own = now + IMPROVEMENT.max(2 * drafted);
+    deadline.map_or(own, |deadline| own.min(now + deadline.saturating_duration_since(now) / 2))
 }
 
 /// The box that programs have to lead to, if there is one.
@@ -233,7 +267,7 @@ fn sketch(plant: &Plant, options: &Options) -> Result<Vec<Monomial>, String> {
 impl Work<'_> {
     /// Whether it is time to stop.
     pub fn stopped(&self) -> bool {
-        self.stop.load(Ordering::Relaxed) || self.options.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.stop.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 
     /// Branches that cover the initial states; if it has to be quick, one or none.

@@ -41,7 +41,8 @@ pub struct Outcome {
     pub interventions: u64,
     /// Steps at which no branch covered the state.
     pub alarms: u64,
-    /// Sum over the safe runs of the last step at which some state was farther than a twentieth of its domain from zero.
+    /// Sum over the safe runs of the last step at which some state had moved by more than a twentieth of its domain since the
+    /// last such step.
     pub settling: u64,
 }
 
@@ -180,9 +181,10 @@ impl<'c> Course<'c> {
                 }
             }
             for (run, truth) in runs.iter_mut().zip(&truth) {
-                let far = run.state.iter().zip(&near).any(|(x, near)| x.abs() > *near);
-                if far {
-                    run.settled = step as u64 + 1;
+                let mut moved = run.state.iter().zip(&run.anchor).zip(&near);
+                if moved.any(|((x, anchor), near)| (x - anchor).abs() > *near) {
+                    run.anchor.clone_from(&run.state);
+                    run.settled = step as u64;
                 }
                 run.unsafe_now = *truth == 0.0 || run.state.iter().any(|x| !x.is_finite());
                 if !run.unsafe_now {
@@ -221,6 +223,8 @@ struct Run {
     next: Vec<f64>,
     random: Random,
     monitor: Monitor,
+    /// Where the state last was after a movement worth the name, and when.
+    anchor: Vec<f64>,
     settled: u64,
     unsafe_now: bool,
 }
@@ -230,6 +234,14 @@ impl Run {
         let mut random = Random::new(seed, run);
         let ends = system.init_box.0.iter().zip(&system.init_box.1);
         let state: Vec<f64> = ends.map(|(&a, &b)| random.between(a, b)).collect();
-        Run { next: state.clone(), state, random, monitor: Monitor::new(), settled: 0, unsafe_now: false }
+        Run {
+            next: state.clone(),
+            anchor: state.clone(),
+            state,
+            random,
+            monitor: Monitor::new(),
+            settled: 0,
+            unsafe_now: false,
+        }
     }
 }

@@ -15,15 +15,18 @@ def at_the_top(monkeypatch):
     monkeypatch.chdir(ROOT)
 
 
+def built_command():
+    """The command line, built."""
+    subprocess.run(["cargo", "build", "--quiet", "-p", "certus"], cwd=ROOT, check=True)
+    return pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target")) / "debug" / "certus"
+
+
 @pytest.fixture(scope="session")
 def certus_command():
     """The command line, to compare messages with."""
-    subprocess.run(["cargo", "build", "--quiet", "-p", "certus"], cwd=ROOT, check=True)
-    target = pathlib.Path(os.environ.get("CARGO_TARGET_DIR", ROOT / "target"))
+    command = built_command()
 
     def run(*arguments):
-        return subprocess.run(
-            [target / "debug" / "certus", *map(str, arguments)], cwd=ROOT, capture_output=True, text=True
-        )
+        return subprocess.run([command, *map(str, arguments)], cwd=ROOT, capture_output=True, text=True)
 
     return run

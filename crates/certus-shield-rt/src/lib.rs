@@ -2,9 +2,10 @@
 //!
 //! At each step the policy proposes actions. The monitor limits them, predicts the next state for every corner of what the
 //! environment may do, and passes them if the prediction is inside of a proved invariant. Otherwise the program of the
-//! branch that the state is in decides: it is proved to stay inside. If the state is in no branch (which the proof
-//! excludes for the modelled plant), an alarm latches, and the last branch's program, or an action of the user's, is
-//! applied.
+//! branch that the state is in decides: it is proved to stay inside. It goes on deciding until the policy's actions lead
+//! well inside, so that a policy that pushes against the boundary does not get it back at once. If the state is in no branch
+//! (which the proof excludes for the modelled plant), an alarm latches, and the last branch's program, or an action of the
+//! user's, is applied.
 //!
 //! No standard library, no allocation, no panic, no dependency. All arithmetic is plain IEEE doubles in a fixed order, the
 //! same as in the code that `certus shield export` writes for other languages, so that results agree to the last bit.
@@ -32,6 +33,11 @@ pub trait Guard {
 
     /// Whether a predicted state is inside of a branch's invariant, with what prediction and rounding may be off.
     fn surely_inside(&self, branch: usize, next: &[f64]) -> bool;
+
+    /// Whether a predicted state is so far inside of a branch's invariant that a policy gets control back.
+    fn well_inside(&self, branch: usize, next: &[f64]) -> bool {
+        self.surely_inside(branch, next)
+    }
 
     /// Whether a state is inside of a branch's invariant, up to rounding.
     fn inside(&self, branch: usize, state: &[f64]) -> bool;
@@ -76,6 +82,7 @@ pub const LOG: usize = 16;
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct Monitor {
     branch: Option<usize>,
+    holding: bool,
     alarm: bool,
     steps: u64,
     interventions: u64,
@@ -86,7 +93,7 @@ impl Monitor {
     /// A monitor at the beginning of a run.
     pub const fn new() -> Monitor {
         let none = Intervention { step: 0, branch: 0 };
-        Monitor { branch: None, alarm: false, steps: 0, interventions: 0, log: [none; LOG] }
+        Monitor { branch: None, holding: false, alarm: false, steps: 0, interventions: 0, log: [none; LOG] }
     }
 
     /// Whether a state was met that is in no branch. It stays on until [`Monitor::clear_alarm`].
@@ -130,8 +137,10 @@ impl Monitor {
         guard.limit(actions);
         if let Some(branch) = self.passing(guard, state, actions, next) {
             self.branch = Some(branch);
+            self.holding = false;
             return Decision::Passed(branch);
         }
+        self.holding = true;
         let current = self.branch.filter(|&branch| guard.inside(branch, state));
         let current = current.or_else(|| (0..guard.branches()).find(|&branch| guard.inside(branch, state)));
         let decision = match current {
@@ -162,7 +171,7 @@ impl Monitor {
         let kept = |branch: usize, next: &mut [f64]| {
             (0..guard.corners()).all(|corner| {
                 guard.predict(state, actions, corner, next);
-                guard.surely_inside(branch, next)
+                if self.holding { guard.well_inside(branch, next) } else { guard.surely_inside(branch, next) }
             })
         };
         if let Some(branch) = self.branch

@@ -65,6 +65,8 @@ pub struct Surface<'a> {
     pub ops: &'a [Op],
     /// A predicted state counts as inside only this far below zero.
     pub reserve: f64,
+    /// A policy gets control back only where a predicted state is this far below zero.
+    pub release: f64,
     /// A state counts as inside up to this far above zero.
     pub rounding: f64,
 }
@@ -93,6 +95,15 @@ pub struct Tables<'a> {
     pub branches: &'a [Branch<'a>],
 }
 
+impl Tables<'_> {
+    /// Whether a state is in the domain, and so far below zero on every surface of a branch.
+    fn below(&self, branch: usize, state: &[f64], room: impl Fn(&Surface<'_>) -> f64) -> bool {
+        let within = state.iter().zip(self.domain).all(|(x, &(lower, upper))| lower <= *x && *x <= upper);
+        let Some(branch) = self.branches.get(branch) else { return false };
+        within && branch.surfaces.iter().all(|surface| value(surface.ops, [state, &[], &[]]) <= -room(surface))
+    }
+}
+
 impl Guard for Tables<'_> {
     fn branches(&self) -> usize {
         self.branches.len()
@@ -118,9 +129,11 @@ impl Guard for Tables<'_> {
     }
 
     fn surely_inside(&self, branch: usize, next: &[f64]) -> bool {
-        let within = next.iter().zip(self.domain).all(|(x, &(lower, upper))| lower <= *x && *x <= upper);
-        let Some(branch) = self.branches.get(branch) else { return false };
-        within && branch.surfaces.iter().all(|surface| value(surface.ops, [next, &[], &[]]) <= -surface.reserve)
+        self.below(branch, next, |surface| surface.reserve)
+    }
+
+    fn well_inside(&self, branch: usize, next: &[f64]) -> bool {
+        self.below(branch, next, |surface| surface.release)
     }
 
     fn inside(&self, branch: usize, state: &[f64]) -> bool {

@@ -11,8 +11,8 @@ const HALVE: &[Op] = &[Op::Number(-0.5), Op::Times(0)];
 
 fn tables() -> Tables<'static> {
     const SURFACES: &[Surface<'static>] = &[
-        Surface { ops: ABOVE, reserve: 1e-9, rounding: 1e-12 },
-        Surface { ops: BELOW, reserve: 1e-9, rounding: 1e-12 },
+        Surface { ops: ABOVE, reserve: 1e-9, release: 1e-9, rounding: 1e-12 },
+        Surface { ops: BELOW, reserve: 1e-9, release: 1e-9, rounding: 1e-12 },
     ];
     Tables {
         limits: &[(-2.0, 2.0)],
@@ -79,4 +79,25 @@ fn strange_tables_give_no_pass_and_no_panic() {
     let mut actions = [0.0];
     let decision = monitor.decide(&strange, &[0.5], &mut actions, &mut [0.0], Fallback::LastBranch);
     assert_eq!(decision, Decision::Overridden(0));
+}
+
+#[test]
+fn a_policy_gets_control_back_well_inside_only() {
+    let surfaces = [
+        Surface { ops: ABOVE, reserve: 1e-9, release: 0.5, rounding: 1e-12 },
+        Surface { ops: BELOW, reserve: 1e-9, release: 0.5, rounding: 1e-12 },
+    ];
+    let branches = [Branch { surfaces: &surfaces, program: &[HALVE] }];
+    let shield = Tables { branches: &branches, ..tables() };
+    let mut monitor = Monitor::new();
+    let mut decide = |state: f64, action: f64| {
+        let mut actions = [action];
+        monitor.decide(&shield, &[state], &mut actions, &mut [0.0], Fallback::LastBranch)
+    };
+    // Up to the boundary it passes; beyond, the program takes over, and goes on until the policy leads to 0.5 or less.
+    assert_eq!(decide(0.5, 0.4), Decision::Passed(0));
+    assert_eq!(decide(0.9, 0.2), Decision::Overridden(0));
+    assert_eq!(decide(0.45, 0.2), Decision::Overridden(0));
+    assert_eq!(decide(0.225, 0.2), Decision::Passed(0));
+    assert_eq!(decide(0.5, 0.4), Decision::Passed(0));
 }

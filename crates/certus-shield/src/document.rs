@@ -1,6 +1,8 @@
 //! A shield as a JSON document.
 
-use certus_audit::shield::{Branch, Cover, Identity, Invariant, Monomial, Range, Shield, Squares, rounded};
+use certus_audit::shield::{
+    Branch, Convergence, Cover, DecreaseProof, Identity, Invariant, Monomial, Range, Shield, Squares, rounded,
+};
 use serde_json::{Map, Value, json};
 
 /// The document of a shield: what `certus_audit::shield::read_shield` reads.
@@ -15,7 +17,32 @@ pub fn document(shield: &Shield, system: &str, states: &[String]) -> Value {
         "domain": shield.domain.iter().map(range).collect::<Vec<_>>(),
         "branches": shield.branches.iter().map(branch).collect::<Vec<_>>(),
         "cover": cover(&shield.cover),
+        "release": shield.release,
+        "convergence": shield.convergence.as_ref().map(convergence),
     })
+}
+
+fn convergence(claimed: &Convergence) -> Value {
+    let proof = |own: &DecreaseProof| {
+        json!({
+            "function": terms(&own.function),
+            "contraction": own.contraction,
+            "floor": own.floor,
+            "level": own.level,
+            "step": identity(&own.step),
+            "sides": own.sides.iter().map(above).collect::<Vec<_>>(),
+        })
+    };
+    json!({
+        "target": claimed.target.iter().map(range).collect::<Vec<_>>(),
+        "proofs": claimed.proofs.iter().map(proof).collect::<Vec<_>>(),
+    })
+}
+
+fn above((above, own): &(f64, Identity)) -> Value {
+    let mut value = identity(own);
+    value["above"] = json!(above);
+    value
 }
 
 fn range(range: &Range) -> Value {
@@ -34,11 +61,7 @@ fn branch(branch: &Branch) -> Value {
             "contraction": proof.contraction,
             "margin": proof.margin,
             "step": identity(&proof.step),
-            "pieces": proof.pieces.iter().map(|(above, own)| {
-                let mut piece = identity(own);
-                piece["above"] = json!(above);
-                piece
-            }).collect::<Vec<_>>(),
+            "pieces": proof.pieces.iter().map(above).collect::<Vec<_>>(),
         }),
         Invariant::Polyhedron(polyhedron) => json!({
             "polyhedron": polyhedron.halfspaces.iter().map(|h| json!({
@@ -121,7 +144,22 @@ mod tests {
                 Branch { program: program.clone(), invariant: Invariant::Polynomial(proof) },
                 Branch { program, invariant: Invariant::Polyhedron(polyhedron) },
             ],
-            cover: Cover::Split { state: 0, at: 0.25, below: inside(None), above: inside(Some(identity)) },
+            cover: Cover::Split { state: 0, at: 0.25, below: inside(None), above: inside(Some(identity.clone())) },
+            release: 0.25,
+            convergence: Some(Convergence {
+                target: vec![
+                    Range { lower: certus_audit::shield::rational(-0.1), upper: certus_audit::shield::rational(0.3) },
+                    Range { lower: None, upper: None },
+                ],
+                proofs: vec![DecreaseProof {
+                    function: vec![(1.5, vec![2, 0])],
+                    contraction: 0.75,
+                    floor: 0.5,
+                    level: 1.0,
+                    step: identity.clone(),
+                    sides: vec![(0.125, identity)],
+                }],
+            }),
         };
         let text = document(&shield, "a", &["x".to_owned(), "y".to_owned()]).to_string();
         let read = read_shield(&serde_json::from_str(&text).unwrap()).unwrap();

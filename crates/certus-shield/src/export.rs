@@ -8,7 +8,39 @@ pub use c::{c_header, c_source};
 pub use python::python_module;
 pub use rust::rust_module;
 
-use crate::runtime::Runtime;
+use crate::runtime::{Runtime, Wall};
+
+/// The tests of a state against a branch that a monitor makes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Test {
+    /// Is a predicted state inside, whatever prediction and rounding are off?
+    Surely,
+    /// Is it so far inside that the policy gets control back?
+    Well,
+    /// Is a state inside, up to rounding?
+    Inside,
+}
+
+impl Test {
+    const ALL: [Test; 3] = [Test::Surely, Test::Well, Test::Inside];
+
+    fn name(self) -> &'static str {
+        match self {
+            Test::Surely => "surely_inside",
+            Test::Well => "well_inside",
+            Test::Inside => "inside",
+        }
+    }
+
+    /// What a wall may be at most.
+    fn bound(self, wall: &Wall) -> f64 {
+        match self {
+            Test::Surely => -wall.reserve,
+            Test::Well => -wall.release,
+            Test::Inside => wall.rounding,
+        }
+    }
+}
 
 /// The name of an exported shield, as every language allows it: letters, digits and underscores.
 pub fn identifier(name: &str) -> String {

@@ -10,20 +10,27 @@
 // Matrices are read best with indices.
 #![allow(clippy::needless_range_loop)]
 
+mod attempt;
 pub mod barrier;
 pub mod candidates;
+pub mod convergence;
 pub mod cover;
 pub mod document;
+mod domain;
 pub mod ellipsoid;
 pub mod export;
 pub mod horner;
+mod improve;
 pub mod linear;
 pub mod network;
 pub mod plant;
 pub mod polyhedron;
 pub mod polynomial;
+mod restore;
 pub mod rollout;
 pub mod runtime;
+mod setting;
 pub mod squares;
 pub mod synthesis;
+pub mod text;
 pub mod trial;

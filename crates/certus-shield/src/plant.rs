@@ -96,6 +96,18 @@ impl Plant {
         (slopes(0, self.states()), slopes(self.states(), self.actions()))
     }
 
+    /// The matrix of the closed loop's linearisation at zero.
+    pub fn closed_slopes(&self, policy: &Policy) -> Vec<Vec<f64>> {
+        let states = self.states();
+        let rest = vec![0.0; states];
+        let actions: Vec<f64> = policy.iter().map(|p| p.value(&rest)).collect();
+        let (a, b) = self.linearised(&rest, &actions);
+        let slopes: Vec<Vec<f64>> =
+            policy.iter().map(|p| (0..states).map(|j| p.derivative(j).value(&rest)).collect()).collect();
+        let through = |i: usize, j: usize| b[i].iter().zip(&slopes).map(|(b, own)| b * own[j]).sum::<f64>();
+        (0..states).map(|i| (0..states).map(|j| a[i][j] + through(i, j)).collect()).collect()
+    }
+
     /// Whether the step is linear in states, actions and choices together.
     pub fn is_linear(&self) -> bool {
         self.next.iter().all(|next| next.degree() <= 1)
@@ -133,4 +145,9 @@ pub fn readable(policy: &Policy) -> Policy {
 /// The double nearest to so many significant decimals.
 pub fn short_number(value: f64, digits: usize) -> f64 {
     format!("{value:.*e}", digits - 1).parse().unwrap_or(value)
+}
+
+/// A number of at most 24 binary digits after the point: it enters products of exact numbers.
+pub fn short_power(value: f64) -> f64 {
+    (value * 16_777_216.0).round() / 16_777_216.0
 }

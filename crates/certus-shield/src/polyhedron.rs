@@ -5,6 +5,10 @@
 //! that, it is added, and its successor is looked at in turn (Gilbert and Tan 1991). Successors are made a little stricter
 //! each time, so that the proof survives rounding; where the first step allows no strictness it is left out there.
 //!
+//! Where a loop is slow, many half-spaces of successive steps differ by little, and only the first and the last matter. So a
+//! large set begins with successors some steps ahead, less what is redundant among them; most of what lies between is then
+//! implied.
+//!
 //! The multipliers that prove a successor are one times the half-space that was added for it, or the dual solution of the
 //! linear program that found it redundant.
 
@@ -26,7 +30,12 @@ pub struct Options {
     pub strict_from: usize,
     /// Most half-spaces.
     pub most: usize,
+    /// Whether it begins with half-spaces that look many steps ahead.
+    pub ahead: bool,
 }
+
+/// How many steps ahead half-spaces look from the beginning, at most.
+const AHEAD: usize = 4096;
 
 struct Row {
     normal: Vec<f64>,
@@ -37,34 +46,54 @@ struct Row {
     proof: Vec<(usize, f64)>,
 }
 
-/// The maximal admissible set of a program, if the loop is linear and the set has few enough half-spaces.
-pub fn search(plant: &Plant, policy: &Policy, options: Options, deadline: Option<Instant>) -> Option<Branch> {
+/// The maximal admissible set of a program, if the loop is linear and the set has few enough half-spaces. Of unsafe pieces
+/// with several sides, it is on the one that is best for the given box.
+pub fn search(
+    plant: &Plant,
+    policy: &Policy,
+    region: &[(f64, f64)],
+    options: Options,
+    deadline: Option<Instant>,
+) -> Option<Branch> {
     let states = plant.states();
     let closed = plant.closed(policy);
     if closed.iter().any(|f| f.degree() > 1) {
         return None;
     }
-    let slopes: Vec<Vec<f64>> = closed.iter().map(Poly::slopes).collect();
-    let constants: Vec<f64> = closed.iter().map(|f| f.coefficient(&vec![0; f.variables()])).collect();
-    let (mut rows, piece_rows) = first_rows(plant, policy)?;
+    let successor = Successor {
+        slopes: closed.iter().map(Poly::slopes).collect(),
+        constants: closed.iter().map(|f| f.coefficient(&vec![0; f.variables()])).collect(),
+        choices: &plant.choices,
+        options,
+    };
+    let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
+    let (mut rows, piece_rows) = first_rows(plant, policy, region)?;
+    debug_assert!(rows.iter().all(|row| row.normal.len() == states));
+    if options.ahead {
+        let first = rows.len();
+        rows.extend(successor.ahead(&rows));
+        // What the others imply is left out, the farthest ahead first.
+        let mut place = rows.len();
+        while place > first {
+            place -= 1;
+            if late() {
+                return None;
+            }
+            let row = rows.remove(place);
+            match implied(&rows, &row.normal, row.bound) {
+                Implied::By(_) => {}
+                Implied::Not => rows.insert(place, row),
+                Implied::Empty => return None,
+            }
+        }
+    }
     let mut place = 0;
     while place < rows.len() {
-        if deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if late() {
             return None;
         }
-        let (normal, bound, level) = (rows[place].normal.clone(), rows[place].bound, rows[place].level);
-        let mut next = vec![0.0; states];
-        let mut limit = bound;
-        for (weight, (row, constant)) in normal.iter().zip(slopes.iter().zip(&constants)) {
-            limit -= weight * constant;
-            next.iter_mut().zip(row).for_each(|(next, x)| *next += weight * x);
-        }
-        for (choice, &(lower, upper)) in plant.choices.iter().enumerate() {
-            let slope: f64 = normal.iter().zip(&slopes).map(|(w, row)| w * row[states + choice]).sum();
-            limit -= if slope < 0.0 { slope * lower } else { slope * upper };
-        }
-        let strict = if level + 1 >= options.strict_from { options.strictness * bound.abs() } else { 0.0 };
-        limit -= strict;
+        let (next, limit, strict) = successor.of(&rows[place]);
+        let level = rows[place].level;
         let proof = match implied(&rows, &next, limit + 0.5 * strict) {
             Implied::By(multipliers) => multipliers,
             Implied::Not => {
@@ -90,12 +119,69 @@ pub fn search(plant: &Plant, policy: &Policy, options: Options, deadline: Option
     Some(Branch { program, invariant })
 }
 
+/// What a half-space asks of the state before.
+struct Successor<'s> {
+    slopes: Vec<Vec<f64>>,
+    constants: Vec<f64>,
+    choices: &'s [(f64, f64)],
+    options: Options,
+}
+
+impl Successor<'_> {
+    /// Normal, bound, and by how much that is stricter than it has to be.
+    fn of(&self, row: &Row) -> (Vec<f64>, f64, f64) {
+        let states = row.normal.len();
+        let mut next = vec![0.0; states];
+        let mut limit = row.bound;
+        for (weight, (slopes, constant)) in row.normal.iter().zip(self.slopes.iter().zip(&self.constants)) {
+            limit -= weight * constant;
+            next.iter_mut().zip(slopes).for_each(|(next, x)| *next += weight * x);
+        }
+        for (choice, &(lower, upper)) in self.choices.iter().enumerate() {
+            let slope: f64 = row.normal.iter().zip(&self.slopes).map(|(w, slopes)| w * slopes[states + choice]).sum();
+            limit -= if slope < 0.0 { slope * lower } else { slope * upper };
+        }
+        let strict = match row.level + 1 >= self.options.strict_from {
+            true => self.options.strictness * row.bound.abs(),
+            false => 0.0,
+        };
+        (next, limit - strict, strict)
+    }
+
+    /// Half-spaces 1, 2, 3, 4, 6, 8, 12, … steps ahead, as long as they are not implied by bounds of the coordinates.
+    fn ahead(&self, first: &[Row]) -> Vec<Row> {
+        let mut all = Vec::new();
+        for row in first {
+            let mut current = Row { normal: row.normal.clone(), bound: row.bound, level: 0, proof: Vec::new() };
+            let mut wanted = 1;
+            while current.level < AHEAD {
+                let (normal, bound, _) = self.of(&current);
+                current = Row { normal, bound, level: current.level + 1, proof: Vec::new() };
+                if current.level == wanted {
+                    if by_coordinates(first, &current.normal, current.bound).is_some() {
+                        break;
+                    }
+                    wanted =
+                        if wanted.is_power_of_two() && wanted > 1 { wanted * 3 / 2 } else { (wanted * 4).div_ceil(3) };
+                    all.push(Row {
+                        normal: current.normal.clone(),
+                        bound: current.bound,
+                        level: current.level,
+                        proof: Vec::new(),
+                    });
+                }
+            }
+        }
+        all
+    }
+}
+
 /// For each unsafe piece: the constraint that keeps the set apart from it, the half-space, and how often it counts.
 type PieceRows = Vec<(usize, usize, f64)>;
 
 /// What the unsafe pieces and the limits of the actions leave. A piece of several constraints is cut off by the one that
-/// the initial states are farthest from.
-fn first_rows(plant: &Plant, policy: &Policy) -> Option<(Vec<Row>, PieceRows)> {
+/// the box is farthest from.
+fn first_rows(plant: &Plant, policy: &Policy, region: &[(f64, f64)]) -> Option<(Vec<Row>, PieceRows)> {
     let states = plant.states();
     let mut pieces: Vec<(Vec<Poly>, Vec<bool>)> = plant
         .pieces
@@ -116,12 +202,11 @@ fn first_rows(plant: &Plant, policy: &Policy) -> Option<(Vec<Row>, PieceRows)> {
     let mut proofs = PieceRows::new();
     for (piece, strict) in &pieces {
         let linear = piece.iter().enumerate().filter(|(_, p)| p.degree() <= 1);
-        // The largest value over the initial box, relative to the slopes: the more negative the better.
+        // The largest value over the box, relative to the slopes: the more negative the better.
         let depth = |p: &Poly| {
             let slopes = p.slopes();
             let constant = p.coefficient(&vec![0; states]);
-            let top: f64 =
-                slopes.iter().zip(&plant.init).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
+            let top: f64 = slopes.iter().zip(region).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
             (top + constant) / slopes.iter().map(|s| s.abs()).sum::<f64>().max(1e-300)
         };
         let (place, chosen) = linear.min_by(|(_, p), (_, q)| depth(p).total_cmp(&depth(q)))?;
@@ -162,6 +247,23 @@ enum Implied {
     Empty,
 }
 
+/// A cheap proof of normal · x ≤ limit: each coordinate by half-spaces of its own.
+fn by_coordinates(rows: &[Row], normal: &[f64], limit: f64) -> Option<Vec<(usize, f64)>> {
+    let mut multipliers = Vec::new();
+    let mut highest = 0.0;
+    for (state, &slope) in normal.iter().enumerate().filter(|(_, slope)| **slope != 0.0) {
+        let own = rows.iter().enumerate().filter(|(_, row)| {
+            row.normal[state] * slope > 0.0 && row.normal.iter().enumerate().all(|(i, &x)| (i == state) == (x != 0.0))
+        });
+        let (place, row) = own
+            .min_by(|(_, a), (_, b)| (a.bound / a.normal[state].abs()).total_cmp(&(b.bound / b.normal[state].abs())))?;
+        let weight = slope / row.normal[state];
+        highest += weight * row.bound;
+        multipliers.push((place, weight));
+    }
+    (highest <= limit).then_some(multipliers)
+}
+
 /// Whether normal · x ≤ limit follows from the half-spaces.
 fn implied(rows: &[Row], normal: &[f64], limit: f64) -> Implied {
     let states = normal.len();
@@ -169,26 +271,8 @@ fn implied(rows: &[Row], normal: &[f64], limit: f64) -> Implied {
     if size < 1e-14 {
         return if limit >= 0.0 { Implied::By(Vec::new()) } else { Implied::Empty };
     }
-    // A cheap bound first: each coordinate by its own half-spaces.
-    let mut by_box = Vec::new();
-    let mut highest = 0.0;
-    for (state, &slope) in normal.iter().enumerate().filter(|(_, slope)| **slope != 0.0) {
-        let own = rows.iter().enumerate().filter(|(_, row)| {
-            row.normal.iter().enumerate().all(|(i, &x)| (i == state) == (x != 0.0)) && row.normal[state] * slope > 0.0
-        });
-        let best = own
-            .min_by(|(_, a), (_, b)| (a.bound / a.normal[state].abs()).total_cmp(&(b.bound / b.normal[state].abs())));
-        match best {
-            Some((place, row)) => {
-                let weight = slope / row.normal[state];
-                highest += weight * row.bound;
-                by_box.push((place, weight));
-            }
-            None => highest = f64::INFINITY,
-        }
-    }
-    if highest <= limit {
-        return Implied::By(by_box);
+    if let Some(multipliers) = by_coordinates(rows, normal, limit) {
+        return Implied::By(multipliers);
     }
     // Maximise normal · x: minimise its negative.
     let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());

@@ -6,6 +6,9 @@ use crate::network::{Network, Scratch};
 use crate::plant::{Plant, Policy};
 use crate::polynomial::Fast;
 
+/// Steps that a candidate must survive in simulation before a proof is tried.
+pub const TRIAL_STEPS: usize = 1000;
+
 /// A plant laid out for many evaluations.
 pub struct Simulator<'p> {
     plant: &'p Plant,

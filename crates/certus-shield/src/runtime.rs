@@ -5,7 +5,7 @@ use certus_shield_rt::{Branch, Op, Surface, Tables};
 
 use crate::horner::Horner;
 use crate::plant::Plant;
-use crate::polynomial::Poly;
+use crate::polynomial::{Fast, Poly};
 
 /// A surface of an invariant.
 #[derive(Clone, Debug)]
@@ -14,6 +14,8 @@ pub struct Wall {
     pub form: Horner,
     /// A predicted state counts as inside only this far below zero.
     pub reserve: f64,
+    /// A policy gets control back only where a predicted state is this far below zero.
+    pub release: f64,
     /// A state counts as inside up to this far above zero.
     pub rounding: f64,
 }
@@ -35,6 +37,9 @@ pub struct Runtime {
     pub branches: Vec<(Vec<Wall>, Vec<Horner>)>,
 }
 
+/// Steps after which a program is taken to have come to rest.
+const SETTLING: usize = 4000;
+
 /// Most choices whose corners are predicted.
 const MOST_CHOICES: usize = 6;
 
@@ -51,6 +56,29 @@ fn magnitude(poly: &Poly, reach: &[f64]) -> f64 {
 /// How far a value in floating point is from the exact one, relative to [`magnitude`]: generous for these sizes.
 fn unit(poly: &Poly) -> f64 {
     (4 * poly.terms().count() + 4 * poly.degree() + 16) as f64 * f64::EPSILON
+}
+
+/// Where a branch's program leads to, followed from the middle of the initial states.
+fn resting(plant: &Plant, branch: &certus_audit::shield::Branch) -> Vec<f64> {
+    let fast = |terms: &[(f64, Monomial)]| {
+        let mut poly = Poly::zero(plant.states());
+        terms.iter().for_each(|(c, m)| poly.add(m.clone(), *c));
+        Fast::new(&poly)
+    };
+    let program: Vec<Fast> = branch.program.iter().map(|terms| fast(terms)).collect();
+    let next: Vec<Fast> = plant.next.iter().map(Fast::new).collect();
+    let mut state: Vec<f64> = plant.init.iter().map(|(a, b)| 0.5 * (a + b)).collect();
+    for _ in 0..SETTLING {
+        let mut point = state.clone();
+        point.extend(program.iter().zip(&plant.limits).map(|(p, &(a, b))| p.value(&state).max(a).min(b)));
+        point.extend(plant.middle());
+        let moved: Vec<f64> = next.iter().map(|next| next.value(&point)).collect();
+        if moved == state {
+            break;
+        }
+        state = moved;
+    }
+    state
 }
 
 impl Runtime {
@@ -85,13 +113,26 @@ impl Runtime {
                 plant.next.iter().map(|f| width * magnitude(&f.derivative(place), &all_reach)).collect()
             })
             .collect();
-        let wall = |poly: Poly| {
+        // How much the middle of a choice may move each state beyond what its ends do.
+        let bent: Vec<Vec<f64>> = (0..choices)
+            .map(|k| {
+                let place = states + plant.actions() + k;
+                let width = plant.choices[k].1 - plant.choices[k].0;
+                let bend = |f: &Poly| magnitude(&f.derivative(place).derivative(place), &all_reach);
+                plant.next.iter().map(|f| width * width * bend(f) / 8.0).collect()
+            })
+            .collect();
+        // Between its corners a prediction may leave the domain by that much.
+        let reach: Vec<f64> =
+            reach.iter().enumerate().map(|(i, r)| r + bent.iter().map(|bent| bent[i]).sum::<f64>()).collect();
+        let wall = |poly: Poly, centre: &[f64]| {
             let rounding = 2.0 * unit(&poly) * magnitude(&poly, &reach) + f64::MIN_POSITIVE;
             let slopes: Vec<Poly> = (0..states).map(|i| poly.derivative(i)).collect();
             let off: f64 = slopes.iter().zip(&prediction).map(|(s, p)| p * magnitude(s, &reach)).sum();
             // Between corners a polynomial rises above them by at most an eighth of its curvature per choice.
             let mut bulge = 0.0;
-            for moved in &moved {
+            for (moved, bent) in moved.iter().zip(&bent) {
+                bulge += slopes.iter().zip(bent).map(|(s, bent)| bent * magnitude(s, &reach)).sum::<f64>();
                 for (i, slope) in slopes.iter().enumerate().filter(|&(i, _)| moved[i] > 0.0) {
                     for j in (0..states).filter(|&j| moved[j] > 0.0) {
                         bulge += moved[i] * moved[j] * magnitude(&slope.derivative(j), &reach) / 8.0;
@@ -99,17 +140,20 @@ impl Runtime {
                 }
             }
             let reserve = (rounding + 2.0 * off + bulge) * 1.001;
-            Wall { form: Horner::new(&terms(&poly)), reserve, rounding }
+            let depth = -poly.value(centre);
+            let release = if depth.is_finite() { (shield.release * depth).max(reserve) } else { reserve };
+            Wall { form: Horner::new(&terms(&poly)), reserve, release, rounding }
         };
         let branches = shield
             .branches
             .iter()
             .map(|branch| {
+                let centre = resting(&plant, branch);
                 let walls = match &branch.invariant {
                     Invariant::Polynomial(proof) => {
                         let mut barrier = Poly::zero(states);
                         proof.barrier.iter().for_each(|(c, m)| barrier.add(m.clone(), *c));
-                        vec![wall(barrier)]
+                        vec![wall(barrier, &centre)]
                     }
                     Invariant::Polyhedron(polyhedron) => polyhedron
                         .halfspaces
@@ -119,7 +163,7 @@ impl Runtime {
                             for (i, &x) in h.normal.iter().enumerate() {
                                 row = row.plus(&Poly::variable(states, i), x);
                             }
-                            wall(row)
+                            wall(row, &centre)
                         })
                         .collect(),
                 };
@@ -161,12 +205,66 @@ impl Runtime {
             .map(|((own, _), ops)| {
                 own.iter()
                     .zip(ops)
-                    .map(|(wall, ops)| Surface { ops, reserve: wall.reserve, rounding: wall.rounding })
+                    .map(|(wall, ops)| Surface {
+                        ops,
+                        reserve: wall.reserve,
+                        release: wall.release,
+                        rounding: wall.rounding,
+                    })
                     .collect()
             })
             .collect();
         let branches: Vec<Branch<'_>> =
             surfaces.iter().zip(&programs).map(|(surfaces, program)| Branch { surfaces, program }).collect();
         run(&Tables { limits: &self.limits, domain: &self.domain, next: &next, corners: &corners, branches: &branches })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use certus_audit::shield::{Branch, Cover, Halfspace, Invariant, Polyhedron, Range, Shield, rational, read_model};
+    use certus_lang::{FileNetworks, LowerOptions, Open, load_str};
+    use certus_shield_rt::{Decision, Fallback, Monitor};
+
+    use super::*;
+
+    /// A disturbance that enters as a square is worst between its corners: what passes there must still be inside.
+    #[test]
+    fn inputs_are_worst_anywhere_in_their_range() {
+        let text = "system bend
+state x in [-4, 4]
+input d in [-1, 1]
+policy a = clamp(net(\"n.onnx\", x), -2, 2)
+next x = x / 2 + a + 0.5 * (1 - d * d)
+init abs(x) <= 0.1
+property safe = G abs(x) <= 3
+";
+        let options =
+            LowerOptions { open: Open::All, outputs: vec![("n.onnx".to_owned(), 1)], ..LowerOptions::default() };
+        let system = load_str(text, &mut FileNetworks::new("."), &options).unwrap();
+        let domain = vec![Range { lower: rational(-3.0), upper: rational(3.0) }];
+        let model = read_model(&system, &system.properties[0], &domain).unwrap();
+        let side = |normal: f64| Halfspace { normal: vec![normal], bound: 1.0, multipliers: Vec::new() };
+        let polyhedron = Polyhedron { halfspaces: vec![side(1.0), side(-1.0)], pieces: Vec::new() };
+        let shield = Shield {
+            path: String::new(),
+            digest: String::new(),
+            property: "safe".to_owned(),
+            settings: Vec::new(),
+            domain,
+            branches: vec![Branch { program: vec![Vec::new()], invariant: Invariant::Polyhedron(polyhedron) }],
+            cover: Cover::Inside { branch: 0, identity: None },
+            release: 0.0,
+            convergence: None,
+        };
+        let runtime = Runtime::new(&shield, &model).unwrap();
+        let decide = |action: f64| {
+            runtime.with_tables(|tables| {
+                Monitor::new().decide(tables, &[0.0], &mut [action], &mut [0.0], Fallback::LastBranch)
+            })
+        };
+        // At the corners the next state is the action; with d = 0 it is half more.
+        assert_eq!(decide(0.4), Decision::Passed(0));
+        assert_eq!(decide(0.6), Decision::Overridden(0));
     }
 }

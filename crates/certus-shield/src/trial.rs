@@ -9,7 +9,7 @@ use certus_graph::canonical::canonicalize;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError};
 use certus_lang::system::System;
-use certus_shield_rt::{Decision, Fallback, Monitor};
+use certus_shield_rt::{Decision, Fallback, Monitor, Tables};
 use certus_sim::Random;
 
 use crate::network::{Network, Scratch};
@@ -41,7 +41,8 @@ pub struct Outcome {
     pub interventions: u64,
     /// Steps at which no branch covered the state.
     pub alarms: u64,
-    /// Sum over the safe runs of the last step at which some state was farther than a twentieth of its domain from zero.
+    /// Sum over the safe runs of the last step at which some state had moved by more than a twentieth of its domain since the
+    /// last such step.
     pub settling: u64,
 }
 
@@ -95,7 +96,9 @@ impl<'c> Course<'c> {
                         loop {
                             let block = next.fetch_add(1, Ordering::Relaxed) as usize;
                             let Some(&(first, last)) = blocks.get(block) else { return Ok(sum) };
-                            let own = self.block(trial, first, last, shielded, stop, done)?;
+                            let own = self.runtime.with_tables(|tables| {
+                                self.block(trial, first..last, shielded.then_some(tables), stop, done)
+                            })?;
                             sum.runs += own.runs;
                             sum.unsafe_runs += own.unsafe_runs;
                             sum.steps += own.steps;
@@ -126,15 +129,14 @@ impl<'c> Course<'c> {
     fn block(
         &self,
         trial: Trial,
-        first: u64,
-        last: u64,
-        shielded: bool,
+        numbers: std::ops::Range<u64>,
+        shield: Option<&Tables<'_>>,
         stop: &AtomicBool,
         done: &AtomicU64,
     ) -> Result<Outcome, GraphError> {
         let n = self.system.state_len();
         let m = self.runtime.limits.len();
-        let mut runs: Vec<Run> = (first..last).map(|run| Run::new(self.system, trial.seed, run)).collect();
+        let mut runs: Vec<Run> = numbers.map(|run| Run::new(self.system, trial.seed, run)).collect();
         let (mut scratch, mut workspace) = (Scratch::default(), Workspace::default());
         let mut outcome = Outcome::default();
         let near: Vec<f64> = self.runtime.domain.iter().map(|(a, b)| 0.05 * a.abs().max(b.abs())).collect();
@@ -146,20 +148,18 @@ impl<'c> Course<'c> {
             }
             let states: Vec<f64> = (0..n).flat_map(|i| runs.iter().map(move |run| run.state[i])).collect();
             let mut actions = self.network.act(&states, batch, &mut scratch)?;
-            if shielded {
-                self.runtime.with_tables(|tables| {
-                    let mut own = vec![0.0; m];
-                    for (b, run) in runs.iter_mut().enumerate() {
-                        (0..m).for_each(|i| own[i] = actions[i * batch + b]);
-                        let decision =
-                            run.monitor.decide(tables, &run.state, &mut own, &mut predicted, Fallback::LastBranch);
-                        if step < trial.steps {
-                            outcome.interventions += u64::from(!matches!(decision, Decision::Passed(_)));
-                            outcome.alarms += u64::from(decision == Decision::Alarm);
-                        }
-                        (0..m).for_each(|i| actions[i * batch + b] = own[i]);
+            if let Some(tables) = shield {
+                let mut own = vec![0.0; m];
+                for (b, run) in runs.iter_mut().enumerate() {
+                    (0..m).for_each(|i| own[i] = actions[i * batch + b]);
+                    let decision =
+                        run.monitor.decide(tables, &run.state, &mut own, &mut predicted, Fallback::LastBranch);
+                    if step < trial.steps {
+                        outcome.interventions += u64::from(!matches!(decision, Decision::Passed(_)));
+                        outcome.alarms += u64::from(decision == Decision::Alarm);
                     }
-                });
+                    (0..m).for_each(|i| actions[i * batch + b] = own[i]);
+                }
             }
             let inputs: Vec<Vec<f64>> = self.inputs(&mut runs);
             let mut slices: Vec<&[f64]> = Vec::new();
@@ -181,9 +181,10 @@ impl<'c> Course<'c> {
                 }
             }
             for (run, truth) in runs.iter_mut().zip(&truth) {
-                let far = run.state.iter().zip(&near).any(|(x, near)| x.abs() > *near);
-                if far {
-                    run.settled = step as u64 + 1;
+                let mut moved = run.state.iter().zip(&run.anchor).zip(&near);
+                if moved.any(|((x, anchor), near)| (x - anchor).abs() > *near) {
+                    run.anchor.clone_from(&run.state);
+                    run.settled = step as u64;
                 }
                 run.unsafe_now = *truth == 0.0 || run.state.iter().any(|x| !x.is_finite());
                 if !run.unsafe_now {
@@ -222,6 +223,8 @@ struct Run {
     next: Vec<f64>,
     random: Random,
     monitor: Monitor,
+    /// Where the state last was after a movement worth the name, and when.
+    anchor: Vec<f64>,
     settled: u64,
     unsafe_now: bool,
 }
@@ -231,6 +234,14 @@ impl Run {
         let mut random = Random::new(seed, run);
         let ends = system.init_box.0.iter().zip(&system.init_box.1);
         let state: Vec<f64> = ends.map(|(&a, &b)| random.between(a, b)).collect();
-        Run { next: state.clone(), state, random, monitor: Monitor::new(), settled: 0, unsafe_now: false }
+        Run {
+            next: state.clone(),
+            anchor: state.clone(),
+            state,
+            random,
+            monitor: Monitor::new(),
+            settled: 0,
+            unsafe_now: false,
+        }
     }
 }

@@ -119,7 +119,7 @@ int main(int argc, char **argv)
 "#;
 
 #[test]
-fn c_and_python_agree_with_rust_to_the_last_bit() {
+fn c_python_and_rust_agree_with_the_interpreter_to_the_last_bit() {
     for (name, property, form) in [
         ("pendulum", "case_study", Form::Polyhedron),
         ("selfdriving", "stays_on_road", Form::Polynomial),
@@ -168,6 +168,56 @@ print(m.steps, m.interventions)
             assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
             assert_eq!(String::from_utf8_lossy(&ran.stdout), expected, "{name}");
         }
-        assert!(rust_module(&runtime, "shield").contains("impl Guard for Shield"));
+        std::fs::write(place("shield.rs"), rust_module(&runtime, "shield")).unwrap();
+        assert_eq!(rust_answers(&folder.0), expected, "{name}");
     }
+}
+
+const RUST_DRIVER: &str = r#"
+#[path = "shield.rs"]
+mod shield;
+use certus_shield_rt::{Decision, Fallback, Monitor};
+use shield::{ACTIONS, STATES, Shield};
+
+fn main() {
+    let mut monitor = Monitor::new();
+    for line in std::fs::read_to_string("cases.txt").unwrap().lines() {
+        let numbers: Vec<f64> =
+            line.split(' ').map(|word| f64::from_bits(u64::from_str_radix(word, 16).unwrap())).collect();
+        let (mut actions, mut next) = (numbers[STATES..].to_vec(), [0.0; STATES]);
+        assert_eq!(actions.len(), ACTIONS);
+        let decision =
+            monitor.decide(&Shield, &numbers[..STATES], &mut actions, &mut next, Fallback::LastBranch);
+        let number = match decision {
+            Decision::Passed(_) => 0,
+            Decision::Overridden(_) => 1,
+            Decision::Alarm => 2,
+        };
+        let bits: Vec<String> = actions.iter().map(|a| format!(" {:016x}", a.to_bits())).collect();
+        println!("{number}{}", bits.concat());
+    }
+    println!("{} {}", monitor.steps(), monitor.interventions());
+}
+"#;
+
+/// Compiles the exported module against the runtime's own source with the compiler that compiles this test, and runs it.
+fn rust_answers(folder: &Path) -> String {
+    let compiler = std::env::var("RUSTC").unwrap_or_else(|_| "rustc".to_owned());
+    let runtime = Path::new(env!("CARGO_MANIFEST_DIR")).join("../certus-shield-rt/src/lib.rs");
+    let compile = |arguments: &[&std::ffi::OsStr]| {
+        let done = Command::new(&compiler)
+            .args(["--edition=2024", "-Dwarnings", "-Copt-level=2", "--out-dir"])
+            .arg(folder)
+            .args(arguments)
+            .current_dir(folder)
+            .output()
+            .unwrap();
+        assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+    };
+    std::fs::write(folder.join("driver.rs"), RUST_DRIVER).unwrap();
+    compile(&["--crate-type=rlib".as_ref(), "--crate-name=certus_shield_rt".as_ref(), runtime.as_os_str()]);
+    compile(&["--extern=certus_shield_rt=libcertus_shield_rt.rlib".as_ref(), "driver.rs".as_ref()]);
+    let ran = Command::new(folder.join("driver")).current_dir(folder).output().unwrap();
+    assert!(ran.status.success(), "{}", String::from_utf8_lossy(&ran.stderr));
+    String::from_utf8_lossy(&ran.stdout).into_owned()
 }

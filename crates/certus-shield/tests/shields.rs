@@ -124,6 +124,8 @@ property safe = G abs(x) <= 2
             domain: domain.clone(),
             branches: vec![Branch { program, invariant: Invariant::Polynomial(proof) }],
             cover: Cover::Inside { branch: 0, identity: None },
+            release: 0.0,
+            convergence: None,
         };
         assert!(verdict(&model, &shield).is_err());
     }
@@ -136,6 +138,89 @@ fn disturbances_are_covered() {
     assert!(lane.accepted.branches[0].tolerance > 0.0);
 }
 
+/// A loop whose program leads to a box comes with a proof of it, and nothing worse is accepted.
+#[test]
+fn convergence_is_proved_and_anything_worse_is_not() {
+    let range = |name: &str| (name.to_owned(), -0.125, 0.125);
+    for (name, property, target, form) in [
+        ("pendulum", "case_study", vec![range("eta"), range("omega")], Form::Auto),
+        // A step that is not linear, and a disturbance.
+        ("selfdriving", "stays_on_road", vec![("offset".to_owned(), -0.5, 0.5)], Form::Polynomial),
+        ("lanekeeping", "stays_in_lane", vec![("y".to_owned(), -0.5, 0.5)], Form::Auto),
+    ] {
+        let (made, model) = made(name, property, &Options { target, form, ..Options::default() });
+        let converges = made.accepted.convergence.expect("a target was given");
+        assert!(converges.steps > 0 && converges.steps < 10_000, "{name}: {converges}");
+        let worse = |change: &dyn Fn(&mut certus_audit::shield::Convergence)| {
+            let mut shield = made.shield.clone();
+            change(shield.convergence.as_mut().unwrap());
+            verdict(&model, &shield)
+        };
+        assert_eq!(worse(&|_| {}), Ok(()));
+        let proof = &made.shield.convergence.as_ref().unwrap().proofs[0];
+        for place in 0..proof.function.len() {
+            assert!(worse(&|c| c.proofs[0].function[place].0 *= 0.5).is_err(), "{name} {place}");
+        }
+        assert!(worse(&|c| c.proofs[0].contraction *= 0.9).is_err(), "{name}");
+        assert!(worse(&|c| c.proofs[0].contraction = 1.0).is_err(), "{name}");
+        assert!(worse(&|c| c.proofs[0].floor = c.proofs[0].level).is_err(), "{name}");
+        assert!(worse(&|c| c.proofs[0].level *= 1.5).is_err(), "{name}");
+        assert!(worse(&|c| c.proofs[0].sides[0].0 = 0.0).is_err(), "{name}");
+        assert!(worse(&|c| drop(c.proofs[0].sides.pop())).is_err(), "{name}");
+        assert!(worse(&|c| drop(c.proofs.pop())).is_err(), "{name}");
+        // A smaller target than the one that was proved.
+        assert!(worse(&|c| c.target.iter_mut().for_each(|r| r.upper = rational(1e-3))).is_err(), "{name}");
+    }
+}
+
+/// What convergence says is what runs of the program do.
+#[test]
+fn programs_reach_their_target_in_time() {
+    let target = vec![("eta".to_owned(), -0.125, 0.125), ("omega".to_owned(), -0.125, 0.125)];
+    let (made, model) = made("pendulum", "case_study", &Options { target, ..Options::default() });
+    let steps = made.accepted.convergence.unwrap().steps;
+    let value = |terms: &[(f64, Vec<u8>)], x: &[f64]| -> f64 {
+        terms.iter().map(|(c, m)| m.iter().zip(x).fold(*c, |p, (&e, x)| p * x.powi(i32::from(e)))).sum()
+    };
+    let plant = certus_shield::plant::Plant::new(model);
+    for start in [[0.35, 0.35], [-0.35, 0.35], [0.35, -0.35]] {
+        let mut x: Vec<f64> = start.to_vec();
+        for step in 0..steps + 500 {
+            assert!(step < steps || x.iter().all(|x| x.abs() <= 0.125), "{start:?} {step} {x:?}");
+            let actions: Vec<f64> = made.shield.branches[0].program.iter().map(|p| value(p, &x)).collect();
+            x = plant.step(&x, &actions, &[]);
+        }
+    }
+}
+
+/// The sine becomes a linear term and an error, and the polyhedron is proved for every error.
+#[test]
+fn a_pendulum_with_a_sine_gets_a_shield() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../zoo/pendulum");
+    let overrides = vec![("nonlinearity".to_owned(), 2.0)];
+    let options = LowerOptions { open: Open::All, overrides, ..LowerOptions::default() };
+    let system = load_file(folder.join("pendulum.certus"), &options).unwrap();
+    let network = FileNetworks::new(folder).load(&system.networks[0].path).unwrap();
+    let property = system.property("case_study").unwrap();
+    let made = synthesise(&system, property, &network, &Options::default(), &AtomicBool::new(false), &|_| {}).unwrap();
+    let model = read_model(&system, property, &made.shield.domain).unwrap();
+    assert_eq!(verdict(&model, &made.shield), Ok(()));
+    assert_eq!(model.choices.len(), 1, "the remainder of the sine");
+    // Runs of the sine itself stay inside of what was proved for its enclosure.
+    let Invariant::Polyhedron(polyhedron) = &made.shield.branches[0].invariant else { panic!("a polyhedron") };
+    let inside =
+        |x: &[f64; 2]| polyhedron.halfspaces.iter().all(|h| h.normal[0] * x[0] + h.normal[1] * x[1] <= h.bound + 1e-12);
+    for start in [[0.35, 0.35], [-0.35, 0.35], [0.35, -0.35], [-0.35, -0.35]] {
+        let mut x: [f64; 2] = start;
+        for _ in 0..2000 {
+            assert!(inside(&x), "{x:?}");
+            let terms = made.shield.branches[0].program[0].iter();
+            let a: f64 = terms.map(|(c, m)| c * x[0].powi(m[0].into()) * x[1].powi(m[1].into())).sum();
+            x = [x[0] + 0.01 * x[1], x[1] + 0.01 * (10.0 * x[0].sin() + a)];
+        }
+    }
+}
+
 #[test]
 fn several_branches_cover_what_one_does_not() {
     // A square of initial states nearly as large as the safe square: no ellipsoid contains one and fits into the other.
@@ -146,9 +231,9 @@ fn several_branches_cover_what_one_does_not() {
     let model = read_model(&system, property, &made.shield.domain).unwrap();
     assert_eq!(verdict(&model, &made.shield), Ok(()));
     assert!(made.shield.branches.len() > 1);
-    // Without its last branch the shield no longer covers the initial states.
+    // Without its second branch the shield no longer covers the initial states.
     let mut fewer = made.shield.clone();
-    fewer.branches.pop();
+    fewer.branches.truncate(1);
     assert!(verdict(&model, &fewer).is_err());
 }
 

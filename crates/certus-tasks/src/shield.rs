@@ -12,7 +12,8 @@ use certus_lang::{LowerOptions, Open};
 use certus_shield::document::document;
 use certus_shield::network::{Network, Scratch};
 use certus_shield::runtime::Runtime;
-use certus_shield::synthesis::{Failed, Options, program_text, synthesise};
+use certus_shield::synthesis::{Failed, Options, synthesise};
+use certus_shield::text::program_text;
 use certus_shield::trial::{Course, Outcome, Trial};
 use serde_json::Value;
 
@@ -35,7 +36,7 @@ pub struct Shielding {
 /// What came of it.
 pub enum Shielded {
     /// A shield.
-    Made(Made),
+    Made(Box<Made>),
     /// None: why.
     Failed(Failed),
 }
@@ -130,14 +131,14 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
     made.shield.path = loading.path.display().to_string();
     made.shield.digest = own_digest;
     made.shield.settings = loading.options.overrides.clone();
-    Ok(Shielded::Made(Made {
+    Ok(Shielded::Made(Box::new(Made {
         document: document(&made.shield, &name, &made.states),
         program: program_text(&made.shield, &made.states, &policy),
         system: name,
         property: property.name,
         accepted: made.accepted,
         origins: made.origins,
-    }))
+    })))
 }
 
 /// The digest of a file.

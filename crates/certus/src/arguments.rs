@@ -666,6 +666,8 @@ Examples:
   certus audit satellite.shield.json
   certus shield run satellite.shield.json --runs 1000 --steps 5000
   certus shield export satellite.shield.json --lang c -o satellite
+  With a proof that the program brings the pendulum to rest:
+    certus shield zoo/pendulum/pendulum.certus --converge eta=-0.1..0.1 --converge omega=-0.1..0.1 -o rest.shield.json
   A shield for the old network under changed physics:
     certus shield zoo/pendulum/pendulum.certus within_half --set mass=1.3 -o heavier.shield.json"
 )]
@@ -701,6 +703,11 @@ pub struct Shield {
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub program_degree: usize,
 
+    /// Proves also that the program leads to these states and stays there: a state's name with its range (`eta=-0.1..0.1`);
+    /// may be repeated
+    #[arg(long = "converge", value_name = "NAME=LOW..HIGH", value_parser = parse_target)]
+    pub converge: Vec<(String, f64, f64)>,
+
     /// A monomial of the program, as exponents of the states (`1,0,2`); may be repeated, in place of --program-degree
     #[arg(long = "monomial", value_name = "E1,E2,…", value_parser = parse_monomial)]
     pub monomials: Vec<Exponents>,
@@ -710,6 +717,17 @@ pub struct Shield {
 
     #[command(flatten)]
     pub effort: Effort,
+}
+
+/// A state's name with a range.
+fn parse_target(text: &str) -> Result<(String, f64, f64), String> {
+    let parts = text.split_once('=').and_then(|(name, range)| Some((name, range.split_once("..")?)));
+    let Some((name, (low, high))) = parts else { return Err("expected NAME=LOW..HIGH".to_owned()) };
+    let end = |text: &str| text.trim().parse::<f64>().ok().filter(|x| !x.is_nan());
+    match (end(low), end(high)) {
+        (Some(low), Some(high)) if low <= high => Ok((name.trim().to_owned(), low, high)),
+        _ => Err("expected two numbers LOW..HIGH, the lower one first".to_owned()),
+    }
 }
 
 /// The exponents of a monomial.

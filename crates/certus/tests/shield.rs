@@ -66,6 +66,35 @@ fn a_changed_environment_gets_a_shield_of_its_own() {
 }
 
 #[test]
+fn convergence_is_claimed_audited_and_a_worse_claim_rejected() {
+    let folder = folder("converges");
+    let shield = folder.join("rest.json").display().to_string();
+    let target = ["--converge", "x1=-0.25..0.25", "--converge", "x2=-0.25..0.25"];
+    let arguments = [&["shield", "zoo/satellite/satellite.certus", "-o", &shield][..], &target[..]].concat();
+    let made = certus(&arguments);
+    assert_eq!(made.code, 0, "{}{}", made.stdout, made.stderr);
+    assert!(
+        made.stdout.contains("the program leads to x1 in -0.25..0.25, x2 in -0.25..0.25 within"),
+        "{}",
+        made.stdout
+    );
+    assert!(certus(&["audit", &shield]).stdout.contains("and stays"));
+    let text = std::fs::read_to_string(&shield).unwrap();
+    let mut document: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let first = &mut document["convergence"]["proofs"][0]["function"][0][0];
+    *first = (first.as_f64().unwrap() * 0.5).into();
+    std::fs::write(&shield, document.to_string()).unwrap();
+    let rejected = certus(&["audit", &shield]);
+    assert_eq!(rejected.code, 1, "{}", rejected.stdout);
+    assert!(rejected.stdout.contains("convergence"), "{}", rejected.stdout);
+    let unknown = certus(&["shield", "zoo/satellite/satellite.certus", "--converge", "speed=-1..1"]);
+    assert_eq!(unknown.code, 2);
+    assert!(unknown.stderr.contains("there are x1, x2"), "{}", unknown.stderr);
+    assert_eq!(certus(&["shield", "zoo/satellite/satellite.certus", "--converge", "x1=1..-1"]).code, 2);
+    std::fs::remove_dir_all(folder).unwrap();
+}
+
+#[test]
 fn what_cannot_be_shielded_is_refused_by_name() {
     let refused = certus(&["shield", "zoo/ball/ball.certus"]);
     assert_eq!(refused.code, 2);

@@ -135,6 +135,38 @@ pub struct Shield {
     pub branches: Vec<Branch>,
     /// How the initial states are covered.
     pub cover: Cover,
+    /// How far inside a policy gets control back after an intervention: 0 at the boundary, 1 where the program rests. Safety
+    /// does not depend on it.
+    pub release: f64,
+    /// The proofs that the programs lead to a given set, if that was asked for.
+    pub convergence: Option<Convergence>,
+}
+
+/// The claim that every branch's program leads from everywhere in its invariant into a box, and stays there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Convergence {
+    /// The box: one range per state.
+    pub target: Vec<Range>,
+    /// One proof for each branch.
+    pub proofs: Vec<DecreaseProof>,
+}
+
+/// A function V that decreases: V(next) ≤ λ V + (1 − λ) floor, so that V comes as near to the floor as one likes, and V is
+/// above the level outside of the target.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DecreaseProof {
+    /// V: coefficients with the exponents of the states.
+    pub function: Vec<(f64, Monomial)>,
+    /// λ.
+    pub contraction: f64,
+    /// What V shrinks to at most.
+    pub floor: f64,
+    /// Where V is at most this, the target is reached.
+    pub level: f64,
+    /// λ V + (1 − λ) floor − V(next), over the domain, the choices and the invariant.
+    pub step: Identity,
+    /// V less the level and a small positive number, over the outside of each side of the target in turn.
+    pub sides: Vec<(f64, Identity)>,
 }
 
 /// The first words of a shield's file.
@@ -167,7 +199,35 @@ pub fn read_shield(document: &Value) -> Read<Shield> {
         domain,
         branches,
         cover: cover(field(document, "cover")?, 0)?,
+        release: match document.get("release") {
+            None => 0.0,
+            Some(value) => number(value, "release")?,
+        },
+        convergence: document.get("convergence").filter(|v| !v.is_null()).map(convergence).transpose()?,
     })
+}
+
+fn convergence(value: &Value) -> Read<Convergence> {
+    let proof = |value: &Value| {
+        Ok(DecreaseProof {
+            function: terms(field(value, "function")?)?,
+            contraction: number(field(value, "contraction")?, "contraction")?,
+            floor: number(field(value, "floor")?, "floor")?,
+            level: number(field(value, "level")?, "level")?,
+            step: identity(field(value, "step")?)?,
+            sides: above(field(value, "sides")?, "sides")?,
+        })
+    };
+    Ok(Convergence {
+        target: list(field(value, "target")?, "target")?.iter().map(range).collect::<Read<Vec<Range>>>()?,
+        proofs: list(field(value, "proofs")?, "proofs")?.iter().map(proof).collect::<Read<Vec<_>>>()?,
+    })
+}
+
+/// Identities, each with the positive number that it shows something to be above.
+fn above(value: &Value, name: &str) -> Read<Vec<(f64, Identity)>> {
+    let own = |value: &Value| Ok((number(field(value, "above")?, "above")?, identity(value)?));
+    list(value, name)?.iter().map(own).collect()
 }
 
 fn field<'v>(value: &'v Value, name: &str) -> Read<&'v Value> {
@@ -230,10 +290,7 @@ fn branch(value: &Value) -> Read<Branch> {
             contraction: number(field(invariant, "contraction")?, "contraction")?,
             margin: number(field(invariant, "margin")?, "margin")?,
             step: identity(field(invariant, "step")?)?,
-            pieces: list(field(invariant, "pieces")?, "pieces")?
-                .iter()
-                .map(|piece| Ok((number(field(piece, "above")?, "above")?, identity(piece)?)))
-                .collect::<Read<Vec<_>>>()?,
+            pieces: above(field(invariant, "pieces")?, "pieces")?,
         }),
         (None, Some(halfspaces)) => Invariant::Polyhedron(Polyhedron {
             halfspaces: list(halfspaces, "polyhedron")?.iter().map(halfspace).collect::<Read<Vec<_>>>()?,

@@ -2,6 +2,7 @@
 
 use super::bernstein;
 use super::certificate::{Branch, Cover, Identity, Invariant, Polyhedron, Shield, SquareProof};
+use super::convergence::{Converges, check_convergence};
 use super::model::{Model, Piece};
 use super::polyhedron::Exact;
 use super::polynomial::{Monomial, Polynomial, Rational, is_negative, magnitude, rational};
@@ -14,6 +15,8 @@ pub struct Accepted {
     pub branches: Vec<Settled>,
     /// How many boxes cover the initial states.
     pub boxes: usize,
+    /// What is proved of convergence, if that was claimed.
+    pub convergence: Option<Converges>,
 }
 
 /// What was shown of a branch.
@@ -37,10 +40,18 @@ pub fn check(model: &Model, shield: &Shield, progress: &mut dyn FnMut()) -> Resu
     }
     let mut boxes = 0;
     covered(shield, &shield.cover, &model.init, &mut boxes, progress)?;
-    Ok(Accepted { branches, boxes })
+    // Nothing that is proved depends on it, but what is no share is no shield.
+    if !(0.0..1.0).contains(&shield.release) {
+        return Err("`release` is not from 0 up to 1".to_owned());
+    }
+    let convergence = match &shield.convergence {
+        Some(claimed) => Some(check_convergence(model, &shield.branches, claimed, progress)?),
+        None => None,
+    };
+    Ok(Accepted { branches, boxes, convergence })
 }
 
-fn polynomial(terms: &[(f64, Monomial)], states: usize) -> Result<Polynomial, String> {
+pub(super) fn polynomial(terms: &[(f64, Monomial)], states: usize) -> Result<Polynomial, String> {
     let mut sum = Polynomial::zero(states);
     for (coefficient, monomial) in terms {
         match rational(*coefficient) {
@@ -51,24 +62,34 @@ fn polynomial(terms: &[(f64, Monomial)], states: usize) -> Result<Polynomial, St
     Ok(sum)
 }
 
-fn check_branch(model: &Model, branch: &Branch, progress: &mut dyn FnMut()) -> Result<Settled, String> {
-    let states = model.states.len();
+/// The program of a branch in exact numbers.
+pub(super) fn program_of(model: &Model, branch: &Branch) -> Result<Vec<Polynomial>, String> {
     if branch.program.len() != model.actions.len() {
         return Err(format!("the program has {} actions, the system {}", branch.program.len(), model.actions.len()));
     }
-    let program: Vec<Polynomial> =
-        branch.program.iter().map(|terms| polynomial(terms, states)).collect::<Result<_, _>>()?;
-    let next = model.closed(&program).ok_or("an exponent is too large")?;
+    branch.program.iter().map(|terms| polynomial(terms, model.states.len())).collect()
+}
+
+fn check_branch(model: &Model, branch: &Branch, progress: &mut dyn FnMut()) -> Result<Settled, String> {
+    let program = program_of(model, branch)?;
     let mut pieces = model.unsafe_pieces.clone();
     pieces.extend(model.beyond_limits(&program));
     match &branch.invariant {
-        Invariant::Polynomial(proof) => check_squares(model, proof, &next, &pieces, progress),
-        Invariant::Polyhedron(proof) => check_polyhedron(model, proof, &next, &pieces, progress),
+        Invariant::Polynomial(proof) => {
+            let next = model.closed(&program).ok_or("an exponent is too large")?;
+            check_squares(model, proof, &next, &pieces, progress)
+        }
+        Invariant::Polyhedron(proof) => {
+            // A step that is not linear is enclosed by one that is.
+            let linear = model.linear_enclosure().ok_or("a polyhedron needs a linear step, or a bounded domain")?;
+            let next = linear.closed(&program).ok_or("an exponent is too large")?;
+            check_polyhedron(&linear, proof, &next, &pieces, progress)
+        }
     }
 }
 
 /// (x − lower)(upper − x), or what there is of it, for each bounded variable of a list.
-fn sides(ranges: &[(usize, Option<Rational>, Option<Rational>)], variables: usize) -> Vec<Polynomial> {
+pub(super) fn sides(ranges: &[(usize, Option<Rational>, Option<Rational>)], variables: usize) -> Vec<Polynomial> {
     let mut all = Vec::new();
     for (index, lower, upper) in ranges {
         let x = Polynomial::variable(variables, *index);
@@ -83,7 +104,7 @@ fn sides(ranges: &[(usize, Option<Rational>, Option<Rational>)], variables: usiz
     all
 }
 
-fn domain_sides(model: &Model, variables: usize) -> Vec<Polynomial> {
+pub(super) fn domain_sides(model: &Model, variables: usize) -> Vec<Polynomial> {
     let ranges = model.domain.iter().enumerate().map(|(i, r)| (i, r.lower.clone(), r.upper.clone()));
     sides(&ranges.collect::<Vec<_>>(), variables)
 }

@@ -7,10 +7,13 @@
 //! What is proved of every branch of the program, over the real numbers, with its invariant S:
 //! no state of S is unsafe or outside of the certificate's domain; in S the program's actions are within their limits; and
 //! from S the program leads to S, whatever the environment does. And together the invariants contain every initial state.
+//! Optionally, that each branch's program leads from everywhere in its S into a given box within so many steps, and stays.
 
 mod bernstein;
 mod certificate;
 mod check;
+mod convergence;
+mod enclosure;
 mod model;
 mod polyhedron;
 mod polynomial;
@@ -19,10 +22,11 @@ mod reading;
 mod squares;
 
 pub use certificate::{
-    Branch, Cover, Halfspace, Identity, Invariant, Multiplier, PieceProof, Polyhedron, Shield, SquareProof, Squares,
-    read_shield,
+    Branch, Convergence, Cover, DecreaseProof, Halfspace, Identity, Invariant, Multiplier, PieceProof, Polyhedron,
+    Shield, SquareProof, Squares, read_shield,
 };
 pub use check::{Accepted, Settled, check};
+pub use convergence::{Converges, outsides};
 pub use model::{Constraint, Model, Piece, Range};
 pub use polynomial::{Monomial, Polynomial, Rational, rational, rounded};
 pub use reading::{ReadError, read_model};

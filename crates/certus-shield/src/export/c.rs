@@ -1,6 +1,6 @@
 //! C99: one header, one source.
 
-use super::about;
+use super::{Test, about};
 use crate::horner::{Horner, literal};
 use crate::runtime::Runtime;
 
@@ -20,6 +20,7 @@ pub fn c_header(runtime: &Runtime, name: &str) -> String {
 /* The state of a monitor. Begin with {name}_start. */
 typedef struct {{
     int branch;                       /* the branch in use, -1 for none */
+    int holding;                      /* 1 while the program decides, until the policy leads well inside */
     int alarm;                        /* 1 after a state that is in no branch; stays until you clear it */
     unsigned long long steps;         /* steps decided */
     unsigned long long interventions; /* steps that were not left to the policy */
@@ -83,14 +84,11 @@ pub fn c_source(runtime: &Runtime, name: &str) -> String {
         .collect();
     text += &format!("{};\n}}\n\n", sides.join("\n        && "));
     for (b, (walls, program)) in runtime.branches.iter().enumerate() {
-        for (kind, pick) in [("surely", true), ("inside", false)] {
-            text += &format!("static int {kind}_{b}(const double *x)\n{{\n    return ");
+        for kind in Test::ALL {
+            text += &format!("static int {}_{b}(const double *x)\n{{\n    return ", kind.name());
             let tests: Vec<String> = walls
                 .iter()
-                .map(|wall| {
-                    let bound = if pick { -wall.reserve } else { wall.rounding };
-                    format!("{} <= {}", polynomial(&wall.form, n, m), literal(bound))
-                })
+                .map(|wall| format!("{} <= {}", polynomial(&wall.form, n, m), literal(kind.bound(wall))))
                 .collect();
             text += &format!("{};\n}}\n\n", tests.join("\n        && "));
         }
@@ -107,8 +105,9 @@ pub fn c_source(runtime: &Runtime, name: &str) -> String {
             "static int {kind}(int branch, const double *x)\n{{\n    switch (branch) {{\n{cases}    default: return {otherwise};\n    }}\n}}\n\n"
         )
     };
-    text += &dispatch("surely", "0");
-    text += &dispatch("inside", "0");
+    for kind in Test::ALL {
+        text += &dispatch(kind.name(), "0");
+    }
     let cases: String =
         (0..runtime.branches.len()).map(|b| format!("    case {b}: program_{b}(x, a); break;\n")).collect();
     text += &format!(
@@ -119,14 +118,16 @@ pub fn c_source(runtime: &Runtime, name: &str) -> String {
         _ => ("", ""),
     };
     let count = runtime.corners.len();
-    text += &format!("static int kept(int branch, const double *x, const double *a)\n{{\n    double y[{n}];\n");
+    text += &format!(
+        "static int kept(int branch, int holding, const double *x, const double *a)\n{{\n    double y[{n}];\n"
+    );
     if choices == 0 {
         text += &format!(
-            "{loop_head}        {call}\n        if (!in_domain(y) || !surely(branch, y)) return 0;\n    }}\n    return 1;\n}}\n\n"
+            "{loop_head}        {call}\n        if (!in_domain(y) || !(holding ? well_inside(branch, y) : surely_inside(branch, y))) return 0;\n    }}\n    return 1;\n}}\n\n"
         );
     } else {
         text += &format!(
-            "    int corner;\n    for (corner = 0; corner < {count}; corner++) {{\n        predict(x, a, corners[corner], y);\n        if (!in_domain(y) || !surely(branch, y)) return 0;\n    }}\n    return 1;\n}}\n\n"
+            "    int corner;\n    for (corner = 0; corner < {count}; corner++) {{\n        predict(x, a, corners[corner], y);\n        if (!in_domain(y) || !(holding ? well_inside(branch, y) : surely_inside(branch, y))) return 0;\n    }}\n    return 1;\n}}\n\n"
         );
     }
     let branches = runtime.branches.len();
@@ -134,6 +135,7 @@ pub fn c_source(runtime: &Runtime, name: &str) -> String {
         "void {name}_start({name}_monitor *monitor)
 {{
     monitor->branch = -1;
+    monitor->holding = 0;
     monitor->alarm = 0;
     monitor->steps = 0;
     monitor->interventions = 0;
@@ -144,13 +146,18 @@ int {name}_decide({name}_monitor *monitor, const double *state, double *actions,
     int branch, i, decision;
     monitor->steps++;
     limit(actions);
-    if (monitor->branch >= 0 && kept(monitor->branch, state, actions)) return 0;
+    if (monitor->branch >= 0 && kept(monitor->branch, monitor->holding, state, actions)) {{
+        monitor->holding = 0;
+        return 0;
+    }}
     for (branch = 0; branch < {branches}; branch++) {{
-        if (branch != monitor->branch && kept(branch, state, actions)) {{
+        if (branch != monitor->branch && kept(branch, monitor->holding, state, actions)) {{
             monitor->branch = branch;
+            monitor->holding = 0;
             return 0;
         }}
     }}
+    monitor->holding = 1;
     branch = monitor->branch >= 0 && inside(monitor->branch, state) ? monitor->branch : -1;
     for (i = 0; branch < 0 && i < {branches}; i++) {{
         if (inside(i, state)) branch = i;

@@ -1,6 +1,6 @@
 //! Python: one module without imports.
 
-use super::about;
+use super::{Test, about};
 use crate::horner::{Horner, literal};
 use crate::runtime::Runtime;
 
@@ -36,15 +36,12 @@ pub fn python_module(runtime: &Runtime, name: &str) -> String {
         forms.iter().map(|form| format!("        {},\n", polynomial(form, n, m))).collect::<String>()
     };
     text += &format!("def predict(x, a, d):\n    return [\n{}    ]\n\n\n", list(&runtime.next));
-    for (kind, pick) in [("surely_inside", true), ("inside", false)] {
-        text += &format!("def {kind}(branch, x):\n");
+    for kind in Test::ALL {
+        text += &format!("def {}(branch, x):\n", kind.name());
         for (b, (walls, _)) in runtime.branches.iter().enumerate() {
             let tests: Vec<String> = walls
                 .iter()
-                .map(|wall| {
-                    let bound = if pick { -wall.reserve } else { wall.rounding };
-                    format!("{} <= {}", polynomial(&wall.form, n, m), literal(bound))
-                })
+                .map(|wall| format!("{} <= {}", polynomial(&wall.form, n, m), literal(kind.bound(wall))))
                 .collect();
             text += &format!(
                 "    if branch == {b}:\n        return (\n            {}\n        )\n",
@@ -72,6 +69,7 @@ class Monitor:
 
     def __init__(self):
         self.branch = -1
+        self.holding = False
         self.alarm = False
         self.steps = 0
         self.interventions = 0
@@ -81,7 +79,7 @@ class Monitor:
             y = predict(x, a, corner)
             if not all(lower <= value <= upper for value, (lower, upper) in zip(y, DOMAIN)):
                 return False
-            if not surely_inside(branch, y):
+            if not (well_inside if self.holding else surely_inside)(branch, y):
                 return False
         return True
 
@@ -91,11 +89,14 @@ class Monitor:
         a = limit([float(value) for value in actions])
         self.steps += 1
         if self.branch >= 0 and self._kept(self.branch, x, a):
+            self.holding = False
             return 0, a
         for branch in range(BRANCHES):
             if branch != self.branch and self._kept(branch, x, a):
                 self.branch = branch
+                self.holding = False
                 return 0, a
+        self.holding = True
         branch = self.branch if self.branch >= 0 and inside(self.branch, x) else -1
         if branch < 0:
             branch = next((i for i in range(BRANCHES) if inside(i, x)), -1)

@@ -1,6 +1,6 @@
 //! Rust: a module that implements `certus_shield_rt::Guard` with straight-line code.
 
-use super::about;
+use super::{Test, about};
 use crate::horner::{Horner, literal};
 use crate::runtime::Runtime;
 
@@ -52,20 +52,19 @@ pub fn rust_module(runtime: &Runtime, name: &str) -> String {
         text += &format!("        y[{i}] = {};\n", polynomial(form, n, m));
     }
     text += "    }\n\n";
-    for (kind, argument, pick) in [("surely_inside", "next", true), ("inside", "state", false)] {
-        text += &format!("    fn {kind}(&self, branch: usize, {argument}: &[f64]) -> bool {{\n");
+    for kind in Test::ALL {
+        let predicted = kind != Test::Inside;
+        let argument = if predicted { "next" } else { "state" };
+        text += &format!("    fn {}(&self, branch: usize, {argument}: &[f64]) -> bool {{\n", kind.name());
         text += &format!("        let Ok(x) = <&[f64; STATES]>::try_from({argument}) else {{ return false }};\n");
-        if pick {
+        if predicted {
             text += "        if !x.iter().zip(&DOMAIN).all(|(x, &(lower, upper))| lower <= *x && *x <= upper) {\n            return false;\n        }\n";
         }
         text += "        match branch {\n";
         for (b, (walls, _)) in runtime.branches.iter().enumerate() {
             let tests: Vec<String> = walls
                 .iter()
-                .map(|wall| {
-                    let bound = if pick { -wall.reserve } else { wall.rounding };
-                    format!("{} <= {}", polynomial(&wall.form, n, m), literal(bound))
-                })
+                .map(|wall| format!("{} <= {}", polynomial(&wall.form, n, m), literal(kind.bound(wall))))
                 .collect();
             text += &format!(
                 "            {b} => {{\n                {}\n            }}\n",

@@ -81,6 +81,9 @@ fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, outpu
                     branch.tolerance
                 )?;
             }
+            if let Some(own) = &accepted.convergence {
+                writeln!(output, "  {:<14} {own}", "convergence")?;
+            }
             writeln!(output, "  {:<14} {}", "initial states", counted(accepted.boxes as u64, "part"))?;
             writeln!(output, "  {:<14} the system with this digest, exactly, over the real numbers", "relative to")?;
         }
@@ -131,6 +134,7 @@ fn document(command: &Audit, judgement: Option<&Judgement>, leaves: u64, started
                 }],
                 "branches": accepted.branches.iter().map(branch).collect::<Vec<_>>(),
                 "parts": accepted.boxes,
+                "steps_to_target": accepted.convergence.as_ref().map(|own| own.steps),
             })
         }
         Some(Judgement::Rejected { line, reason }) => {

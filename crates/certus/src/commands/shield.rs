@@ -53,6 +53,7 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
             },
             degree: command.degree,
             sketch_degree: Some(command.program_degree),
+            target: command.converge.clone(),
             sketch: command.monomials.iter().map(|exponents| exponents.0.clone()).collect(),
             ..Options::default()
         },
@@ -133,6 +134,9 @@ fn made_text(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>, outpu
         made.accepted.boxes,
         bytes.div_ceil(1024)
     )?;
+    if let Some(own) = &made.accepted.convergence {
+        writeln!(output, "  {own}")?;
+    }
     match path {
         Some(path) => writeln!(output, "  written to {}", path.display())?,
         None => writeln!(output, "  not written: name a file with -o")?,
@@ -156,6 +160,7 @@ fn made_document(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>) -
         "verdict": "verified",
         "branches": made.accepted.branches.iter().zip(&made.origins).map(branch).collect::<Vec<_>>(),
         "parts": made.accepted.boxes,
+        "steps_to_target": made.accepted.convergence.as_ref().map(|own| own.steps),
         "bytes": bytes,
         "file": path.map(|path| path.display().to_string()),
         "text": made.program,

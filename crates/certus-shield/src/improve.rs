@@ -1,0 +1,259 @@
+//! A shield is good if it interferes little. What was found first is compared, in simulated runs that it interferes with,
+//! with other programs for the same states, with more branches where the network wants to go, and with giving control back
+//! later. Whatever is taken is proved like the rest.
+
+use certus_audit::shield::{Branch, Cover, Invariant, Shield};
+use certus_shield_rt::{Decision, Fallback, Monitor};
+use certus_sim::Random;
+
+use crate::attempt::{FEW_HALFSPACES, Origin, Proved, Stage};
+use crate::cover::{Covered, Set, cover};
+use crate::network::Scratch;
+use crate::polynomial::degree;
+use crate::rollout::Simulator;
+use crate::runtime::Runtime;
+use crate::synthesis::{Draft, MOST_CUT, Work};
+
+/// Runs that are looked at first and their steps, then how many of those with interventions candidates are compared in, and
+/// for how many steps: many short runs, and a few long ones where these show nothing.
+const SCOUTS: [(u64, usize, usize, usize); 2] = [(200, 250, 16, 1500), (12, 4000, 6, 4000)];
+
+/// Most branches that are added, and most half-spaces of a candidate.
+const MOST_ADDED: u64 = 4;
+const MOST_HALFSPACES: usize = 300;
+
+/// Resting places that are tried for each state that the network wanted to go to, and candidates in all.
+const RESTS: usize = 6;
+const CANDIDATES: usize = 40;
+
+/// A branch more has to save this part of the interventions, another program or a later release this one.
+const WORTH_A_BRANCH: f64 = 0.25;
+const WORTH_A_CHANGE: f64 = 0.1;
+
+/// So few interventions in each troubled run are not improved upon.
+const FEW: u64 = 3;
+
+/// How far inside control is given back.
+const RELEASES: [f64; 3] = [0.1, 0.3, 0.6];
+
+/// How branches like this one are proved.
+fn stage_of(proved: &Proved) -> Stage {
+    match &proved.branch.invariant {
+        // About as many half-spaces as it has: many more take long, and make the monitor slow.
+        Invariant::Polyhedron(own) => {
+            Stage::Polyhedron((2 * own.halfspaces.len()).clamp(FEW_HALFSPACES, MOST_HALFSPACES))
+        }
+        Invariant::Polynomial(own) => {
+            let degree = own.barrier.iter().map(|(_, m)| degree(m)).max().unwrap_or(2);
+            Stage::Polynomial(degree)
+        }
+    }
+}
+
+/// What runs with a shield showed.
+#[derive(Clone, Default)]
+struct Shown {
+    interventions: u64,
+    /// The same for each run.
+    each: Vec<u64>,
+    /// Where the network would have gone.
+    missed: Vec<Vec<f64>>,
+}
+
+impl Work<'_> {
+    /// Makes a draft interfere less. Says how far inside control is given back, and which part of the steps of troubled runs is
+    /// still not left to the network.
+    pub fn improve(&mut self, draft: &mut Draft) -> (f64, f64) {
+        (self.progress)("looking for interventions".to_owned());
+        let Some((troubled, steps, mut shown)) = self.scouted(draft) else { return (0.0, 0.0) };
+        let enough = |shown: &Shown| shown.interventions <= FEW * troubled.len() as u64;
+        if enough(&shown) {
+            return (0.0, 0.0);
+        }
+        if self.plant.states() <= MOST_CUT {
+            self.try_other_programs(draft, &mut shown, &troubled, steps);
+            // Programs that rest elsewhere do not lead to a target.
+            if self.target.is_none() && !enough(&shown) {
+                self.try_more_branches(draft, &mut shown, &troubled, steps);
+            }
+        }
+        let mut best = (0.0, shown.interventions);
+        for release in RELEASES {
+            if self.stopped() {
+                break;
+            }
+            let Some(own) = self.watched(draft, release, &troubled, steps) else { break };
+            if (own.interventions as f64) < (1.0 - WORTH_A_CHANGE) * best.1 as f64 {
+                best = (release, own.interventions);
+            }
+        }
+        (best.0, best.1 as f64 / (troubled.len() * steps) as f64)
+    }
+
+    /// Initial states of runs with interventions, the steps that are worth looking at, and what they show; none if there are
+    /// no interventions.
+    fn scouted(&self, draft: &Draft) -> Option<(Vec<Vec<f64>>, usize, Shown)> {
+        for (runs, steps, compared, compared_steps) in SCOUTS {
+            let starts: Vec<Vec<f64>> = (0..runs)
+                .map(|run| {
+                    let mut random = Random::new(self.options.seed, (3 << 40) + run);
+                    self.plant.init.iter().map(|&(a, b)| random.between(a, b)).collect()
+                })
+                .collect();
+            let shown = self.watched(draft, 0.0, &starts, steps)?;
+            let troubled = starts.into_iter().zip(&shown.each).filter(|(_, count)| **count > 0);
+            let troubled: Vec<Vec<f64>> = troubled.map(|(start, _)| start).take(compared).collect();
+            if !troubled.is_empty() {
+                let shown = self.watched(draft, 0.0, &troubled, compared_steps)?;
+                return Some((troubled, compared_steps, shown));
+            }
+        }
+        None
+    }
+
+    /// One branch may be another one.
+    fn try_other_programs(&mut self, draft: &mut Draft, shown: &mut Shown, troubled: &[Vec<f64>], steps: usize) {
+        if draft.branches.len() != 1 {
+            return;
+        }
+        let init = self.plant.init.clone();
+        let programs = self.surviving(self.programs(&init, true), &init);
+        (self.progress)(format!("{} interventions; other programs", shown.interventions));
+        let stage = stage_of(&draft.branches[0]);
+        let drafts = self.parallel(&programs, |work, (origin, policy)| {
+            let proved = work.verify(origin, policy, &init, stage, &work.focus)?;
+            let cover = work.alone(&proved)?;
+            let draft = Draft { branches: vec![proved], cover };
+            let shown = work.watched(&draft, 0.0, troubled, steps)?;
+            Some((draft, shown))
+        });
+        self.tried += programs.len();
+        if let Some((better, own)) = drafts.into_iter().min_by_key(|(_, shown)| shown.interventions)
+            && (own.interventions as f64) < (1.0 - WORTH_A_CHANGE) * shown.interventions as f64
+        {
+            (*draft, *shown) = (better, own);
+        }
+    }
+
+    /// How a branch alone covers the initial states.
+    fn alone(&self, proved: &Proved) -> Option<Cover> {
+        if proved.start.is_some() {
+            return Some(Cover::Inside { branch: 0, identity: proved.start.clone() });
+        }
+        match cover(&[Set::of(&proved.branch, self.plant.states())], &self.plant.init, 4000) {
+            Covered::Yes(cover) => Some(cover),
+            Covered::No(_) | Covered::Unknown => None,
+        }
+    }
+
+    /// Branches around states that the network wanted to go to.
+    fn try_more_branches(&mut self, draft: &mut Draft, shown: &mut Shown, troubled: &[Vec<f64>], steps: usize) {
+        for round in 0..MOST_ADDED {
+            let count = shown.missed.len();
+            if count == 0 || self.stopped() {
+                return;
+            }
+            (self.progress)(format!("{} interventions; branch {}", shown.interventions, draft.branches.len()));
+            let mut candidates: Vec<(Vec<(f64, f64)>, Origin)> = Vec::new();
+            let mut random = Random::new(self.options.seed, (5 << 40) + round);
+            for place in [count / 10, count / 2, count - 1 - count / 10] {
+                let point = &shown.missed[place];
+                let region: Vec<(f64, f64)> = point.iter().map(|&x| (x, x)).collect();
+                // Programs that rest there, or where the network goes.
+                let mut rests = vec![point.clone()];
+                rests.extend((0..RESTS).map(|_| {
+                    let place = (random.unit() * self.focus.len() as f64) as usize;
+                    self.focus.get(place).cloned().unwrap_or_else(|| point.clone())
+                }));
+                let programs = self.surviving(self.regulators(&rests), &region);
+                candidates.extend(programs.into_iter().map(|program| (region.clone(), program)));
+            }
+            let stride = candidates.len().div_ceil(CANDIDATES).max(1);
+            let candidates: Vec<_> = candidates.into_iter().step_by(stride).collect();
+            self.tried += candidates.len();
+            let base = &*draft;
+            let stage = stage_of(&base.branches[0]);
+            // The set is to be large where the network goes, and where it was not let.
+            let stride = (2 * count).div_ceil(self.focus.len().max(1)).max(1);
+            let mut focus = self.focus.clone();
+            focus.extend(shown.missed.iter().step_by(stride).cloned());
+            let found = self.parallel(&candidates, |work, (region, (origin, policy))| {
+                let proved = work.verify(origin, policy, region, stage, &focus)?;
+                let mut branches = base.branches.clone();
+                branches.push(proved);
+                let draft = Draft { branches, cover: base.cover.clone() };
+                let shown = work.watched(&draft, 0.0, troubled, steps)?;
+                Some((draft, shown))
+            });
+            let best = found.into_iter().min_by_key(|(_, shown)| shown.interventions);
+            match best {
+                Some((better, own))
+                    if (own.interventions as f64) < (1.0 - WORTH_A_BRANCH) * shown.interventions as f64 =>
+                {
+                    (*draft, *shown) = (better, own);
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// What comes of every item, in their order, by several threads; nothing once it is time to stop.
+    fn parallel<I: Sync, T: Send>(&self, items: &[I], work: impl Fn(&Self, &I) -> Option<T> + Sync) -> Vec<T> {
+        let next = std::sync::atomic::AtomicUsize::new(0);
+        let results: Vec<std::sync::Mutex<Option<T>>> = items.iter().map(|_| std::sync::Mutex::new(None)).collect();
+        std::thread::scope(|scope| {
+            for _ in 0..self.options.threads.max(1) {
+                scope.spawn(|| {
+                    loop {
+                        let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        let Some(item) = items.get(place) else { return };
+                        if self.stopped() {
+                            return;
+                        }
+                        let result = work(self, item);
+                        if let Ok(mut slot) = results[place].lock() {
+                            *slot = result;
+                        }
+                    }
+                });
+            }
+        });
+        results.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect()
+    }
+
+    /// Runs of the model under the network with a draft beside it.
+    fn watched(&self, draft: &Draft, release: f64, starts: &[Vec<f64>], steps: usize) -> Option<Shown> {
+        let branches: Vec<Branch> = draft.branches.iter().map(|proved| proved.branch.clone()).collect();
+        let shield = Shield { release, ..self.shield(branches, draft.cover.clone()) };
+        let runtime = Runtime::new(&shield, &self.plant.model)?;
+        let simulator = Simulator::new(&self.plant);
+        let (states, actions, batch) = (self.plant.states(), self.plant.actions(), starts.len());
+        let mut current = starts.to_vec();
+        let mut monitors = vec![Monitor::new(); batch];
+        let mut random = Random::new(self.options.seed, 4 << 40);
+        let mut shown = Shown { each: vec![0; batch], ..Shown::default() };
+        let mut scratch = Scratch::default();
+        runtime.with_tables(|tables| {
+            let mut predicted = vec![0.0; states];
+            for _ in 0..steps {
+                let flat: Vec<f64> = (0..states).flat_map(|i| current.iter().map(move |state| state[i])).collect();
+                let answers = self.network.act(&flat, batch, &mut scratch).ok()?;
+                for (b, state) in current.iter_mut().enumerate() {
+                    let proposed: Vec<f64> = (0..actions).map(|i| answers[i * batch + b]).collect();
+                    let mut own = proposed.clone();
+                    let decision = monitors[b].decide(tables, state, &mut own, &mut predicted, Fallback::LastBranch);
+                    if !matches!(decision, Decision::Passed(_)) {
+                        shown.each[b] += 1;
+                        shown.missed.push(self.plant.step(state, &proposed, &self.plant.middle()));
+                    }
+                    let mut point: Vec<f64> = state.iter().chain(&own).copied().collect();
+                    point.extend(self.plant.choices.iter().map(|&(a, b)| random.between(a, b)));
+                    *state = simulator.step(&point);
+                }
+            }
+            Some(())
+        })?;
+        shown.interventions = shown.each.iter().sum();
+        Some(shown)
+    }
+}

@@ -20,6 +20,7 @@ use certus_solver::{Answer, Budget, UnknownReason, solve};
 
 pub use self::invariant::{Face, Invariant};
 pub use self::ranking::Ranking;
+use self::sample::Sampler;
 use crate::bmc::Depth;
 use crate::outcome::{CheckError, Outcome, Scope, Unknown, Verdict};
 use crate::proof::{Method, Proof, conjuncts, formula_of, initial_outside, lasting, shown, stays, step};
@@ -179,13 +180,16 @@ fn safe(system: &System, violation: &Normal, asker: &mut Asker<'_, '_>) -> Resul
             return Ok(None);
         }
         let alone = Invariant::default();
-        let answer = asker.ask(&step(system, bad, &alone, depth, false)?)?;
-        if matches!(answer, Answer::Unsat(_)) {
-            return Ok(Some(Method::Induction { depth, invariant: alone, simple: false }));
-        }
-        // States that come again tell nothing new; worth asking only if what is left of the question is easy.
-        if depth > 1 && matches!(answer, Answer::Sat(_)) && asker.refuted(&step(system, bad, &alone, depth, true)?)? {
-            return Ok(Some(Method::Induction { depth, invariant: alone, simple: true }));
+        let question = step(system, bad, &alone, depth, false)?;
+        match asker.ask(&question)? {
+            Answer::Unsat(_) => return Ok(Some(Method::Induction { depth, invariant: alone, simple: false })),
+            // One that visits a state twice may be the only kind there is; any other shows that it is not.
+            Answer::Sat(witness) if repeats(&question, &witness.inputs, depth, asker.seed())? => {
+                if asker.refuted(&step(system, bad, &alone, depth, true)?)? {
+                    return Ok(Some(Method::Induction { depth, invariant: alone, simple: true }));
+                }
+            }
+            _ => {}
         }
         if depth == 1
             && let Some(invariant) = infer::infer(system, bad, asker)?
@@ -196,6 +200,14 @@ fn safe(system: &System, violation: &Normal, asker: &mut Asker<'_, '_>) -> Resul
         }
     }
     Ok(None)
+}
+
+/// Whether two of the first positions of a run have the same state.
+fn repeats(question: &Question, inputs: &[f64], positions: usize, seed: u64) -> Result<bool, CheckError> {
+    let sample = Sampler::new(question, seed).at(question, inputs)?;
+    let states = sample.map_or_else(Vec::new, |sample| sample.states);
+    let states = &states[..positions.min(states.len())];
+    Ok(states.iter().enumerate().any(|(number, state)| states[..number].contains(state)))
 }
 
 /// Numbers of positions for which it is asked whether a run can stay for so long where a violation would have to.

@@ -184,10 +184,11 @@ fn safe(system: &System, violation: &Normal, asker: &mut Asker<'_, '_>) -> Resul
         match asker.ask(&question)? {
             Answer::Unsat(_) => return Ok(Some(Method::Induction { depth, invariant: alone, simple: false })),
             // One that visits a state twice may be the only kind there is; any other shows that it is not.
-            Answer::Sat(witness) if repeats(&question, &witness.inputs, depth, asker.seed())? => {
-                if asker.refuted(&step(system, bad, &alone, depth, true)?)? {
-                    return Ok(Some(Method::Induction { depth, invariant: alone, simple: true }));
-                }
+            Answer::Sat(witness)
+                if repeats(&question, &witness.inputs, depth, asker.seed())?
+                    && asker.refuted(&step(system, bad, &alone, depth, true)?)? =>
+            {
+                return Ok(Some(Method::Induction { depth, invariant: alone, simple: true }));
             }
             _ => {}
         }

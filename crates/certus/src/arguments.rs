@@ -133,8 +133,8 @@ pub struct Check {
 /// through, with its action. `certus check --engine grid --policy extracted` checks properties of the same policy.
 #[derive(Args)]
 #[command(after_help = "\
-Example:
-  certus extract zoo/mountain_car/mountain_car.certus --width 0.01,v=0.001 --episodes 500 --steps 200 -o policy.json")]
+Examples:
+  certus extract zoo/mountain_car/mountain_car.certus --width p=0.01,v=0.001 --episodes 500 --steps 200 -o policy.json")]
 pub struct Extract {
     /// The system: a `.certus` file
     pub file: PathBuf,

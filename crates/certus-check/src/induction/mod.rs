@@ -43,8 +43,14 @@ pub struct Asker<'a, 'w> {
 impl Asker<'_, '_> {
     /// Answers a question.
     pub fn ask(&mut self, question: &Question) -> Result<Answer, CheckError> {
+        self.ask_within(question, self.budget.boxes)
+    }
+
+    /// Answers a question with so many parts at most.
+    fn ask_within(&mut self, question: &Question, boxes: u64) -> Result<Answer, CheckError> {
         let (watch, steps) = (&mut self.watch, self.steps);
-        let answer = solve(&question.query()?, self.budget, &mut |progress| {
+        let own = Budget { boxes, ..*self.budget };
+        let answer = solve(&question.query()?, &own, &mut |progress| {
             watch(Depth { steps, loop_to: None, settled: None, progress })
         })?;
         self.short |= matches!(answer, Answer::Unknown(UnknownReason::Boxes, _));
@@ -216,13 +222,17 @@ const STAYS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Shows that no run stays for ever where `tail` holds.
 fn live(system: &System, tail: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+    let mut boxes = asker.budget.boxes;
     for positions in STAYS {
         asker.steps = positions - 1;
         if asker.over() {
             return Ok(None);
         }
-        if asker.refuted(&stays(system, tail, positions)?)? {
-            return Ok(Some(Method::Leaves { steps: positions - 1 }));
+        match asker.ask_within(&stays(system, tail, positions)?, boxes)? {
+            Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: positions - 1 })),
+            Answer::Sat(_) => {}
+            // Longer runs are harder to refute; most of the effort is for the shortest that may not exist.
+            Answer::Unknown(..) => boxes = (boxes / MORE).max(1),
         }
     }
     asker.steps = 1;

@@ -1,0 +1,536 @@
+//! Runs: as plots over time, as a phase portrait, as a table, and step by step.
+
+use serde_json::{Value, json};
+
+use super::html::{Page, data, escaped, script_data, select, thinned};
+use super::read::{Malformed, Read, list, member, members, number, optional, text, truth};
+use crate::scale::{Axis, Plot, short};
+use crate::svg::{Anchor, Drawing, Picture};
+
+/// Numbers over the steps of a run.
+#[derive(Clone, Debug)]
+pub(crate) struct Column {
+    pub(crate) name: String,
+    pub(crate) group: &'static str,
+    pub(crate) values: Vec<f64>,
+}
+
+/// A run that was read.
+#[derive(Clone, Debug)]
+pub(crate) struct Trace {
+    pub(crate) steps: usize,
+    pub(crate) columns: Vec<Column>,
+    /// Labels over the steps: random choices and actions.
+    labels: Vec<(String, &'static str, Vec<String>)>,
+    atoms: Vec<(String, Vec<bool>)>,
+    loop_to: Option<usize>,
+}
+
+const STATE: &str = "state";
+const ENVIRONMENT: &str = "environment";
+const POLICY: &str = "policy";
+
+/// Reads a trace and where it loops to.
+pub(crate) fn read(trace: &Value, loop_to: Option<usize>) -> Read<Trace> {
+    let mut read: Option<Trace> = None;
+    let mut step = 0;
+    list(trace, |position| {
+        let mut found = Trace { steps: 1, columns: Vec::new(), labels: Vec::new(), atoms: Vec::new(), loop_to };
+        for (key, group) in [("state", STATE), ("input", ENVIRONMENT), ("policy", POLICY)] {
+            for (name, value) in optional(position, key, |own| members(own, number))?.unwrap_or_default() {
+                found.columns.push(Column { name, group, values: vec![value] });
+            }
+        }
+        for (key, group) in [("chance", ENVIRONMENT), ("action", POLICY)] {
+            for (name, value) in optional(position, key, |own| members(own, text))?.unwrap_or_default() {
+                found.labels.push((name, group, vec![value]));
+            }
+        }
+        for (name, value) in optional(position, "atoms", |own| members(own, truth))?.unwrap_or_default() {
+            found.atoms.push((name, vec![value]));
+        }
+        match &mut read {
+            None => read = Some(found),
+            Some(own) => own.join(found)?,
+        }
+        step += 1;
+        Ok(())
+    })?;
+    let read = read.ok_or_else(|| Malformed::new("a run has at least one state"))?;
+    if read.columns.is_empty() && read.labels.is_empty() {
+        return Err(Malformed::new("`state` is missing").within("[0]"));
+    }
+    match loop_to {
+        Some(start) if start >= read.steps => Err(Malformed::new("the loop goes back to a step that is not there")),
+        _ => Ok(read),
+    }
+}
+
+impl Trace {
+    fn join(&mut self, next: Trace) -> Read<()> {
+        let same = self.columns.len() == next.columns.len()
+            && self.columns.iter().zip(&next.columns).all(|(a, b)| a.name == b.name)
+            && self.labels.len() == next.labels.len()
+            && self.atoms.len() == next.atoms.len();
+        if !same {
+            return Err(Malformed::new("not the same variables as in the step before"));
+        }
+        self.steps += 1;
+        for (own, more) in self.columns.iter_mut().zip(next.columns) {
+            own.values.extend(more.values);
+        }
+        for (own, more) in self.labels.iter_mut().zip(next.labels) {
+            own.2.extend(more.2);
+        }
+        for (own, more) in self.atoms.iter_mut().zip(next.atoms) {
+            own.1.extend(more.1);
+        }
+        Ok(())
+    }
+
+    /// The steps that show the violation: the loop, or the last one.
+    fn offending(&self) -> (usize, usize) {
+        (self.loop_to.unwrap_or(self.steps - 1), self.steps - 1)
+    }
+
+    fn varies(column: &Column) -> bool {
+        column.values.iter().any(|value| *value != column.values[0])
+    }
+}
+
+/// Strips of one picture.
+const MOST_STRIPS: usize = 12;
+/// Steps that a plot shows one by one.
+const MOST_POINTS: usize = 600;
+/// Rows that a table shows.
+const MOST_ROWS: usize = 200;
+/// Numbers that the page keeps for its controls.
+const MOST_NUMBERS: usize = 120_000;
+
+/// Everything about a run.
+pub(crate) fn section(page: &mut Page, stem: &str, trace: &Trace) -> String {
+    let id = page.name("run");
+    let (first, last) = trace.offending();
+    let mut html = format!("<div class=\"run\" data-run=\"{id}\">\n<p>{}</p>\n", story(trace));
+    html += &needed(trace);
+    html += &controls(trace);
+    html += "<div class=\"figures\">\n";
+    let (picture, remark) = over_time(trace);
+    let caption = format!(
+        "Over time{}. {}",
+        if trace.loop_to.is_some() {
+            "; the steps that repeat for ever are shaded"
+        } else {
+            "; the offending step is shaded"
+        },
+        "Point at a step, or use the controls."
+    );
+    let label = format!("{stem}: values over {} steps, the offending ones from {first} to {last}", trace.steps);
+    let over_time = page.figure(&format!("{stem} over time"), &picture, &label, &caption);
+    html += &over_time.replacen("<figure>", "<figure class=\"over-time\">", 1);
+    if let Some((x, y)) = pair(trace) {
+        html += &portrait_figure(page, stem, trace, x, y);
+    }
+    html += "</div>\n";
+    for remark in remark {
+        html += &thinned(&remark);
+    }
+    html += &table(trace);
+    let (values, note) = page_data(trace);
+    if let Some(note) = note {
+        html += &thinned(&note);
+    }
+    html += &script_data(&id, &values);
+    html + "</div>\n"
+}
+
+fn story(trace: &Trace) -> String {
+    let last = trace.steps - 1;
+    match trace.loop_to {
+        Some(start) => format!(
+            "A run of {} states: after step <data value=\"{last}\">{last}</data> it is back at step \
+             <data value=\"{start}\">{start}</data>, and may go on like that for ever.",
+            trace.steps
+        ),
+        None => format!(
+            "A run of {} state{}: the property is violated at step <data value=\"{last}\">{last}</data>.",
+            trace.steps,
+            if trace.steps == 1 { "" } else { "s" }
+        ),
+    }
+}
+
+/// What the environment has to choose for this run.
+fn needed(trace: &Trace) -> String {
+    let mut items: Vec<String> = Vec::new();
+    for column in trace.columns.iter().filter(|column| column.group == ENVIRONMENT) {
+        let name = escaped(&column.name);
+        items.push(if Trace::varies(column) {
+            let low = column.values.iter().copied().fold(f64::INFINITY, f64::min);
+            let high = column.values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+            format!("{name} between {} and {}, as in the table", data(low), data(high))
+        } else {
+            format!("{name} = {} at every step", data(column.values[0]))
+        });
+    }
+    for (name, _, values) in trace.labels.iter().filter(|(_, group, _)| *group == ENVIRONMENT) {
+        let name = escaped(name);
+        items.push(match values.iter().all(|value| *value == values[0]) {
+            true => format!("{name} = {} at every step", escaped(&values[0])),
+            false => format!("{name} as in the table"),
+        });
+    }
+    match items.len() {
+        0 => "<p>The environment has no choice: the initial state alone decides.</p>\n".to_owned(),
+        count if count > MOST_STRIPS => {
+            let rest = count - MOST_STRIPS;
+            let shown = items[..MOST_STRIPS].join("; ");
+            format!("<p>What the environment must choose: {shown}; and {rest} more, in the table.</p>\n")
+        }
+        _ => format!("<p>What the environment must choose: {}.</p>\n", items.join("; ")),
+    }
+}
+
+fn controls(trace: &Trace) -> String {
+    let last = trace.steps - 1;
+    let disabled = if last == 0 { " disabled" } else { "" };
+    let button = |class: &str, sign: &str, label: &str| {
+        format!(
+            "<button type=\"button\" class=\"{class}\" aria-label=\"{label}\" title=\"{label}\"{disabled}>{sign}</button>"
+        )
+    };
+    format!(
+        "<div class=\"controls\" role=\"group\" aria-label=\"Steps of the run\">{}{}{}{}{}\
+         <label>step <input type=\"range\" class=\"step\" min=\"0\" max=\"{last}\" value=\"{last}\" step=\"1\"{disabled}></label>\
+         <output class=\"at\" aria-live=\"polite\">{last} of {last}</output></div>\n\
+         <output class=\"values\" aria-live=\"off\"></output>\n",
+        button("to-first", "⏮", "first step"),
+        button("back", "◀", "one step back"),
+        button("play", "▶ play", "play"),
+        button("on", "▶", "one step on"),
+        button("to-last", "⏭", "last step"),
+    )
+}
+
+/// The steps to draw of a column: all, or per group of steps the smallest and the largest.
+fn drawn(values: &[f64]) -> Vec<usize> {
+    if values.len() <= MOST_POINTS {
+        return (0..values.len()).collect();
+    }
+    let group = values.len().div_ceil(MOST_POINTS / 2);
+    let mut steps = Vec::new();
+    for start in (0..values.len()).step_by(group) {
+        let range = start..(start + group).min(values.len());
+        let least = range.clone().min_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or(start);
+        let most = range.max_by(|a, b| values[*a].total_cmp(&values[*b])).unwrap_or(start);
+        steps.extend([least.min(most), least.max(most)]);
+    }
+    steps.push(values.len() - 1);
+    steps.dedup();
+    steps
+}
+
+const WIDTH: f64 = 480.0;
+const LEFT: f64 = 66.0;
+const STRIP: f64 = 62.0;
+const PITCH: f64 = 84.0;
+const ROW: f64 = 18.0;
+
+/// Strips over time, and what was left out of them.
+fn over_time(trace: &Trace) -> (Picture, Vec<String>) {
+    let mut remarks = Vec::new();
+    let varying: Vec<&Column> = trace.columns.iter().filter(|column| Trace::varies(column)).collect();
+    let chosen: Vec<&Column> = match varying.len() {
+        0 => trace.columns.iter().take(MOST_STRIPS).collect(),
+        _ => varying.iter().take(MOST_STRIPS).copied().collect(),
+    };
+    let constant = trace.columns.len() - if varying.is_empty() { chosen.len() } else { varying.len() };
+    if constant > 0 {
+        remarks.push(format!(
+            "{constant} of {} variables keep their value and are not drawn; the table has them.",
+            trace.columns.len()
+        ));
+    }
+    if varying.len() > chosen.len() {
+        remarks.push(format!(
+            "The first {} of {} varying variables are drawn; the table has all.",
+            chosen.len(),
+            varying.len()
+        ));
+    }
+    if trace.steps > MOST_POINTS {
+        let group = trace.steps.div_ceil(MOST_POINTS / 2);
+        remarks.push(format!("Curves over time are drawn from the smallest and the largest value of every {group} steps; values at the cursor are exact."));
+    }
+    let atoms = &trace.atoms[..trace.atoms.len().min(8)];
+    if atoms.len() < trace.atoms.len() {
+        remarks.push(format!("8 of {} conditions are drawn; the table has all.", trace.atoms.len()));
+    }
+    let (first, last) = trace.offending();
+    let steps = Axis { name: "step".to_owned(), lower: -0.5, upper: last as f64 + 0.5 };
+    let plot_width = WIDTH - LEFT - 12.0;
+    let strips = PITCH * chosen.len() as f64;
+    let depth = strips + ROW * atoms.len() as f64;
+    let whole = Plot {
+        rectangle: [LEFT, 8.0, plot_width, depth],
+        across: steps.clone(),
+        up: Axis { name: String::new(), lower: 0.0, upper: 1.0 },
+    };
+    let mut drawing = Drawing::new(WIDTH, depth + 52.0);
+    let class = if trace.loop_to.is_some() { "loopband" } else { "badband" };
+    let (from, to) = (whole.x(first as f64 - 0.5), whole.x(last as f64 + 0.5));
+    // A single step of many is thinner than a pixel: it is widened to be seen.
+    let wide = (to - from).max(3.0);
+    let title = match trace.loop_to {
+        Some(start) => format!("steps {start} to {last} repeat for ever"),
+        None => format!("step {last}: here the property is violated"),
+    };
+    drawing.rectangle([to - wide, 8.0, wide, depth], class, &title);
+    for (index, column) in chosen.iter().enumerate() {
+        let top = 8.0 + PITCH * index as f64;
+        let plot = Plot {
+            rectangle: [LEFT, top + 16.0, plot_width, STRIP],
+            across: steps.clone(),
+            up: Axis::around("", column.values.iter().copied()),
+        };
+        drawing.text(LEFT, top + 12.0, Anchor::Start, &format!("{} ({})", column.name, column.group));
+        drawing.rectangle(plot.rectangle, "frame", "");
+        for tick in plot.up.ticks(2.0) {
+            let y = plot.y(tick);
+            drawing.line([LEFT - 4.0, y, LEFT, y], "tick");
+            drawing.text(LEFT - 7.0, y + 4.0, Anchor::End, &crate::scale::number(tick));
+        }
+        let points: Vec<(f64, f64)> =
+            drawn(&column.values).into_iter().map(|step| plot.at(step as f64, column.values[step])).collect();
+        drawing.polyline(&points, "series");
+        if trace.steps <= 60 {
+            for (step, (x, y)) in points.iter().enumerate() {
+                let bad = if step >= first { "bad" } else { "mark" };
+                drawing.dot(
+                    (*x, *y),
+                    2.4,
+                    bad,
+                    &format!("step {step}: {} = {}", column.name, short(column.values[step])),
+                );
+            }
+        }
+    }
+    for (index, (text, truths)) in atoms.iter().enumerate() {
+        let top = 8.0 + strips + ROW * index as f64;
+        for (from, to) in runs_of_false(truths) {
+            let (x, end) = (whole.x(from as f64 - 0.5), whole.x(to as f64 + 0.5));
+            drawing.rectangle(
+                [x, top + 3.0, (end - x).max(1.0), ROW - 5.0],
+                "bad",
+                &format!("{text}: false, steps {from} to {to}"),
+            );
+        }
+        drawing.rectangle([LEFT, top + 3.0, plot_width, ROW - 5.0], "frame", &format!("{text}: red where it is false"));
+        let shown: String =
+            if text.chars().count() > 60 { text.chars().take(59).chain(['…']).collect() } else { text.clone() };
+        drawing.line_of(&format!(
+            "<text x=\"{}\" y=\"{}\" class=\"over\">{}</text>",
+            LEFT + 4.0,
+            top + ROW - 5.0,
+            escaped(&shown)
+        ));
+    }
+    for tick in steps.ticks(6.0).into_iter().filter(|tick| *tick >= 0.0 && tick.fract() == 0.0) {
+        let x = whole.x(tick);
+        drawing.line([x, 8.0 + depth, x, 13.0 + depth], "tick");
+        drawing.text(x, 26.0 + depth, Anchor::Middle, &crate::scale::number(tick));
+    }
+    drawing.text(LEFT + plot_width / 2.0, 42.0 + depth, Anchor::Middle, "step");
+    drawing.line([to, 8.0, to, 8.0 + depth], "cursor");
+    (drawing.finish(Some(whole.geometry())), remarks)
+}
+
+fn runs_of_false(truths: &[bool]) -> Vec<(usize, usize)> {
+    let mut runs: Vec<(usize, usize)> = Vec::new();
+    for (step, _) in truths.iter().enumerate().filter(|(_, truth)| !**truth) {
+        match runs.last_mut() {
+            Some(last) if last.1 + 1 == step => last.1 = step,
+            _ => runs.push((step, step)),
+        }
+    }
+    runs
+}
+
+/// The two variables that a portrait begins with.
+fn pair(trace: &Trace) -> Option<(usize, usize)> {
+    let of = |wanted: &dyn Fn(&Column) -> bool| -> Vec<usize> {
+        (0..trace.columns.len()).filter(|&index| wanted(&trace.columns[index])).collect()
+    };
+    let states = of(&|column| column.group == STATE && Trace::varies(column));
+    let all_states = of(&|column| column.group == STATE);
+    let all = of(&|_| true);
+    [states, all_states, all].iter().find(|found| found.len() >= 2).map(|found| (found[0], found[1]))
+}
+
+/// A path through two variables.
+pub(crate) fn portrait(trace: &Trace, x: usize, y: usize) -> Picture {
+    let (across, up) = (&trace.columns[x], &trace.columns[y]);
+    let plot = Plot {
+        rectangle: [LEFT, 10.0, WIDTH - LEFT - 12.0, 330.0],
+        across: Axis::around(&across.name, across.values.iter().copied()),
+        up: Axis::around(&up.name, up.values.iter().copied()),
+    };
+    let mut drawing = Drawing::new(WIDTH, 384.0);
+    plot.frame(&mut drawing);
+    let mut steps = drawn(&across.values);
+    steps.extend(drawn(&up.values));
+    steps.sort_unstable();
+    steps.dedup();
+    let points: Vec<(f64, f64)> = steps.iter().map(|&step| plot.at(across.values[step], up.values[step])).collect();
+    drawing.polyline(&points, "series");
+    let (first, last) = trace.offending();
+    let at = |step: usize| plot.at(across.values[step], up.values[step]);
+    if trace.steps <= 60 {
+        for step in 0..trace.steps {
+            drawing.dot(at(step), 2.6, "mark", &label(trace, x, y, step));
+        }
+    }
+    if let Some(start) = trace.loop_to {
+        drawing.polyline(
+            &steps.iter().filter(|&&step| step >= start).map(|&step| at(step)).chain([at(start)]).collect::<Vec<_>>(),
+            "second",
+        );
+    }
+    drawing.dot(at(0), 4.5, "first", &format!("begins here: {}", label(trace, x, y, 0)));
+    for step in if trace.loop_to.is_some() && last - first > 60 { vec![first, last] } else { (first..=last).collect() }
+    {
+        drawing.dot(at(step), 4.0, "bad", &label(trace, x, y, step));
+    }
+    drawing.finish(Some(plot.geometry()))
+}
+
+fn label(trace: &Trace, x: usize, y: usize, step: usize) -> String {
+    let of = |column: usize| format!("{} = {}", trace.columns[column].name, short(trace.columns[column].values[step]));
+    format!("step {step}: {}, {}", of(x), of(y))
+}
+
+fn portrait_figure(page: &mut Page, stem: &str, trace: &Trace, x: usize, y: usize) -> String {
+    let picture = portrait(trace, x, y);
+    page.keep(&format!("{stem} phase portrait"), &picture);
+    let names: Vec<String> = trace.columns.iter().map(|column| column.name.clone()).collect();
+    format!(
+        "<figure class=\"portrait\"><div class=\"controls\">{} {}</div>{}<figcaption>Phase portrait: green where the run \
+         begins, red where it offends.</figcaption></figure>\n",
+        select("across", "across", &names, x),
+        select("up", "up", &names, y),
+        picture.inline(&format!("{stem}: {} against {}", names[y], names[x]))
+    )
+}
+
+fn table(trace: &Trace) -> String {
+    let mut head = vec!["step".to_owned()];
+    let marked = |group: &str, name: &str| format!("<span class=\"group\">{group}</span> {}", escaped(name));
+    head.extend(trace.columns.iter().map(|column| marked(column.group, &column.name)));
+    head.extend(trace.labels.iter().map(|(name, group, _)| marked(group, name)));
+    head.extend(trace.atoms.iter().map(|(text, _)| marked("condition", text)));
+    let (first, _) = trace.offending();
+    let row = |step: usize| {
+        let mut cells =
+            vec![format!("<span data-step=\"{step}\">{step}{}</span>", if step >= first { " ✗" } else { "" })];
+        cells.extend(trace.columns.iter().map(|column| data(column.values[step])));
+        cells.extend(trace.labels.iter().map(|(_, _, values)| escaped(&values[step])));
+        cells.extend(
+            trace.atoms.iter().map(|(_, truths)| if truths[step] { "true" } else { "<b>false</b>" }.to_owned()),
+        );
+        cells
+    };
+    let shown: Vec<usize> = match trace.steps <= MOST_ROWS {
+        true => (0..trace.steps).collect(),
+        false => (0..MOST_ROWS / 2).chain(trace.steps - MOST_ROWS / 2..trace.steps).collect(),
+    };
+    let rows: Vec<Vec<String>> = shown.iter().map(|&step| row(step)).collect();
+    let mut html = String::new();
+    if shown.len() < trace.steps {
+        html += &thinned(&format!(
+            "The table shows the first and the last {} of {} steps; the controls show each.",
+            MOST_ROWS / 2,
+            trace.steps
+        ));
+    }
+    html += &super::html::table("The run, step by step (✗: offending)", &head, &rows);
+    format!(
+        "<details{}><summary>Table of the run</summary>{html}</details>\n",
+        if trace.steps <= 12 { " open" } else { "" }
+    )
+}
+
+/// What the script of the page needs: all numbers, or those of every n-th step.
+fn page_data(trace: &Trace) -> (Value, Option<String>) {
+    let stride = (trace.steps * trace.columns.len().max(1)).div_ceil(MOST_NUMBERS).max(1);
+    let mut kept: Vec<usize> = (0..trace.steps).step_by(stride).collect();
+    if kept.last() != Some(&(trace.steps - 1)) {
+        kept.push(trace.steps - 1);
+    }
+    let (first, _) = trace.offending();
+    let columns: Vec<Value> = trace
+        .columns
+        .iter()
+        .map(|column| {
+            let values: Vec<Value> = kept.iter().map(|&step| Value::from(column.values[step])).collect();
+            json!({"name": column.name, "group": column.group, "values": values})
+        })
+        .collect();
+    let labels: Vec<Value> = trace
+        .labels
+        .iter()
+        .map(|(name, group, values)| {
+            let mut names: Vec<&String> = values.iter().collect();
+            names.sort();
+            names.dedup();
+            let places: Vec<usize> =
+                kept.iter().map(|&step| names.partition_point(|own| **own < values[step])).collect();
+            json!({"name": name, "group": group, "names": names, "values": places})
+        })
+        .collect();
+    let mut value = json!({"last": trace.steps - 1, "first_offending": first, "loop": trace.loop_to, "columns": columns, "labels": labels});
+    let note = (stride > 1).then(|| {
+        value["steps"] = kept.iter().copied().collect();
+        format!("The controls know every {stride}th of {} steps, to keep the page small.", trace.steps)
+    });
+    (value, note)
+}
+
+/// Reads a member that is a trace, with the loop beside it.
+pub(crate) fn read_member(value: &Value) -> Read<Option<Trace>> {
+    let loop_to = optional(value, "loop", super::read::count)?;
+    match value.get("trace") {
+        None | Some(Value::Null) => Ok(None),
+        Some(_) => member(value, "trace", |trace| read(trace, loop_to)).map(Some),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn thinning_keeps_the_extremes() {
+        let mut values: Vec<f64> = (0..5000).map(|step| f64::from(step % 7)).collect();
+        values[1234] = 100.0;
+        values[4321] = -100.0;
+        let steps = drawn(&values);
+        assert!(steps.len() <= MOST_POINTS + 1, "{}", steps.len());
+        assert!(steps.contains(&1234) && steps.contains(&4321) && steps.contains(&4999));
+        assert!(steps.windows(2).all(|pair| pair[0] < pair[1]));
+    }
+
+    #[test]
+    fn runs_must_fit_together() {
+        let good = json!([{"state": {"x": 1}}, {"state": {"x": 2}}]);
+        assert_eq!(read(&good, Some(1)).unwrap().columns[0].values, [1.0, 2.0]);
+        assert!(read(&good, Some(2)).is_err());
+        assert!(read(&json!([]), None).is_err());
+        let error = read(&json!([{"state": {"x": 1}}, {"state": {"y": 2}}]), None).unwrap_err();
+        assert_eq!(error.to_string(), "[1]: not the same variables as in the step before");
+    }
+
+    #[test]
+    fn false_steps_are_runs() {
+        assert_eq!(runs_of_false(&[true, false, false, true, false]), [(1, 2), (4, 4)]);
+    }
+}

@@ -9,9 +9,11 @@
 
 #![forbid(unsafe_code)]
 
+mod glyphs;
 pub mod map;
 pub mod matrix;
 pub mod page;
+mod raster;
 mod scale;
 mod style;
 mod svg;

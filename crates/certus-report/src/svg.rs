@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use crate::raster::{self, Shape};
 use crate::style::{DEFINITIONS, STYLE};
 
 /// A picture under construction.
@@ -12,6 +13,7 @@ pub(crate) struct Drawing {
     width: f64,
     height: f64,
     body: String,
+    shapes: Vec<Shape>,
 }
 
 /// Where a text stands relative to its place.
@@ -43,16 +45,19 @@ pub struct Picture {
     /// Where its numbers are, if a reader may point at them.
     pub geometry: Option<Geometry>,
     body: String,
+    shapes: Vec<Shape>,
 }
 
 impl Drawing {
     pub(crate) fn new(width: f64, height: f64) -> Drawing {
-        Drawing { width, height, body: String::new() }
+        Drawing { width, height, body: String::new(), shapes: Vec::new() }
     }
 
     /// A rectangle; `title` is what a reader sees who points at it.
     pub(crate) fn rectangle(&mut self, [x, y, width, height]: [f64; 4], class: &str, title: &str) {
         let (x, y, width, height) = (place(x), place(y), place(width), place(height));
+        let d = format!("M{x} {y}h{width}v{height}h-{width}z");
+        self.shapes.push(Shape::Path { d, class: class.to_owned(), fill: String::new() });
         let start = format!(r#"<rect x="{x}" y="{y}" width="{width}" height="{height}" class="{class}""#);
         match title {
             "" => self.line_of(&format!("{start}/>")),
@@ -62,6 +67,7 @@ impl Drawing {
 
     /// A path; `fill` is a colour of its own, or nothing where the class says it.
     pub(crate) fn path(&mut self, d: &str, class: &str, fill: &str, title: &str) {
+        self.shapes.push(Shape::Path { d: d.to_owned(), class: class.to_owned(), fill: fill.to_owned() });
         let fill = if fill.is_empty() { String::new() } else { format!(r#" fill="{fill}""#) };
         let start = format!(r#"<path d="{d}" class="{class}"{fill}"#);
         match title {
@@ -84,6 +90,7 @@ impl Drawing {
 
     /// A dot.
     pub(crate) fn dot(&mut self, (x, y): (f64, f64), radius: f64, class: &str, title: &str) {
+        self.shapes.push(Shape::Dot { x, y, radius, class: class.to_owned() });
         let (x, y, radius, title) = (place(x), place(y), place(radius), escaped(title));
         self.line_of(&format!(
             r#"<circle cx="{x}" cy="{y}" r="{radius}" class="{class}"><title>{title}</title></circle>"#
@@ -100,25 +107,40 @@ impl Drawing {
 
     /// A text that reads from bottom to top.
     pub(crate) fn upright_text(&mut self, x: f64, y: f64, text: &str) {
-        let (x, y) = (place(x), place(y));
-        let turn = format!(r#" transform="rotate(-90 {x} {y})""#);
-        let text = escaped(text);
-        self.line_of(&format!(r#"<text x="{x}" y="{y}" text-anchor="middle"{turn}>{text}</text>"#));
+        self.turned_text(x, y, Anchor::Middle, "", -90.0, text);
     }
 
     pub(crate) fn classed_text(&mut self, x: f64, y: f64, anchor: Anchor, class: &str, text: &str) {
-        let anchor = match anchor {
-            Anchor::Start => "start",
-            Anchor::Middle => "middle",
-            Anchor::End => "end",
+        self.turned_text(x, y, anchor, class, 0.0, text);
+    }
+
+    /// A text, turned by so many degrees around its place.
+    pub(crate) fn turned_text(&mut self, x: f64, y: f64, anchor: Anchor, class: &str, turn: f64, text: &str) {
+        let (anchor, before) = match anchor {
+            Anchor::Start => ("start", 0.0),
+            Anchor::Middle => ("middle", 0.5),
+            Anchor::End => ("end", 1.0),
         };
+        let size = match class {
+            "heading" => 15.0,
+            "over" => 11.0,
+            _ => 12.0,
+        };
+        let (own, text) = (text.to_owned(), escaped(text));
+        self.shapes.push(Shape::Text { x, y, size, before, class: class.to_owned(), turn, text: own });
         let class = if class.is_empty() { String::new() } else { format!(r#" class="{class}""#) };
-        let (x, y, text) = (place(x), place(y), escaped(text));
-        self.line_of(&format!(r#"<text x="{x}" y="{y}" text-anchor="{anchor}"{class}>{text}</text>"#));
+        let (x, y) = (place(x), place(y));
+        let turn = if turn == 0.0 { String::new() } else { format!(r#" transform="rotate({turn} {x} {y})""#) };
+        self.line_of(&format!(r#"<text x="{x}" y="{y}" text-anchor="{anchor}"{class}{turn}>{text}</text>"#));
     }
 
     pub(crate) fn line(&mut self, [x1, y1, x2, y2]: [f64; 4], class: &str) {
         let (x1, y1, x2, y2) = (place(x1), place(y1), place(x2), place(y2));
+        // A cursor is for pages: a picture alone has none.
+        if class != "cursor" {
+            let d = format!("M{x1} {y1}L{x2} {y2}");
+            self.shapes.push(Shape::Path { d, class: class.to_owned(), fill: String::new() });
+        }
         self.line_of(&format!(r#"<line x1="{x1}" y1="{y1}" x2="{x2}" y2="{y2}" class="{class}"/>"#));
     }
 
@@ -128,7 +150,7 @@ impl Drawing {
         self.line(ends, "bold");
     }
 
-    /// Text of SVG as it stands.
+    /// Text of SVG as it stands; pictures in pixels know nothing of it.
     pub(crate) fn line_of(&mut self, text: &str) {
         self.body.push_str(text);
         self.body.push('\n');
@@ -136,7 +158,7 @@ impl Drawing {
 
     /// The picture.
     pub(crate) fn finish(self, geometry: Option<Geometry>) -> Picture {
-        Picture { width: self.width, height: self.height, geometry, body: self.body }
+        Picture { width: self.width, height: self.height, geometry, body: self.body, shapes: self.shapes }
     }
 }
 
@@ -150,6 +172,11 @@ impl Picture {
              <rect width=\"100%\" height=\"100%\" class=\"paper\"/>\n{}</svg>\n",
             self.body
         )
+    }
+
+    /// As a PNG file, on white, two pixels for each unit.
+    pub fn png(&self) -> Vec<u8> {
+        raster::png(self.width, self.height, &self.shapes)
     }
 
     /// As a part of a page, whose style sheet paints it. `label` is what a screen reader says.

@@ -207,12 +207,7 @@ fn ranges_picture(columns: &[&String], specifications: &[Specification]) -> Pict
             across: axis,
             up: Axis { name: String::new(), lower: 0.0, upper: 1.0 },
         };
-        drawing.line_of(&format!(
-            "<text x=\"{0}\" y=\"{1}\" transform=\"rotate(-20 {0} {1})\">{2}</text>",
-            crate::svg::place(x + 6.0),
-            top - 8.0,
-            escaped(column)
-        ));
+        drawing.turned_text(x + 6.0, top - 8.0, Anchor::Start, "", -20.0, column);
         drawing.rectangle(plot.rectangle, "frame", "");
         for own in [plot.across.lower, plot.across.upper] {
             let (anchor, at) =

@@ -328,12 +328,7 @@ fn over_time(trace: &Trace) -> (Picture, Vec<String>) {
         drawing.rectangle([LEFT, top + 3.0, plot_width, ROW - 5.0], "frame", &format!("{text}: red where it is false"));
         let shown: String =
             if text.chars().count() > 60 { text.chars().take(59).chain(['…']).collect() } else { text.clone() };
-        drawing.line_of(&format!(
-            "<text x=\"{}\" y=\"{}\" class=\"over\">{}</text>",
-            LEFT + 4.0,
-            top + ROW - 5.0,
-            escaped(&shown)
-        ));
+        drawing.classed_text(LEFT + 4.0, top + ROW - 5.0, Anchor::Start, "over", &shown);
     }
     for tick in steps.ticks(6.0).into_iter().filter(|tick| *tick >= 0.0 && tick.fract() == 0.0) {
         let x = whole.x(tick);

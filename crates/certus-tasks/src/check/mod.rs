@@ -16,6 +16,7 @@ mod region;
 mod region_document;
 mod trace_table;
 
+pub(crate) use document::describe;
 pub use document::{document, names_of, policy_names, proof_names, why};
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};

@@ -117,6 +117,9 @@ impl Plot {
             drawing.text(x, top + height + 18.0, Anchor::Middle, &number(tick));
         }
         drawing.text(left + width / 2.0, top + height + 34.0, Anchor::Middle, &self.across.name);
+        if self.up.upper <= self.up.lower {
+            return;
+        }
         for tick in self.up.ticks((height / 40.0).clamp(2.0, 6.0)) {
             let y = self.y(tick);
             drawing.line([left - 5.0, y, left, y], "tick");

@@ -121,9 +121,12 @@ fn induction_section(page: &mut Page, stem: &str, induction: &Value, ranges: &Ra
 
 /// Where faces over two names leave room, as a polygon: nothing if they speak of other numbers of names, or leave it open.
 fn polygon_picture(faces: &[Face], ranges: &Ranges) -> Option<(Picture, [String; 2])> {
-    let mut names: Vec<&String> = faces.iter().flat_map(|face| &face.linear).map(|(name, _)| name).collect();
-    names.sort();
-    names.dedup();
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in faces.iter().flat_map(|face| &face.linear) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
     // A face over one variable of two still is a picture of two.
     for (name, _) in ranges {
         if ranges.len() == 2 && names.len() == 1 && names[0] != name {

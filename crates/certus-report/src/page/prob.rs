@@ -70,7 +70,7 @@ pub(crate) fn section(page: &mut Page, stem: &str, result: &Value) -> Read<Strin
     if !parts.is_empty() {
         let names = member(result, "axes", |own| list(own, text))?;
         boxes::fitting(names.len(), &parts).map_err(|error| error.within(".cells"))?;
-        let caption = "Start states: bound of the probability to reach the goal, per part.".to_owned();
+        let caption = "Start states: bound of the probability to reach the goal, in boxes around the parts.".to_owned();
         html += &boxes::section(
             page,
             Boxes { stem: format!("{stem} partition"), names, parts, value: "bound", steps: false, caption },
@@ -109,7 +109,7 @@ fn interval(lower: f64, upper: f64, asked: Option<f64>) -> Picture {
     drawing.rectangle([left, top, width, height], "frame", "");
     let title = format!("from {lower} to {upper}");
     drawing.rectangle([x(lower), top + 4.0, (x(upper) - x(lower)).max(2.0), height - 8.0], "bar", &title);
-    for own in axis.ticks(5.0) {
+    for own in axis.ticks(5.0).into_iter().filter(|own| floor.is_none() || own.fract() == 0.0) {
         let at = left + width * axis.share(own);
         drawing.line([at, top + height, at, top + height + 5.0], "tick");
         let shown = if floor.is_some() {
@@ -158,7 +158,7 @@ fn convergence(course: &[(f64, f64, f64)]) -> Picture {
             points.push(point);
         }
         drawing.polyline(&points, class);
-        let (words, y) = if end == 1 { ("upper end", 24.0) } else { ("lower end", 40.0) };
+        let (words, y) = if end == 1 { ("upper end", 128.0) } else { ("lower end", 144.0) };
         drawing.line([360.0, y - 4.0, 384.0, y - 4.0], class);
         drawing.text(390.0, y, Anchor::Start, words);
     }

@@ -8,7 +8,7 @@ use super::Row;
 use super::html::{Page, data, escaped, select, thinned};
 use super::read::{Malformed, Read, any, count, list, member, number, numbers, optional, text};
 use crate::scale::{Axis, Plot, short};
-use crate::svg::{Anchor, Drawing, Picture, place};
+use crate::svg::{Drawing, Picture, place};
 
 /// A polynomial: coefficients with the exponents of the states.
 type Polynomial = Vec<(f64, Vec<usize>)>;
@@ -29,7 +29,7 @@ fn at(polynomial: &Polynomial, point: &[f64]) -> f64 {
 
 fn shown(polynomial: &Polynomial, states: &[String]) -> String {
     let mut text = String::new();
-    for (coefficient, exponents) in polynomial {
+    for (coefficient, exponents) in polynomial.iter().filter(|(coefficient, _)| *coefficient != 0.0) {
         let factors = exponents.iter().zip(states).filter(|(e, _)| **e > 0);
         let factors: Vec<String> =
             factors.map(|(e, name)| if *e == 1 { name.clone() } else { format!("{name}^{e}") }).collect();
@@ -39,10 +39,10 @@ fn shown(polynomial: &Polynomial, states: &[String]) -> String {
             (false, false) => " + ",
             (false, true) => " - ",
         };
-        let _ = write!(text, "{sign}{}", short(coefficient.abs()));
-        for factor in factors {
-            let _ = write!(text, " * {factor}");
-        }
+        // A factor of one is not written, unless it stands alone.
+        let own = (coefficient.abs() != 1.0 || factors.is_empty()).then(|| short(coefficient.abs()));
+        let parts: Vec<String> = own.into_iter().chain(factors).collect();
+        let _ = write!(text, "{sign}{}", parts.join(" * "));
     }
     if text.is_empty() { "0".to_owned() } else { text }
 }
@@ -155,12 +155,22 @@ pub(crate) fn section(page: &mut Page, document: &Value) -> Read<(Row, String)> 
         );
     }
     let others = if n > 2 { " The other states are in the middle of the initial set." } else { "" };
+    let branches = shield.branches.len();
+    let mut caption =
+        format!("The invariant of {} branch{} (shaded", data(branches as f64), if branches == 1 { "" } else { "es" });
+    if n > 1 && shield.branches.iter().any(|branch| branch.invariant.len() == 1) {
+        caption += "; lines: where its polynomial is a quarter, half and three quarters of its least value";
+    }
+    caption += ")";
+    if shield.initial.is_some() {
+        caption += ", the initial set (green)";
+    }
+    if !shield.unsafe_sets.is_empty() {
+        caption += ", unsafe states (hatched)";
+    }
     html += &format!(
-        "<figcaption>The invariant of each of {} branch{} (shaded; lines: where its polynomial is a quarter, half and three \
-         quarters of its least value), the initial set (green){}.{others}</figcaption></figure></div>\n",
-        data(shield.branches.len() as f64),
-        if shield.branches.len() == 1 { "" } else { "es" },
-        if shield.unsafe_sets.is_empty() { "" } else { ", unsafe states (hatched)" }
+        "<figcaption>{caption}.{others}</figcaption></figure></div>
+"
     );
     Ok((row, html))
 }
@@ -203,7 +213,7 @@ fn level_sets(shield: &Shield, x: usize, y: usize) -> Picture {
     let depth = if flat { 60.0 } else { 330.0 };
     let up = if flat { Axis { name: String::new(), lower: 0.0, upper: 0.0 } } else { axis(y) };
     let plot = Plot { rectangle: [66.0, 10.0, 402.0, depth], across: axis(x), up };
-    let mut drawing = Drawing::new(480.0, depth + 54.0 + 18.0);
+    let mut drawing = Drawing::new(480.0, depth + 54.0);
     let point = |a: f64, b: f64| {
         let mut point = middle.clone();
         point[x] = a;
@@ -238,13 +248,6 @@ fn level_sets(shield: &Shield, x: usize, y: usize) -> Picture {
         drawing.rectangle([left, top, (right - left).max(1.0), (bottom - top).max(1.0)], "start", "initial states");
     }
     plot.frame(&mut drawing);
-    drawing.classed_text(
-        66.0,
-        depth + 64.0,
-        Anchor::Start,
-        "soft",
-        "shaded: invariant; green: initial states; hatched: unsafe",
-    );
     drawing.finish(None)
 }
 
@@ -363,10 +366,7 @@ mod tests {
     #[test]
     fn programs_are_written_and_wrong_sizes_refused() {
         let shield = read(&circle()).unwrap();
-        assert_eq!(
-            program(&shield),
-            "if 1 * x^2 + 1 * y^2 - 1 <= 0:\n    action = -1.5 * x + 0.5 * y\nelse:\n    fallback\n"
-        );
+        assert_eq!(program(&shield), "if x^2 + y^2 - 1 <= 0:\n    action = -1.5 * x + 0.5 * y\nelse:\n    fallback\n");
         let mut wrong = circle();
         wrong["states"] = json!(["x"]);
         assert!(read(&wrong).is_err());

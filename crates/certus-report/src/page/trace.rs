@@ -109,11 +109,27 @@ const MOST_NUMBERS: usize = 120_000;
 
 /// Everything about a run.
 pub(crate) fn section(page: &mut Page, stem: &str, trace: &Trace) -> String {
+    let told = format!("<p>{}</p>\n{}", story(trace), needed(trace));
+    if trace.steps == 1 {
+        // One state is no course: its table says all.
+        return told + &table(trace);
+    }
     let id = page.name("run");
+    let mut html = format!("<div class=\"run\" data-run=\"{id}\">\n{told}{}", controls(trace));
+    html += &figures(page, stem, trace);
+    html += &table(trace);
+    let (values, note) = page_data(trace);
+    if let Some(note) = note {
+        html += &thinned(&note);
+    }
+    html += &script_data(&id, &values);
+    html + "</div>\n"
+}
+
+/// The pictures of a run, and what was left out of them.
+fn figures(page: &mut Page, stem: &str, trace: &Trace) -> String {
     let (first, last) = trace.offending();
-    let mut html = format!("<div class=\"run\" data-run=\"{id}\">\n<p>{}</p>\n", story(trace));
-    html += &needed(trace);
-    html += &controls(trace);
+    let mut html = String::new();
     html += "<div class=\"figures\">\n";
     let (picture, remark) = over_time(trace);
     let caption = format!(
@@ -135,13 +151,7 @@ pub(crate) fn section(page: &mut Page, stem: &str, trace: &Trace) -> String {
     for remark in remark {
         html += &thinned(&remark);
     }
-    html += &table(trace);
-    let (values, note) = page_data(trace);
-    if let Some(note) = note {
-        html += &thinned(&note);
-    }
-    html += &script_data(&id, &values);
-    html + "</div>\n"
+    html
 }
 
 fn story(trace: &Trace) -> String {
@@ -193,22 +203,19 @@ fn needed(trace: &Trace) -> String {
 
 fn controls(trace: &Trace) -> String {
     let last = trace.steps - 1;
-    let disabled = if last == 0 { " disabled" } else { "" };
     let button = |class: &str, sign: &str, label: &str| {
-        format!(
-            "<button type=\"button\" class=\"{class}\" aria-label=\"{label}\" title=\"{label}\"{disabled}>{sign}</button>"
-        )
+        format!("<button type=\"button\" class=\"{class}\" aria-label=\"{label}\" title=\"{label}\">{sign}</button>")
     };
     format!(
         "<div class=\"controls\" role=\"group\" aria-label=\"Steps of the run\">{}{}{}{}{}\
-         <label>step <input type=\"range\" class=\"step\" min=\"0\" max=\"{last}\" value=\"{last}\" step=\"1\"{disabled}></label>\
+         <label>step <input type=\"range\" class=\"step\" min=\"0\" max=\"{last}\" value=\"{last}\" step=\"1\"></label>\
          <output class=\"at\" aria-live=\"polite\">{last} of {last}</output></div>\n\
          <output class=\"values\" aria-live=\"off\"></output>\n",
-        button("to-first", "⏮", "first step"),
+        button("to-first", "|◀", "first step"),
         button("back", "◀", "one step back"),
         button("play", "▶ play", "play"),
         button("on", "▶", "one step on"),
-        button("to-last", "⏭", "last step"),
+        button("to-last", "▶|", "last step"),
     )
 }
 
@@ -234,7 +241,7 @@ const WIDTH: f64 = 480.0;
 const LEFT: f64 = 66.0;
 const STRIP: f64 = 62.0;
 const PITCH: f64 = 84.0;
-const ROW: f64 = 18.0;
+const ROW: f64 = 30.0;
 
 /// Strips over time, and what was left out of them.
 fn over_time(trace: &Trace) -> (Picture, Vec<String>) {
@@ -295,7 +302,7 @@ fn over_time(trace: &Trace) -> (Picture, Vec<String>) {
         };
         drawing.text(LEFT, top + 12.0, Anchor::Start, &format!("{} ({})", column.name, column.group));
         drawing.rectangle(plot.rectangle, "frame", "");
-        for tick in plot.up.ticks(2.0) {
+        for tick in plot.up.ticks(3.0) {
             let y = plot.y(tick);
             drawing.line([LEFT - 4.0, y, LEFT, y], "tick");
             drawing.text(LEFT - 7.0, y + 4.0, Anchor::End, &crate::scale::number(tick));
@@ -320,15 +327,15 @@ fn over_time(trace: &Trace) -> (Picture, Vec<String>) {
         for (from, to) in runs_of_false(truths) {
             let (x, end) = (whole.x(from as f64 - 0.5), whole.x(to as f64 + 0.5));
             drawing.rectangle(
-                [x, top + 3.0, (end - x).max(1.0), ROW - 5.0],
+                [x, top + 16.0, (end - x).max(1.0), 10.0],
                 "bad",
                 &format!("{text}: false, steps {from} to {to}"),
             );
         }
-        drawing.rectangle([LEFT, top + 3.0, plot_width, ROW - 5.0], "frame", &format!("{text}: red where it is false"));
+        drawing.rectangle([LEFT, top + 16.0, plot_width, 10.0], "frame", &format!("{text}: red where it is false"));
         let shown: String =
             if text.chars().count() > 60 { text.chars().take(59).chain(['…']).collect() } else { text.clone() };
-        drawing.classed_text(LEFT + 4.0, top + ROW - 5.0, Anchor::Start, "over", &shown);
+        drawing.classed_text(LEFT, top + 12.0, Anchor::Start, "over", &shown);
     }
     for tick in steps.ticks(6.0).into_iter().filter(|tick| *tick >= 0.0 && tick.fract() == 0.0) {
         let x = whole.x(tick);

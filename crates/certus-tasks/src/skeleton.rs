@@ -157,7 +157,7 @@ pub fn skeleton(start: &Start<'_>) -> Result<String, Failure> {
         "/// What the policy sees: {count} number{}.\nstate seen[{count}] in [{low}, {high}]\n",
         plural(count)
     );
-    let property = acting(start, graph.as_ref(), &seen, &mut text)?;
+    let (property, hint) = acting(start, graph.as_ref(), &seen, &mut text)?;
     let _ = writeln!(
         text,
         "// The plant. As it stands, the environment moves every observation as it likes, but slowly, whatever the"
@@ -166,7 +166,7 @@ pub fn skeleton(start: &Start<'_>) -> Result<String, Failure> {
         text,
         "// policy does: what holds here holds for every plant that is as slow. Equations of yours go in its place,"
     );
-    let _ = writeln!(text, "// such as `next seen[0] = seen[0] + 0.1 * act[0]`.");
+    let _ = writeln!(text, "// such as `next seen[0] = seen[0] + {hint}`.");
     let _ = writeln!(
         text,
         "input move[{count}] in [-1, 1]\nnext seen = clamp(seen + drift * {width} * move, {low}, {high})\n"
@@ -197,8 +197,20 @@ fn rounded(value: f64) -> f64 {
     format!("{value:.9}").parse().unwrap_or(value)
 }
 
-/// What is done, into the text; returns the property about it.
-fn acting(start: &Start<'_>, graph: Option<&Graph>, seen: &[(f64, f64)], text: &mut String) -> Result<String, Failure> {
+/// A term for what labels do, and for what numbers do.
+fn pushed(labels: &[String]) -> String {
+    format!("match act {{ {}: -0.1, _: 0.1 }}", labels[0])
+}
+
+const SCALED: &str = "0.1 * act[0]";
+
+/// What is done, into the text; returns the properties about it, and a term of it as an example.
+fn acting(
+    start: &Start<'_>,
+    graph: Option<&Graph>,
+    seen: &[(f64, f64)],
+    text: &mut String,
+) -> Result<(String, String), Failure> {
     let Some(graph) = graph else {
         match start.spaces.as_ref().map(|spaces| &spaces.action) {
             Some(Acting::Box(ends)) => {
@@ -208,8 +220,8 @@ fn acting(start: &Start<'_>, graph: Option<&Graph>, seen: &[(f64, f64)], text: &
                     "/// What is done: anything that the environment allows, for any policy.\ninput act[{}] in [{low}, {high}]\n",
                     ends.len()
                 );
-                return Ok("/// Every action is in its range.\n".to_owned()
-                    + &format!("property actions_in_range = G all(act in [{low}, {high}])\n"));
+                let property = format!("property actions_in_range = G all(act in [{low}, {high}])\n");
+                return Ok((format!("/// Every action is in its range.\n{property}"), SCALED.to_owned()));
             }
             Some(Acting::Discrete(n)) => {
                 let labels = labels(start, *n)?;
@@ -219,10 +231,7 @@ fn acting(start: &Start<'_>, graph: Option<&Graph>, seen: &[(f64, f64)], text: &
                     "/// What is done: each with the same probability, as an untrained policy would.\nchance act of {{ {} }}\n",
                     even.join(", ")
                 );
-                return Ok(format!(
-                    "/// The first action is taken again and again.\nproperty repeats = G F act == {}\n",
-                    labels[0]
-                ));
+                return Ok((repeats(&labels), pushed(&labels)));
             }
             None => return Err(Failure::message("name a network, or the spaces of an environment with --spaces")),
         }
@@ -260,9 +269,7 @@ fn acting(start: &Start<'_>, graph: Option<&Graph>, seen: &[(f64, f64)], text: &
             "/// What is done: the action with the greatest score.\naction act = argmax(scores) of {{ {} }}\n",
             labels.join(", ")
         );
-        let first =
-            format!("/// The first action is taken again and again.\nproperty repeats = G F act == {}\n", labels[0]);
-        return Ok(format!("{doc}{}\n{first}", of("scores")));
+        return Ok((format!("{doc}{}\n{}", of("scores"), repeats(&labels)), pushed(&labels)));
     }
     match start.spaces.as_ref().map(|own| &own.action) {
         Some(Acting::Box(ends)) => {
@@ -272,13 +279,17 @@ fn acting(start: &Start<'_>, graph: Option<&Graph>, seen: &[(f64, f64)], text: &
                 text,
                 "/// What is done: the same, clipped to what the environment allows.\npolicy act = clamp(output, {low}, {high})\n"
             );
-            Ok(format!("{doc}{}", of("output")))
+            Ok((format!("{doc}{}", of("output")), SCALED.to_owned()))
         }
         _ => {
             let _ = writeln!(text, "/// What is done: {scores} number{}.\npolicy act = {applied}\n", plural(scores));
-            Ok(format!("{doc}{}", of("act")))
+            Ok((format!("{doc}{}", of("act")), SCALED.to_owned()))
         }
     }
+}
+
+fn repeats(labels: &[String]) -> String {
+    format!("/// The first action is taken again and again.\nproperty repeats = G F act == {}\n", labels[0])
 }
 
 fn labels(start: &Start<'_>, n: usize) -> Result<Vec<String>, Failure> {

@@ -184,7 +184,7 @@ def look(browser, page_file, synthetic, check_document, screenshots):
     said = figure.locator("output.pointed").inner_text()
     found = int(figure.locator("output.pointed").get_attribute("data-index"))
     data = json.loads(page.evaluate("id => document.getElementById(id).textContent", figure.get_attribute("data-boxes")))
-    check(said.startswith(f"step {data['values'][found]}"), said)
+    check(said.startswith(f"step {data['values'][found]:g}"), said)
     check(any(unit["step"] == data["values"][found] and unit["lower"][0] == data["lower"][0][found] for unit in units), "the unit is in the document")
     figure.locator("select.up").select_option(label="w")
     check("w" in figure.locator("svg text").all_text_contents(), "the axis keeps its name")

@@ -46,6 +46,21 @@ fn actions_and_spaces_give_names_and_ranges() {
     let file = folder.file("spaces.certus");
     assert_eq!(certus(&["new", "--spaces", &spaces, "-o", &file]).code, 0);
     works(&file);
+    // The hint in the file is one: what it suggests can be put in.
+    let text = std::fs::read_to_string(folder.file("both.certus")).unwrap();
+    let (line, hint) =
+        (text.find("next seen = ").unwrap(), text.split("such as `").nth(1).unwrap().split('`').next().unwrap());
+    let (before, after) = text.split_at(line);
+    let rest = &after[after.find('\n').unwrap()..];
+    let hinted = format!("{before}{hint}\nnext seen[1] = seen[1]{rest}").replace("\ninput move[2] in [-1, 1]", "");
+    let ran = certus(&["inspect", &folder.write("hinted.certus", hinted)]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for n in [3, 7, 49] {
+        let spaces = format!(r#"{{"observation": {{"low": [0], "high": [1]}}, "action": {{"n": {n}}}}}"#);
+        let file = folder.file(&format!("choice_{n}.certus"));
+        assert_eq!(certus(&["new", "--spaces", &folder.write("choice.json", spaces), "-o", &file]).code, 0);
+        works(&file);
+    }
     let spaces = r#"{"name": "Pendulum-v1", "observation": {"low": [-1, -1, -8], "high": [1, 1, 8]}, "action": {"low": [-2], "high": [2]}}"#;
     let file = folder.file("box.certus");
     assert_eq!(certus(&["new", "--spaces", &folder.write("box.json", spaces), "-o", &file]).code, 0);

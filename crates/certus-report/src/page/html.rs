@@ -44,6 +44,17 @@ pub(crate) fn data(value: f64) -> String {
     }
 }
 
+/// A bound that was proved: what is shown is never on the wrong side of it.
+pub(crate) fn bound(value: f64, up: bool) -> String {
+    let safe = |text: &str| text.parse::<f64>().is_ok_and(|read| if up { read >= value } else { read <= value });
+    let step = if up { 4e-6 } else { -4e-6 } * value.abs();
+    let candidates = (0..8).map(|count| short(value + f64::from(count) * step));
+    match candidates.into_iter().find(|text| safe(text)) {
+        Some(text) => format!(r#"<data value="{}">{text}</data>"#, Value::from(value)),
+        None => data(value),
+    }
+}
+
 /// A table; head and cells are HTML. The first column names the rows.
 pub(crate) fn table(caption: &str, head: &[String], rows: &[Vec<String>]) -> String {
     let mut html = format!(
@@ -61,7 +72,9 @@ pub(crate) fn table(caption: &str, head: &[String], rows: &[Vec<String>]) -> Str
             match column {
                 0 => html += &format!("<th scope=\"row\">{cell}</th>"),
                 // Narrow pages show cells below each other, each with the name of its column.
-                _ if head.len() <= 8 => html += &format!("<td data-head=\"{}\">{cell}</td>", head[column]),
+                _ if head.len() <= 8 && !head[column].contains('<') => {
+                    html += &format!("<td data-head=\"{}\">{cell}</td>", head[column])
+                }
                 _ => html += &format!("<td>{cell}</td>"),
             }
         }
@@ -105,6 +118,30 @@ pub(crate) fn select(label: &str, class: &str, names: &[String], chosen: usize) 
 mod tests {
     use super::*;
     use serde_json::json;
+
+    #[test]
+    fn shown_bounds_were_proved() {
+        for value in [0.1, 0.123_456_789, -0.123_456_789, 3.053_740_573e-6, 0.999_999_999, 123_456.789, 0.0, 1.0, -7.0]
+        {
+            for up in [false, true] {
+                let html = bound(value, up);
+                let text = html.split(['>', '<']).nth(2).unwrap();
+                let read: f64 = text.parse().unwrap();
+                assert!(if up { read >= value } else { read <= value }, "{value} {up}: {html}");
+                assert!((read - value).abs() <= 1e-4 * value.abs(), "{value} {up}: {html}");
+            }
+        }
+    }
+
+    #[test]
+    fn markup_in_a_head_stays_out_of_attributes() {
+        let shown = table(
+            "c",
+            &["a".to_owned(), "<b>x</b>".to_owned(), "y &amp; z".to_owned()],
+            &[vec!["1".to_owned(), "2".to_owned(), "3".to_owned()]],
+        );
+        assert!(shown.contains("<td>2</td><td data-head=\"y &amp; z\">3</td>"), "{shown}");
+    }
 
     #[test]
     fn data_keeps_every_digit_and_cannot_end_its_element() {

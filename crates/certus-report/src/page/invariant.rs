@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::html::{Page, data, escaped, table};
+use super::html::{Page, bound, data, escaped, table};
 use super::read::{Read, count, list, member, members, number, optional, text, truth};
 use crate::scale::{Axis, Plot, short};
 use crate::svg::{Drawing, Picture};
@@ -70,7 +70,7 @@ pub(crate) fn section(page: &mut Page, stem: &str, proof: &Value, ranges: &Range
             html += &format!(
                 "<p>The ranking function <span class=\"formula\">{}</span> falls by at least {} in each step, so this cannot go on for ever.</p>\n",
                 sum(&terms),
-                data(decrease)
+                bound(decrease, false)
             );
         }
     }
@@ -107,7 +107,7 @@ fn induction_section(page: &mut Page, stem: &str, induction: &Value, ranges: &Ra
             vec![
                 (index + 1).to_string(),
                 format!("<span class=\"formula\">{}</span>", sum(&face.linear)),
-                format!("≤ {}", data(face.at_most)),
+                format!("≤ {}", bound(face.at_most, true)),
             ]
         })
         .collect();
@@ -148,10 +148,8 @@ fn polygon_picture(faces: &[Face], ranges: &Ranges) -> Option<(Picture, [String;
     if shape.len() < 3 || shape.iter().any(|(a, b)| a.abs() >= FAR / 2.0 || b.abs() >= FAR / 2.0) {
         return None;
     }
-    let axis = |name: &String, values: &dyn Fn(&(f64, f64)) -> f64| match range(name) {
-        Some((lower, upper)) => Axis { name: name.clone(), lower, upper },
-        None => Axis::around(name, shape.iter().map(values)),
-    };
+    // The picture is about the set: its range may be larger by far.
+    let axis = |name: &String, values: &dyn Fn(&(f64, f64)) -> f64| Axis::around(name, shape.iter().map(values));
     let plot = Plot {
         rectangle: [66.0, 10.0, 402.0, 330.0],
         across: axis(x, &|point| point.0),

@@ -42,6 +42,8 @@ use crate::svg::Picture;
 pub struct Report {
     /// The page: one file that needs no other.
     pub html: String,
+    /// How many results its summary has.
+    pub results: usize,
     /// Its pictures, with names that are good for files.
     pub figures: Vec<(String, Picture)>,
 }
@@ -108,7 +110,7 @@ pub fn report(documents: &[(String, Value)]) -> Result<Report, Malformed> {
             *path = format!("{path}: {verdict} by the audit");
         }
     }
-    Ok(Report { html: whole(documents, &rows, &body), figures: page.figures })
+    Ok(Report { html: whole(documents, &rows, &body), results: rows.len(), figures: page.figures })
 }
 
 /// Certificates that were audited, and what came of it.

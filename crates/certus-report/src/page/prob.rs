@@ -3,7 +3,7 @@
 use serde_json::Value;
 
 use super::boxes::{self, Boxes};
-use super::html::{Page, data, escaped};
+use super::html::{Page, bound, data, escaped};
 use super::read::{Malformed, Read, list, member, number, numbers, optional, text};
 use crate::scale::{Axis, Plot, number as tick};
 use crate::svg::{Anchor, Drawing, Picture};
@@ -26,7 +26,11 @@ pub(crate) fn section(page: &mut Page, stem: &str, result: &Value) -> Read<Strin
     let upper = member(probability, "upper", number).map_err(place)?;
     let formula = optional(result, "formula", text)?;
     let asked = formula.as_deref().and_then(threshold);
-    let mut html = format!("<p>The worst probability over all initial states is in [{}, {}]", data(lower), data(upper));
+    let mut html = format!(
+        "<p>The worst probability over all initial states is in [{}, {}]",
+        bound(lower, false),
+        bound(upper, true)
+    );
     if let Some(method) = optional(result, "method", text)? {
         html += &format!(", by {}", escaped(&method));
     }

@@ -25,12 +25,13 @@ fn check_document() -> Value {
 
 #[test]
 fn a_check_is_shown_with_its_numbers() {
-    let Report { html, figures } = page_of(check_document());
+    let Report { html, figures, results } = page_of(check_document());
     assert!(html.contains(r#"<data value="0.30000000000000004">0.3</data>"#), "exact numbers are on the page");
     assert!(html.contains("s&lt;1&gt;") && !html.contains("s<1>"), "names cannot break out");
     assert!(html.contains("x stays small (always x &lt; 2)"));
     assert!(html.contains("up to 2 steps") && html.contains("for all time") && html.contains("the time was over"));
     assert!(html.contains("d = <data value=\"0.25\">0.25</data> at every step"));
+    assert_eq!(results, 3);
     let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
     assert_eq!(names, ["01-s-1--p-over-time", "02-s-1--p-phase-portrait", "03-s-1--q-invariant", "04-s-1--q-grid"]);
 }

@@ -324,15 +324,15 @@ fn over_time(trace: &Trace) -> (Picture, Vec<String>) {
     }
     for (index, (text, truths)) in atoms.iter().enumerate() {
         let top = 8.0 + strips + ROW * index as f64;
-        for (from, to) in runs_of_false(truths) {
+        for (from, to) in runs_of_true(truths) {
             let (x, end) = (whole.x(from as f64 - 0.5), whole.x(to as f64 + 0.5));
             drawing.rectangle(
                 [x, top + 16.0, (end - x).max(1.0), 10.0],
-                "bad",
-                &format!("{text}: false, steps {from} to {to}"),
+                "bar2",
+                &format!("{text}: true, steps {from} to {to}"),
             );
         }
-        drawing.rectangle([LEFT, top + 16.0, plot_width, 10.0], "frame", &format!("{text}: red where it is false"));
+        drawing.rectangle([LEFT, top + 16.0, plot_width, 10.0], "frame", &format!("{text}: filled where it is true"));
         let shown: String =
             if text.chars().count() > 60 { text.chars().take(59).chain(['…']).collect() } else { text.clone() };
         drawing.classed_text(LEFT, top + 12.0, Anchor::Start, "over", &shown);
@@ -347,9 +347,9 @@ fn over_time(trace: &Trace) -> (Picture, Vec<String>) {
     (drawing.finish(Some(whole.geometry())), remarks)
 }
 
-fn runs_of_false(truths: &[bool]) -> Vec<(usize, usize)> {
+fn runs_of_true(truths: &[bool]) -> Vec<(usize, usize)> {
     let mut runs: Vec<(usize, usize)> = Vec::new();
-    for (step, _) in truths.iter().enumerate().filter(|(_, truth)| !**truth) {
+    for (step, _) in truths.iter().enumerate().filter(|(_, truth)| **truth) {
         match runs.last_mut() {
             Some(last) if last.1 + 1 == step => last.1 = step,
             _ => runs.push((step, step)),
@@ -532,7 +532,7 @@ mod tests {
     }
 
     #[test]
-    fn false_steps_are_runs() {
-        assert_eq!(runs_of_false(&[true, false, false, true, false]), [(1, 2), (4, 4)]);
+    fn true_steps_are_runs() {
+        assert_eq!(runs_of_true(&[false, true, true, false, true]), [(1, 2), (4, 4)]);
     }
 }

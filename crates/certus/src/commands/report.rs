@@ -24,10 +24,11 @@ pub fn run(command: &Report) -> Result<Finding, Failure> {
     }
     write(command.output.as_deref(), made.html.as_bytes())?;
     if let Some(path) = &command.output {
-        println!("wrote {}: {} kB", path.display(), made.html.len().div_ceil(1024));
+        let plural = if made.results == 1 { "" } else { "s" };
+        println!("wrote {}: {} result{plural}", path.display(), made.results);
     }
     if let Some(folder) = &command.figures {
-        eprintln!("note: {} pictures in {}", made.figures.len(), folder.display());
+        eprintln!("note: {} pictures, each as SVG and PNG, in {}", made.figures.len(), folder.display());
     }
     Ok(Finding::Good)
 }

@@ -34,6 +34,8 @@ pub struct Spaces {
     pub name: String,
     /// The ends of each number that is observed.
     pub observation: Vec<(f64, f64)>,
+    /// Whether some of them has no end, and got one.
+    pub ends_given: bool,
     /// What is done.
     pub action: Acting,
 }
@@ -88,7 +90,9 @@ pub fn read_spaces(text: &str) -> Result<Spaces, String> {
         },
         None => Acting::Box(space(action).map_err(|error| format!("action: {error}"))?),
     };
+    let no_end = |key: &str| ends(observation, key).is_ok_and(|ends| ends.contains(&None));
     Ok(Spaces {
+        ends_given: no_end("low") || no_end("high"),
         name: document.get("name").and_then(Value::as_str).unwrap_or("environment").to_owned(),
         observation: space(observation).map_err(|error| format!("observation: {error}"))?,
         action: acting,
@@ -157,6 +161,12 @@ pub fn skeleton(start: &Start<'_>) -> Result<String, Failure> {
         "/// What the policy sees: {count} number{}.\nstate seen[{count}] in [{low}, {high}]\n",
         plural(count)
     );
+    if start.spaces.as_ref().is_some_and(|spaces| spaces.ends_given) {
+        let _ = writeln!(
+            text,
+            "// Where the environment names no end, {FAR} is taken; a run that goes farther is reported.\n"
+        );
+    }
     let (property, hint) = acting(start, graph.as_ref(), &seen, &mut text)?;
     let _ = writeln!(
         text,
@@ -237,7 +247,7 @@ fn acting(
         }
     };
     let Some((file, _)) = &start.network else { return Err(Failure::message("the network has no name")) };
-    let scores: usize = graph.outputs().first().map_or(0, |port| graph.elements(port.node));
+    let scores: usize = graph.outputs().iter().map(|port| graph.elements(port.node)).sum();
     let discrete = match (start.spaces.as_ref().map(|own| &own.action), start.labels.len()) {
         (Some(Acting::Discrete(n)), _) => Some(*n),
         (_, 0) => None,
@@ -320,7 +330,6 @@ fn output_range(graph: &Graph, seen: &[(f64, f64)]) -> Result<Vec<(f64, f64)>, F
         rest = after;
     }
     let outputs = enclose(graph, &inputs).map_err(|error| Failure::message(error.to_string()))?;
-    let outputs = outputs.first().ok_or_else(|| Failure::message("the network has no output"))?;
     let outward = |value: f64, up: bool| {
         if !value.is_finite() {
             return Err(Failure::message(
@@ -334,7 +343,7 @@ fn output_range(graph: &Graph, seen: &[(f64, f64)]) -> Result<Vec<(f64, f64)>, F
         let steps = if up { (wide / digits).ceil() } else { (wide / digits).floor() };
         Ok(format!("{:.2e}", steps * digits).parse().unwrap_or(wide))
     };
-    outputs.iter().map(|own| Ok((outward(own.lo, false)?, outward(own.hi, true)?))).collect()
+    outputs.iter().flatten().map(|own| Ok((outward(own.lo, false)?, outward(own.hi, true)?))).collect()
 }
 
 #[cfg(test)]
@@ -346,6 +355,7 @@ mod tests {
         let text = r#"{"name": "CartPole-v1", "observation": {"low": [-4.8, -3.4e38, null], "high": [4.8, 3.4e38, 2]}, "action": {"n": 2}}"#;
         let spaces = read_spaces(text).unwrap();
         assert_eq!(spaces.observation, [(-4.8, 4.8), (-10.0, 10.0), (-10.0, 2.0)]);
+        assert!(spaces.ends_given);
         assert_eq!(spaces.action, Acting::Discrete(2));
         for wrong in [
             "{}",

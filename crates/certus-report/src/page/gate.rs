@@ -7,20 +7,32 @@ use super::html::{Page, data, escaped, table};
 use super::read::{Read, count, list, member, number, optional, text, truth};
 use crate::matrix::{Kind, Matrix, picture};
 
+/// What was found of one property with one checkpoint.
+struct Found {
+    property: String,
+    verdict: String,
+    step: Option<usize>,
+    repeats: bool,
+    scope: Option<String>,
+}
+
+fn read(result: &Value) -> Read<Found> {
+    Ok(Found {
+        property: member(result, "property", text)?,
+        verdict: member(result, "verdict", text)?,
+        step: optional(result, "step", count)?,
+        repeats: optional(result, "loop", count)?.is_some(),
+        scope: optional(result, "scope", super::scope)?,
+    })
+}
+
 /// The matrix, and a row for each property with the last checkpoint.
 pub(crate) fn section(page: &mut Page, gate: &Value) -> Read<(Vec<Row>, String)> {
     let system = member(gate, "system", text)?;
     let engine = member(gate, "engine", text)?;
-    let result = |result: &Value| {
-        let verdict = member(result, "verdict", text)?;
-        let step = optional(result, "step", count)?;
-        let repeats = optional(result, "loop", count)?.is_some();
-        let scope = optional(result, "scope", super::scope)?;
-        Ok((member(result, "property", text)?, verdict, step, repeats, scope))
-    };
     let checkpoint = |checkpoint: &Value| {
         let accepted = optional(checkpoint, "accepted", truth)?.unwrap_or(false);
-        Ok((member(checkpoint, "network", text)?, accepted, member(checkpoint, "results", |own| list(own, result))?))
+        Ok((member(checkpoint, "network", text)?, accepted, member(checkpoint, "results", |own| list(own, read))?))
     };
     let checkpoints = member(gate, "checkpoints", |own| list(own, checkpoint))?;
     let mut rows = Vec::new();
@@ -33,7 +45,7 @@ pub(crate) fn section(page: &mut Page, gate: &Value) -> Read<(Vec<Row>, String)>
     let Some((last, _, results)) = checkpoints.last() else {
         return Ok((rows, "<p>No checkpoint was looked at.</p>\n".to_owned()));
     };
-    for (index, (property, verdict, _, _, scope)) in results.iter().enumerate() {
+    for (index, Found { property, verdict, scope, .. }) in results.iter().enumerate() {
         let mut row = Row::new(&system, property);
         row.verdict = if verdict == "open" { "unknown".to_owned() } else { verdict.clone() };
         let scope = scope.as_ref().map_or(String::new(), |scope| format!("{scope}, "));
@@ -43,9 +55,9 @@ pub(crate) fn section(page: &mut Page, gate: &Value) -> Read<(Vec<Row>, String)>
         row.seconds = optional(gate, "seconds", number)?;
         row.sections = true;
         rows.push(row);
-        let cell = |results: &Vec<(String, String, Option<usize>, bool, Option<String>)>| match results.get(index) {
+        let cell = |results: &Vec<Found>| match results.get(index) {
             None => (Kind::Open, "–".to_owned()),
-            Some((_, verdict, step, repeats, scope)) => match verdict.as_str() {
+            Some(Found { verdict, step, repeats, scope, .. }) => match verdict.as_str() {
                 "holds" => (Kind::Holds, scope.clone().unwrap_or_else(|| "holds".to_owned())),
                 "violated" if *repeats => (Kind::Violated, "for ever".to_owned()),
                 "violated" => (Kind::Violated, step.map_or("violated".to_owned(), |step| format!("step {step}"))),
@@ -70,7 +82,7 @@ pub(crate) fn section(page: &mut Page, gate: &Value) -> Read<(Vec<Row>, String)>
                 .rows
                 .iter()
                 .zip(results)
-                .map(|((_, cells), result)| escaped(&format!("{}: {}", result.1, cells[column].1)));
+                .map(|((_, cells), result)| escaped(&format!("{}: {}", result.verdict, cells[column].1)));
             std::iter::once(escaped(network))
                 .chain(words)
                 .chain([if *accepted { "yes" } else { "no" }.to_owned()])

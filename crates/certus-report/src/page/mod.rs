@@ -13,6 +13,7 @@
 //! Beside the results, `"states": [{"name": …, "lower": …, "upper": …}]` says where states lie.
 
 mod boxes;
+mod course;
 mod gate;
 mod html;
 mod invariant;

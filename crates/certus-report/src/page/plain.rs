@@ -90,7 +90,7 @@ fn flattened(way: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
     let inner = |name: &str| if way.is_empty() { name.to_owned() } else { format!("{way} {name}") };
     match value {
         Value::Object(members) => {
-            for (name, value) in members.iter().filter(|(name, _)| way != "" || name.as_str() != "text") {
+            for (name, value) in members.iter().filter(|(name, _)| !way.is_empty() || name.as_str() != "text") {
                 flattened(&inner(&name.replace('_', " ")), value, rows);
             }
         }

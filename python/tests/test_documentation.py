@@ -1,4 +1,4 @@
-"""The examples of docs/python.md run, one after the other, as one session."""
+"""The examples of the documentation run, one after the other, as one session."""
 
 import pathlib
 import re
@@ -16,3 +16,12 @@ def test_examples_run(tmp_path, capsys):
         block = block.replace('"policy.onnx"', repr(str(tmp_path / "policy.onnx")))
         exec(compile(block, "docs/python.md", "exec"), session)
     assert session["accept"] is not None
+
+
+def test_the_tutorial_trains_and_exports(tmp_path):
+    pytest.importorskip("stable_baselines3")
+    text = pathlib.Path("docs/tutorial.md").read_text()
+    (block,) = re.findall(r"^```python\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    session = {}
+    exec(compile(block.replace('"policy.onnx"', repr(str(tmp_path / "policy.onnx"))), "docs/tutorial.md", "exec"), session)
+    assert (tmp_path / "policy.onnx").exists()

@@ -1,16 +1,23 @@
-//! Pictures of results, as SVG text.
+//! Outcomes as pages and pictures.
 //!
+//! * [`page`]: one HTML file from the JSON documents of any engine;
 //! * [`map`]: a box of one or two parameters, partitioned;
 //! * [`matrix`]: rows and columns of verdicts;
 //! * [`units`]: units of a state space over time, and box plots.
 //!
-//! Takes plain numbers and texts; depends on nothing and knows no engine, no system and no file. The same data always gives
-//! the same text. Kinds of cells differ in lightness and in pattern, so a picture can be printed without colour.
+//! Takes JSON values, plain numbers and texts; knows no engine, no system and no file. The same data always gives the
+//! same text. Kinds of cells differ in lightness and in pattern, so a picture can be printed without colour.
 
 #![forbid(unsafe_code)]
 
+mod glyphs;
 pub mod map;
 pub mod matrix;
+pub mod page;
+mod raster;
+mod scale;
 mod style;
 mod svg;
 pub mod units;
+
+pub use svg::{Geometry, Picture};

@@ -1,19 +1,9 @@
 //! A box of one or two parameters, partitioned into where a property holds, where it is violated, and what is open.
 
-use crate::style::DEFINITIONS;
+pub use crate::scale::Axis;
+use crate::scale::number;
 pub use crate::style::Kind;
-use crate::svg::{Anchor, Drawing, text_width};
-
-/// An axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
-    /// What it shows.
-    pub name: String,
-    /// Where it begins.
-    pub lower: f64,
-    /// Where it ends.
-    pub upper: f64,
-}
+use crate::svg::{Anchor, Drawing, Picture, text_width};
 
 /// A cell.
 #[derive(Clone, Debug, PartialEq)]
@@ -44,8 +34,13 @@ const TOP: f64 = 44.0;
 const SIDE: f64 = 400.0;
 const STRIP: f64 = 60.0;
 
-/// Draws a map. Nothing if it has no axis, or more than two.
+/// Draws a map as a file. Nothing if it has no axis, or more than two.
 pub fn draw(map: &Map) -> Option<String> {
+    picture(map).map(|picture| picture.standalone())
+}
+
+/// Draws a map. Nothing if it has no axis, or more than two.
+pub fn picture(map: &Map) -> Option<Picture> {
     let (across, up) = match map.axes.as_slice() {
         [across] => (across, None),
         [across, up] => (across, Some(up)),
@@ -57,8 +52,8 @@ pub fn draw(map: &Map) -> Option<String> {
     let height = TOP + depth + 56.0 + 20.0 * map.legend.len() as f64;
     let mut drawing = Drawing::new(width, height);
     drawing.heading(16.0, 26.0, &map.title);
-    let right = |value: f64| LEFT + SIDE * share(across, value);
-    let above = |value: f64| TOP + depth * (1.0 - up.map_or(0.0, |up| share(up, value)));
+    let right = |value: f64| LEFT + SIDE * across.share(value);
+    let above = |value: f64| TOP + depth * (1.0 - up.map_or(0.0, |up| up.share(value)));
     for cell in &map.cells {
         let (x, end) = (right(cell.ends[0].0), right(cell.ends[0].1));
         let (top, bottom) = match (up, cell.ends.get(1)) {
@@ -69,19 +64,19 @@ pub fn draw(map: &Map) -> Option<String> {
         let parts: Vec<String> = names.map(|(axis, (low, high))| format!("{} in [{low}, {high}]", axis.name)).collect();
         let words = map.legend.iter().find(|(kind, _)| *kind == cell.kind).map_or("", |(_, text)| text.as_str());
         let title = format!("{}: {words}", parts.join(", "));
-        drawing.rectangle([x, top, end - x, bottom - top], cell.kind.fill(), "#fff", &title);
+        drawing.rectangle([x, top, end - x, bottom - top], cell.kind.class(), &title);
     }
-    drawing.rectangle([LEFT, TOP, SIDE, depth], "none", "#333", "");
-    for tick in ticks(across.lower, across.upper) {
+    drawing.rectangle([LEFT, TOP, SIDE, depth], "frame", "");
+    for tick in across.ticks(5.0) {
         let x = right(tick);
-        drawing.line([x, TOP + depth, x, TOP + depth + 5.0]);
+        drawing.line([x, TOP + depth, x, TOP + depth + 5.0], "tick");
         drawing.text(x, TOP + depth + 19.0, Anchor::Middle, &number(tick));
     }
     drawing.text(LEFT + SIDE / 2.0, TOP + depth + 38.0, Anchor::Middle, &across.name);
     if let Some(up) = up {
-        for tick in ticks(up.lower, up.upper) {
+        for tick in up.ticks(5.0) {
             let y = above(tick);
-            drawing.line([LEFT - 5.0, y, LEFT, y]);
+            drawing.line([LEFT - 5.0, y, LEFT, y], "tick");
             drawing.text(LEFT - 9.0, y + 4.0, Anchor::End, &number(tick));
         }
         drawing.upright_text(20.0, TOP + depth / 2.0, &up.name);
@@ -99,40 +94,10 @@ pub fn draw(map: &Map) -> Option<String> {
     }
     for (index, (kind, text)) in map.legend.iter().enumerate() {
         let y = TOP + depth + 52.0 + 20.0 * index as f64;
-        drawing.rectangle([LEFT, y, 16.0, 12.0], kind.fill(), "#333", "");
+        drawing.rectangle([LEFT, y, 16.0, 12.0], &format!("{} edged", kind.class()), "");
         drawing.text(LEFT + 24.0, y + 10.0, Anchor::Start, text);
     }
-    Some(drawing.finish(DEFINITIONS))
-}
-
-fn share(axis: &Axis, value: f64) -> f64 {
-    let width = axis.upper - axis.lower;
-    if width > 0.0 { (value - axis.lower) / width } else { 0.5 }
-}
-
-/// Round numbers along an axis, about five.
-pub(crate) fn ticks(lower: f64, upper: f64) -> Vec<f64> {
-    let width = upper - lower;
-    if !(width > 0.0 && width.is_finite()) {
-        return vec![lower];
-    }
-    let rough = width / 5.0;
-    let power = 10f64.powf(rough.log10().floor());
-    let step = [1.0, 2.0, 5.0, 10.0].into_iter().map(|factor| factor * power).find(|step| *step >= rough);
-    let step = step.unwrap_or(rough);
-    let first = (lower / step - 1e-9).ceil();
-    (0..16).map(|count| (first + f64::from(count)) * step).take_while(|tick| *tick <= upper + step * 1e-9).collect()
-}
-
-/// A tick's number, without the noise of binary fractions.
-pub(crate) fn number(value: f64) -> String {
-    let rounded = format!("{value:.6}");
-    let short = rounded.trim_end_matches('0').trim_end_matches('.');
-    if short == "-0" || short.is_empty() || (short == "0" && value != 0.0) {
-        format!("{value:.1e}")
-    } else {
-        short.to_owned()
-    }
+    Some(drawing.finish(None))
 }
 
 #[cfg(test)]
@@ -141,15 +106,6 @@ mod tests {
 
     fn axis(lower: f64, upper: f64) -> Axis {
         Axis { name: "a<b".to_owned(), lower, upper }
-    }
-
-    #[test]
-    fn ticks_are_round_and_inside() {
-        assert_eq!(ticks(0.0, 1.0), [0.0, 0.2, 0.4, 0.6000000000000001, 0.8, 1.0]);
-        assert_eq!(ticks(1.0, 10.0), [2.0, 4.0, 6.0, 8.0, 10.0]);
-        assert_eq!(ticks(3.0, 3.0), [3.0]);
-        assert_eq!(number(0.6000000000000001), "0.6");
-        assert_eq!(number(1e-9), "1.0e-9");
     }
 
     #[test]
@@ -163,8 +119,8 @@ mod tests {
             legend: vec![(Kind::Holds, "holds".to_owned()), (Kind::Violated, "violated".to_owned())],
         };
         let picture = draw(&map).unwrap();
-        assert!(picture.contains(r##"<rect x="80" y="44" width="100" height="60" fill="#d5ebf7""##), "{picture}");
-        assert!(picture.contains(r##"<rect x="180" y="44" width="300" height="60" fill="#b2432f""##), "{picture}");
+        assert!(picture.contains(r##"<rect x="80" y="44" width="100" height="60" class="holds""##), "{picture}");
+        assert!(picture.contains(r##"<rect x="180" y="44" width="300" height="60" class="violated""##), "{picture}");
         assert!(picture.contains("a&lt;b in [1, 4]: violated"));
         assert!(picture.contains("p &amp; q") && !picture.contains("p & q"));
         assert!(draw(&Map { axes: vec![axis(0.0, 1.0); 3], ..map }).is_none());

@@ -1,8 +1,7 @@
 //! Rows and columns of verdicts: properties down, checkpoints across, as training went on.
 
-use crate::style::DEFINITIONS;
 pub use crate::style::Kind;
-use crate::svg::{Anchor, Drawing, text_width};
+use crate::svg::{Anchor, Drawing, Picture, text_width};
 
 /// A table of verdicts to draw.
 #[derive(Clone, Debug, PartialEq)]
@@ -20,8 +19,13 @@ pub struct Matrix {
 const TOP: f64 = 44.0;
 const HEIGHT: f64 = 26.0;
 
-/// Draws a table of verdicts.
+/// Draws a table of verdicts as a file.
 pub fn draw(matrix: &Matrix) -> String {
+    picture(matrix).standalone()
+}
+
+/// Draws a table of verdicts.
+pub fn picture(matrix: &Matrix) -> Picture {
     let widest = |texts: &mut dyn Iterator<Item = &String>| texts.map(|text| text_width(text)).fold(0.0, f64::max);
     let left = 24.0 + widest(&mut matrix.rows.iter().map(|(name, _)| name));
     let words = widest(&mut matrix.rows.iter().flat_map(|(_, cells)| cells).map(|(_, words)| words));
@@ -42,16 +46,17 @@ pub fn draw(matrix: &Matrix) -> String {
         for (index, (kind, words)) in cells.iter().enumerate() {
             let x = left + column * index as f64;
             let at = matrix.columns.get(index).map_or("", String::as_str);
-            drawing.rectangle([x, y, column, HEIGHT], kind.fill(), "#fff", &format!("{name}, {at}: {words}"));
-            drawing.inked_text(x + column / 2.0, y + 17.0, kind.ink(), words);
+            drawing.rectangle([x, y, column, HEIGHT], kind.class(), &format!("{name}, {at}: {words}"));
+            let ink = format!("on-{}", kind.class());
+            drawing.classed_text(x + column / 2.0, y + 17.0, Anchor::Middle, &ink, words);
         }
     }
     for (index, (kind, text)) in matrix.legend.iter().enumerate() {
         let y = bottom + 12.0 + 20.0 * index as f64;
-        drawing.rectangle([left, y, 16.0, 12.0], kind.fill(), "#333", "");
+        drawing.rectangle([left, y, 16.0, 12.0], &format!("{} edged", kind.class()), "");
         drawing.text(left + 24.0, y + 10.0, Anchor::Start, text);
     }
-    drawing.finish(DEFINITIONS)
+    drawing.finish(None)
 }
 
 #[cfg(test)]

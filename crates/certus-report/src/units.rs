@@ -1,17 +1,8 @@
 //! Units of a state space that can be reached, darker the later, and box plots beside one another.
 
+pub use crate::scale::Axis;
+use crate::scale::number;
 use crate::svg::{Anchor, Drawing, text_width};
-
-/// An axis.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Axis {
-    /// What it shows.
-    pub name: String,
-    /// Where it begins.
-    pub lower: f64,
-    /// Where it ends.
-    pub upper: f64,
-}
 
 /// A unit.
 #[derive(Clone, Debug, PartialEq)]
@@ -64,24 +55,25 @@ pub fn draw(own: &Units) -> Option<String> {
         let level = |light: f64, dark: f64| (light + (dark - light) * share).round() as u8;
         let fill = format!("#{:02x}{:02x}{:02x}", level(178.0, 23.0), level(213.0, 55.0), level(235.0, 94.0));
         // A unit that is thinner than a line is drawn as one.
-        drawing.rectangle([x, top, (end - x).max(0.7), (bottom - top).max(0.7)], &fill, "none", "");
+        let (wide, high) = ((end - x).max(0.7), (bottom - top).max(0.7));
+        drawing.path(&format!("M{x:.1} {top:.1}h{wide:.1}v{high:.1}h-{wide:.1}z"), "heat", &fill, "");
     }
     frame(&mut drawing, &own.across, &own.up, right, above);
     drawing.text(16.0, TOP + HEIGHT + 64.0, Anchor::Start, &own.caption);
-    Some(drawing.finish(""))
+    Some(drawing.finish(None).standalone())
 }
 
 fn frame(drawing: &mut Drawing, across: &Axis, up: &Axis, right: impl Fn(f64) -> f64, above: impl Fn(f64) -> f64) {
-    drawing.rectangle([LEFT, TOP, WIDTH, HEIGHT], "none", "#333", "");
-    for tick in crate::map::ticks(across.lower, across.upper) {
+    drawing.rectangle([LEFT, TOP, WIDTH, HEIGHT], "frame", "");
+    for tick in across.ticks(5.0) {
         let x = right(tick);
-        drawing.line([x, TOP + HEIGHT, x, TOP + HEIGHT + 5.0]);
-        drawing.text(x, TOP + HEIGHT + 19.0, Anchor::Middle, &crate::map::number(tick));
+        drawing.line([x, TOP + HEIGHT, x, TOP + HEIGHT + 5.0], "tick");
+        drawing.text(x, TOP + HEIGHT + 19.0, Anchor::Middle, &number(tick));
     }
-    for tick in crate::map::ticks(up.lower, up.upper) {
+    for tick in up.ticks(5.0) {
         let y = above(tick);
-        drawing.line([LEFT - 5.0, y, LEFT, y]);
-        drawing.text(LEFT - 9.0, y + 4.0, Anchor::End, &crate::map::number(tick));
+        drawing.line([LEFT - 5.0, y, LEFT, y], "tick");
+        drawing.text(LEFT - 9.0, y + 4.0, Anchor::End, &number(tick));
     }
     drawing.text(LEFT + WIDTH / 2.0, TOP + HEIGHT + 38.0, Anchor::Middle, &across.name);
     drawing.upright_text(20.0, TOP + HEIGHT / 2.0, &up.name);
@@ -107,23 +99,22 @@ pub fn box_plots(title: &str, quantity: &str, plots: &[Plot]) -> Option<String> 
     for (place, (name, [least, first, median, third, most])) in plots.iter().enumerate() {
         let middle = LEFT + column * (place as f64 + 0.5);
         let half = (column / 4.0).min(50.0);
-        drawing.line([middle, above(*least), middle, above(*first)]);
-        drawing.line([middle, above(*third), middle, above(*most)]);
+        drawing.line([middle, above(*least), middle, above(*first)], "tick");
+        drawing.line([middle, above(*third), middle, above(*most)], "tick");
         for end in [least, most] {
-            drawing.line([middle - half / 2.0, above(*end), middle + half / 2.0, above(*end)]);
+            drawing.line([middle - half / 2.0, above(*end), middle + half / 2.0, above(*end)], "tick");
         }
         let title = format!("{name}: {least}, {first}, {median}, {third}, {most}");
         drawing.rectangle(
             [middle - half, above(*third), 2.0 * half, (above(*first) - above(*third)).max(0.5)],
-            "#d5ebf7",
-            "#333",
+            "holds edged",
             &title,
         );
         drawing.bold_line([middle - half, above(*median), middle + half, above(*median)]);
         drawing.text(middle, TOP + HEIGHT + 19.0, Anchor::Middle, name);
     }
     frame(&mut drawing, &across, &up, |_| LEFT - 1000.0, above);
-    Some(drawing.finish(""))
+    Some(drawing.finish(None).standalone())
 }
 
 #[cfg(test)]
@@ -142,8 +133,8 @@ mod tests {
             caption: String::new(),
         };
         let picture = draw(&own).unwrap();
-        assert!(picture.contains(r##"x="90" y="234" width="280" height="190" fill="#b2d5eb""##), "{picture}");
-        assert!(picture.contains(r##"x="370" y="234" width="280" height="190" fill="#17375e""##), "{picture}");
+        assert!(picture.contains(r##"M90.0 234.0h280.0v190.0h-280.0z" class="heat" fill="#b2d5eb""##), "{picture}");
+        assert!(picture.contains(r##"M370.0 234.0h280.0v190.0h-280.0z" class="heat" fill="#17375e""##), "{picture}");
         assert!(picture.contains("a &amp; b"));
         assert!(draw(&Units { up: Axis { upper: 0.0, ..axis("v") }, ..own }).is_none());
     }

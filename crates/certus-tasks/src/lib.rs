@@ -22,6 +22,7 @@ pub mod prob;
 mod question;
 mod resume;
 pub mod shield;
+pub mod skeleton;
 mod standing;
 mod system;
 pub mod verify;

@@ -2,12 +2,14 @@
 
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
 use certus_lang::system::{PropertyKind, System};
-use certus_prob::{Budget, Options, Outcome, Standing, check};
+use certus_prob::{Budget, Cell, Options, Outcome, Standing, check};
 use certus_sim::element_names;
 use serde_json::{Map, Value, json};
 
+use crate::check::describe;
 use crate::failure::Failure;
 use crate::output::json_number;
 use crate::patience::{Waited, wait};
@@ -32,6 +34,29 @@ pub struct Bounded {
     pub system: Option<Arc<System>>,
     /// For each property that was asked about its place, and what was found out or why it cannot be.
     pub results: Vec<(usize, Result<Outcome, String>)>,
+    /// For each of these, how the interval narrowed.
+    pub courses: Vec<Course>,
+}
+
+/// How an interval narrowed: seconds since the property was begun, lower end, upper end.
+pub type Course = Vec<(f64, f64, f64)>;
+
+/// Points that a course keeps.
+const MOST_POINTS: usize = 500;
+
+/// Adds where the interval stands, if it is another one; every other point is forgotten when there are too many.
+fn note(course: &mut Course, seconds: f64, standing: Standing) {
+    if course.last().is_some_and(|&(_, lower, upper)| (lower, upper) == (standing.lower, standing.upper)) {
+        return;
+    }
+    course.push((seconds, standing.lower, standing.upper));
+    if course.len() > MOST_POINTS {
+        let mut place = 0;
+        course.retain(|_| {
+            place += 1;
+            place % 2 == 1
+        });
+    }
 }
 
 /// Where the work stands.
@@ -49,6 +74,7 @@ struct SoFar {
     system: Option<Arc<System>>,
     properties: Vec<usize>,
     results: Vec<(usize, Result<Outcome, String>)>,
+    courses: Vec<Course>,
 }
 
 fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
@@ -73,7 +99,9 @@ pub fn prob(task: &Prob, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -
     for property in missing {
         results.push((property, Err("the time was over before anything was known".to_owned())));
     }
-    Ok(Bounded { system: known.system.take(), results })
+    let mut courses = std::mem::take(&mut known.courses);
+    courses.resize(results.len(), Course::new());
+    Ok(Bounded { system: known.system.take(), results, courses })
 }
 
 fn run(task: &Prob, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
@@ -103,8 +131,14 @@ fn run(task: &Prob, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fail
     for place in properties {
         let property = &system.properties[place];
         locked(so_far).place = Where { property: property.name.clone(), standing: None };
+        locked(so_far).courses.push(Course::new());
+        let started = Instant::now();
         let outcome = check(&system, property, &task.options, &budget, &mut |standing| {
-            locked(so_far).place.standing = Some(standing);
+            let mut known = locked(so_far);
+            known.place.standing = Some(standing);
+            if let Some(course) = known.courses.last_mut() {
+                note(course, started.elapsed().as_secs_f64(), standing);
+            }
         });
         locked(so_far).results.push((place, outcome));
     }
@@ -117,13 +151,28 @@ pub fn state_names(system: &System) -> Vec<String> {
 }
 
 /// The results as one document, in the form of `certus check`.
-pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)]) -> Value {
-    let result = |(place, outcome): &(usize, Result<Outcome, String>)| {
-        let name = &system.properties[*place].name;
+pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)], courses: &[Course]) -> Value {
+    let numbers = |values: Vec<f64>| values.into_iter().map(json_number).collect::<Vec<Value>>();
+    let names = state_names(system);
+    let result = |(index, (place, outcome)): (usize, &(usize, Result<Outcome, String>))| {
+        let property = &system.properties[*place];
+        let mut shown = Map::new();
+        shown.insert("property".to_owned(), property.name.as_str().into());
+        describe(property, &mut shown);
         let outcome = match outcome {
-            Err(reason) => return json!({"property": name, "verdict": "unknown", "engine": "imdp", "reason": reason}),
+            Err(reason) => {
+                shown.extend(members(json!({"verdict": "unknown", "engine": "imdp", "reason": reason})));
+                return Value::Object(shown);
+            }
             Ok(outcome) => outcome,
         };
+        let cell = |cell: &Cell| {
+            let (lower, upper) = cell.region.bounds();
+            json!({"lower": numbers(lower), "upper": numbers(upper), "bound": json_number(cell.upper)})
+        };
+        let course = courses.get(index).into_iter().flatten().map(|&(seconds, lower, upper)| {
+            json!({"seconds": json_number(seconds), "lower": json_number(lower), "upper": json_number(upper)})
+        });
         let verdict = match outcome.holds {
             Some(true) => "holds",
             Some(false) => "violated",
@@ -138,8 +187,7 @@ pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)]) -
             (None, true, false) => "the time was over".into(),
             (None, false, false) => "the interval stays wider than was asked for".into(),
         };
-        json!({
-            "property": name,
+        shown.extend(members(json!({
             "verdict": verdict,
             "engine": "imdp",
             "scope": {"bounded": outcome.steps},
@@ -153,7 +201,35 @@ pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)]) -
             "choices": outcome.model.as_ref().map(|model| model.choice_count()),
             "may_leave_range": outcome.left_range,
             "reason": reason,
-        })
+            "axes": names,
+            "cells": outcome.cells.iter().map(cell).collect::<Vec<_>>(),
+            "convergence": course.collect::<Vec<_>>(),
+        })));
+        Value::Object(shown)
     };
-    json!({"system": system.name, "results": results.iter().map(result).collect::<Vec<_>>()})
+    json!({"system": system.name, "results": results.iter().enumerate().map(result).collect::<Vec<_>>()})
+}
+
+fn members(value: Value) -> Map<String, Value> {
+    match value {
+        Value::Object(members) => members,
+        _ => Map::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_course_keeps_its_beginning_and_stays_short() {
+        let mut course = Course::new();
+        for step in 0..10_000 {
+            let lower = f64::from(step / 2) * 1e-5;
+            note(&mut course, f64::from(step), Standing { lower, upper: 1.0, cells: 0, regions: 0 });
+        }
+        assert!(course.len() <= MOST_POINTS && course.len() > MOST_POINTS / 4, "{}", course.len());
+        assert_eq!(course[0], (0.0, 0.0, 1.0));
+        assert!(course.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
+    }
 }

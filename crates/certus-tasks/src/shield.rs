@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use certus_audit::shield::{Accepted, Model, Shield, read_model, read_shield};
+use certus_audit::shield::{Accepted, Model, Polynomial, Shield, read_model, read_shield, rounded};
 use certus_graph::Graph;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_lang::{LowerOptions, Open};
@@ -15,8 +15,9 @@ use certus_shield::runtime::Runtime;
 use certus_shield::synthesis::{Failed, Options, synthesise};
 use certus_shield::text::program_text;
 use certus_shield::trial::{Course, Outcome, Trial};
-use serde_json::Value;
+use serde_json::{Value, json};
 
+use crate::check::describe;
 use crate::patience::{Waited, wait};
 use crate::{Effort, Failure, Loading, load_system, network_of, property_named};
 
@@ -131,14 +132,30 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
     made.shield.path = loading.path.display().to_string();
     made.shield.digest = own_digest;
     made.shield.settings = loading.options.overrides.clone();
+    let mut written = document(&made.shield, &name, &made.states);
+    picture_of(&mut written, &made.shield, &property, &loading.path);
     Ok(Shielded::Made(Box::new(Made {
-        document: document(&made.shield, &name, &made.states),
+        document: written,
         program: program_text(&made.shield, &made.states, &policy),
         system: name,
         property: property.name,
         accepted: made.accepted,
         origins: made.origins,
     })))
+}
+
+/// Adds what a picture of a shield needs and its proof does not: what the property says, and the initial and unsafe states.
+fn picture_of(document: &mut Value, shield: &Shield, property: &Property, system: &Path) {
+    let (Ok((_, model)), Some(document)) = (model_of(shield, system), document.as_object_mut()) else { return };
+    describe(property, document);
+    let initial = model.init.iter().map(|(lower, upper)| json!([rounded(lower), rounded(upper)]));
+    document.insert("initial".to_owned(), initial.collect());
+    let terms = |polynomial: &Polynomial| -> Value {
+        polynomial.terms().map(|(monomial, factor)| json!([rounded(factor), monomial])).collect()
+    };
+    let pieces = model.unsafe_pieces.iter().filter(|piece| !piece.bounds_domain);
+    let pieces = pieces.map(|piece| piece.constraints.iter().map(|own| terms(&own.polynomial)).collect::<Value>());
+    document.insert("unsafe".to_owned(), pieces.collect());
 }
 
 /// The digest of a file.

@@ -48,6 +48,8 @@ pub enum Command {
     Observe(Observe),
     Mine(Mine),
     Inspect(Inspect),
+    Report(Report),
+    New(New),
     Fmt(Fmt),
     Completions(Completions),
 }
@@ -1030,6 +1032,70 @@ pub struct Inspect {
 
     #[command(flatten)]
     pub common: Common,
+}
+
+/// Makes a page to look at from outcomes of any command
+///
+/// A result is what a command prints with `--json`, or a shield. The page is one HTML file that needs no other and no
+/// network: a summary, the runs that violate properties (over time, as phase portraits, step by step), invariants, maps,
+/// partitions, shields, specifications. Where data was thinned, it says so.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  certus check zoo/toy/toy.certus --json -o toy.json
+  certus report toy.json -o toy.html
+  certus check zoo/toy/toy.certus --json | certus report - -o toy.html
+  certus report toy.json -o toy.html --figures pictures")]
+pub struct Report {
+    /// The results: JSON files; `-` is standard input
+    #[arg(required = true, value_name = "RESULT")]
+    pub results: Vec<PathBuf>,
+
+    /// Writes the page to a file, whole or not at all; otherwise to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Also writes each picture alone, as SVG and as PNG, into a folder
+    #[arg(long, value_name = "FOLDER")]
+    pub figures: Option<PathBuf>,
+}
+
+/// Starts a system file from a network, the spaces of an environment, or both
+///
+/// The file loads, simulates and checks as it stands: the environment moves what the network sees, slowly, and the outputs
+/// stay in the range that interval arithmetic shows. Then put the plant and the requirements in.
+#[derive(Args)]
+#[command(after_help = "\
+Examples:
+  certus new zoo/toy/toy.onnx -o toy.certus
+  certus new zoo/cartpole_gym/cartpole_gym.onnx --actions left,right
+  The spaces of a Gymnasium environment, by the Python package:
+    python -m certus.new CartPole-v1 > spaces.json
+    certus new policy.onnx --spaces spaces.json -o cartpole.certus")]
+pub struct New {
+    /// The network (`.onnx`, `.nnet`)
+    #[arg(value_name = "NETWORK")]
+    pub network: Option<PathBuf>,
+
+    /// What an environment shows and takes, as JSON
+    #[arg(long, value_name = "FILE")]
+    pub spaces: Option<PathBuf>,
+
+    /// Names of actions, if the network scores them and the greatest score decides
+    #[arg(long, value_name = "NAME,…", value_delimiter = ',')]
+    pub actions: Vec<String>,
+
+    /// What the system is called
+    #[arg(long, value_name = "NAME")]
+    pub name: Option<String>,
+
+    /// Writes the system to a file, whole or not at all; otherwise to standard output
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+
+    /// Writes over a file that exists
+    #[arg(long)]
+    pub force: bool,
 }
 
 /// Puts `.certus` files into canonical form

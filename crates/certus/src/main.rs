@@ -55,6 +55,8 @@ fn main() -> ExitCode {
         Command::Observe(command) => commands::observe::run(command),
         Command::Mine(command) => commands::mine::run(command),
         Command::Inspect(command) => commands::inspect::run(command),
+        Command::Report(command) => commands::report::run(command),
+        Command::New(command) => commands::new::run(command),
         Command::Fmt(command) => commands::fmt::run(command),
         Command::Completions(command) => commands::completions::run(command),
     };

@@ -18,6 +18,8 @@ const DOCUMENTS: &[&str] = &[
     "docs/mining.md",
     "docs/probabilities.md",
     "docs/shields.md",
+    "docs/report.md",
+    "docs/tutorial.md",
 ];
 
 /// Times differ from run to run: `0.12 s` becomes `… s`.
@@ -88,9 +90,21 @@ fn examples_print_what_the_documentation_shows() {
 #[test]
 fn every_command_is_documented() {
     let document = std::fs::read_to_string(root().join("docs/commands.md")).unwrap();
-    for command in
-        ["verify", "audit", "optimise", "prob", "mdp", "simulate", "gate", "mine", "inspect", "fmt", "completions"]
-    {
+    for command in [
+        "verify",
+        "audit",
+        "optimise",
+        "prob",
+        "mdp",
+        "simulate",
+        "gate",
+        "mine",
+        "inspect",
+        "report",
+        "new",
+        "fmt",
+        "completions",
+    ] {
         assert!(document.contains(&format!("$ certus {command} ")), "docs/commands.md has no example of {command}");
     }
 }

@@ -2,7 +2,7 @@
 
 use certus_check::proof::{Method, Proof};
 use certus_check::{Run, Scope, Verdict};
-use certus_lang::system::{System, Variable};
+use certus_lang::system::{Property, System, Variable};
 use certus_sim::element_names;
 use certus_solver::UnknownReason;
 use serde_json::{Map, Value, json};
@@ -72,6 +72,7 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
             }
         };
         shown.insert("property".to_owned(), property.name.as_str().into());
+        describe(property, &mut shown);
         shown.insert("verdict".to_owned(), verdict.into());
         shown.insert("engine".to_owned(), engine);
         shown.insert("scope".to_owned(), scope);
@@ -88,7 +89,23 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
         }
         Value::Object(shown)
     };
-    json!({"system": system.name, "results": results.iter().map(result).collect::<Vec<_>>()})
+    let results: Vec<Value> = results.iter().map(result).collect();
+    json!({"system": system.name, "states": state_ranges(system), "results": results})
+}
+
+/// What a property says, in its author's words and as it is written: reports show both.
+pub(crate) fn describe(property: &Property, shown: &mut Map<String, Value>) {
+    shown.insert("words".to_owned(), property.doc.trim().into());
+    shown.insert("formula".to_owned(), property.source.as_str().into());
+}
+
+/// Where the elements of the state lie: pictures begin and end there.
+fn state_ranges(system: &System) -> Value {
+    let ends = system.states.iter().flat_map(|state| state.lower.iter().zip(&state.upper));
+    let named = names_of(&system.states).into_iter().zip(ends);
+    named
+        .map(|(name, (lower, upper))| json!({"name": name, "lower": json_number(*lower), "upper": json_number(*upper)}))
+        .collect()
 }
 
 /// The names of what proofs speak of: the elements of the state, then the policies' outputs.

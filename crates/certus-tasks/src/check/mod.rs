@@ -19,6 +19,7 @@ mod region;
 mod region_document;
 mod trace_table;
 
+pub(crate) use document::describe;
 pub use document::{document, names_of, policy_names, proof_names, why};
 pub(crate) use grid::widths as grid_widths;
 pub use grid::{GridOptions, Method, units_picture};

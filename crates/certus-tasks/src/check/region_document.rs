@@ -6,7 +6,7 @@ use certus_lang::system::System;
 use certus_report::map as report;
 use serde_json::{Value, json};
 
-use super::document::{trace, why};
+use super::document::{describe, trace, why};
 use super::region::RegionResult;
 use crate::output::json_number;
 
@@ -30,10 +30,14 @@ pub fn shares(map: &Map) -> [(&'static str, f64); 4] {
 pub fn region_document(system: &System, steps: usize, results: &[RegionResult]) -> Value {
     let result = |result: &RegionResult| {
         let name = system.properties[result.property].name.as_str();
-        match &result.map {
+        let mut shown = match &result.map {
             Err(message) => json!({"property": name, "reason": message, "seconds": json_number(result.seconds)}),
             Ok(map) => mapped(system, name, steps, map, result.seconds),
+        };
+        if let Some(shown) = shown.as_object_mut() {
+            describe(&system.properties[result.property], shown);
         }
+        shown
     };
     json!({"system": system.name, "regions": results.iter().map(result).collect::<Vec<_>>()})
 }

@@ -74,7 +74,7 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
     let bounded = prob::prob(&task, &stop, |place| line.show(|| standing(place)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
-    let Bounded { system: Some(system), results } = &bounded else {
+    let Bounded { system: Some(system), results, courses } = &bounded else {
         output.finish()?;
         eprintln!("note: the time was over before the system was loaded");
         return Ok(Finding::Undecided);
@@ -83,7 +83,7 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
         files(command, system, *place, outcome)?;
     }
     match command.common.json {
-        true => writeln!(output, "{:#}", document(system, results))?,
+        true => writeln!(output, "{:#}", document(system, results, courses))?,
         false => report(system, results, &mut output)?,
     }
     output.finish()?;

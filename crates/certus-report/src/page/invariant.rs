@@ -1,0 +1,218 @@
+//! What holds for all time: invariants of an induction, ranking functions.
+
+use serde_json::Value;
+
+use super::html::{Page, bound, data, escaped, table};
+use super::read::{Read, count, list, member, members, number, optional, text, truth};
+use crate::scale::{Axis, Plot, short};
+use crate::svg::{Drawing, Picture};
+
+/// Where the values of named variables lie.
+pub(crate) type Ranges = Vec<(String, (f64, f64))>;
+
+/// Reads `"states": [{"name": …, "lower": …, "upper": …}]`.
+pub(crate) fn ranges(document: &Value) -> Read<Ranges> {
+    let read = |state: &Value| {
+        let name = member(state, "name", text)?;
+        Ok((name, (member(state, "lower", number)?, member(state, "upper", number)?)))
+    };
+    Ok(optional(document, "states", |states| list(states, read))?.unwrap_or_default())
+}
+
+struct Face {
+    linear: Vec<(String, f64)>,
+    at_most: f64,
+}
+
+fn linear(value: &Value) -> Read<Vec<(String, f64)>> {
+    members(value, number)
+}
+
+fn sum(linear: &[(String, f64)]) -> String {
+    let mut shown = String::new();
+    for (index, (name, coefficient)) in linear.iter().enumerate() {
+        let sign = match (index, *coefficient < 0.0) {
+            (0, false) => "",
+            (0, true) => "−",
+            (_, false) => " + ",
+            (_, true) => " − ",
+        };
+        let size = coefficient.abs();
+        let factor = if size == 1.0 { String::new() } else { format!("{} ", data(size)) };
+        shown += &format!("{sign}{factor}{}", escaped(name));
+    }
+    if shown.is_empty() { "0".to_owned() } else { shown }
+}
+
+/// What a proof says, in words and pictures.
+pub(crate) fn section(page: &mut Page, stem: &str, proof: &Value, ranges: &Ranges) -> Read<String> {
+    if let Some(steps) = optional(proof, "bounded", |own| member(own, "steps", count))? {
+        return Ok(format!(
+            "<p>No run of up to {} steps violates it: every question about one was refuted.</p>\n",
+            data(steps as f64)
+        ));
+    }
+    if let Some(steps) = optional(proof, "out_of_reach", |own| member(own, "steps", count))? {
+        return Ok(format!("<p>After {} steps no run can violate it any more.</p>\n", data(steps as f64)));
+    }
+    let mut html = String::new();
+    let methods = optional(proof, "for_all_time", |own| list(own, super::read::any))?.unwrap_or_default();
+    for method in methods {
+        if let Some(induction) = optional(method, "induction", super::read::any)? {
+            html += &induction_section(page, stem, induction, ranges)?;
+        }
+        if let Some(steps) = optional(method, "leaves", |own| member(own, "steps", count))? {
+            html += &format!("<p>Whatever it does, a run leaves within {} steps.</p>\n", data(steps as f64));
+        }
+        if let Some(ranking) = optional(method, "ranking", super::read::any)? {
+            let decrease = member(ranking, "decrease", number)?;
+            let terms = member(ranking, "linear", linear)?;
+            html += &format!(
+                "<p>The ranking function <span class=\"formula\">{}</span> falls by at least {} in each step, so this cannot go on for ever.</p>\n",
+                sum(&terms),
+                bound(decrease, false)
+            );
+        }
+    }
+    Ok(html)
+}
+
+fn induction_section(page: &mut Page, stem: &str, induction: &Value, ranges: &Ranges) -> Read<String> {
+    let depth = member(induction, "depth", count)?;
+    let different = optional(induction, "different", truth)?.unwrap_or(false);
+    let read =
+        |face: &Value| Ok(Face { linear: member(face, "linear", linear)?, at_most: member(face, "at_most", number)? });
+    let faces = member(induction, "invariant", |own| list(own, read))?;
+    let between = if different { ", all different" } else { "" };
+    let mut html = format!(
+        "<p>By induction over {} step{}{between}: it holds in the first steps, and wherever it held for {} in a row it holds in the next.</p>\n",
+        data(depth as f64),
+        if depth == 1 { "" } else { "s" },
+        depth
+    );
+    if faces.is_empty() {
+        return Ok(html + "<p>No further invariant was needed.</p>\n");
+    }
+    if let Some((picture, names)) = polygon_picture(&faces, ranges) {
+        let label = format!("{stem}: invariant over {} and {}", names[0], names[1]);
+        html += "<div class=\"figures\">";
+        html +=
+            &page.figure(&format!("{stem} invariant"), &picture, &label, "The invariant: runs stay in the shaded set.");
+        html += "</div>\n";
+    }
+    let rows: Vec<Vec<String>> = faces
+        .iter()
+        .enumerate()
+        .map(|(index, face)| {
+            vec![
+                (index + 1).to_string(),
+                format!("<span class=\"formula\">{}</span>", sum(&face.linear)),
+                format!("≤ {}", bound(face.at_most, true)),
+            ]
+        })
+        .collect();
+    html += &table(
+        "The invariant: all of these hold in every state of every run",
+        &["", "linear form", "at most"].map(str::to_owned),
+        &rows,
+    );
+    Ok(html)
+}
+
+/// Where faces over two names leave room, as a polygon: nothing if they speak of other numbers of names, or leave it open.
+fn polygon_picture(faces: &[Face], ranges: &Ranges) -> Option<(Picture, [String; 2])> {
+    let mut names: Vec<&String> = Vec::new();
+    for (name, _) in faces.iter().flat_map(|face| &face.linear) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    // A face over one variable of two still is a picture of two.
+    for (name, _) in ranges {
+        if ranges.len() == 2 && names.len() == 1 && names[0] != name {
+            names.push(name);
+        }
+    }
+    let [x, y] = names.as_slice() else { return None };
+    let range = |name: &String| {
+        let found = ranges.iter().find(|(own, _)| own == name).map(|(_, range)| *range);
+        found.filter(|(low, high)| low.is_finite() && high.is_finite())
+    };
+    const FAR: f64 = 1e9;
+    let (across, up) = (range(x).unwrap_or((-FAR, FAR)), range(y).unwrap_or((-FAR, FAR)));
+    let mut shape = vec![(across.0, up.0), (across.1, up.0), (across.1, up.1), (across.0, up.1)];
+    for face in faces {
+        let of = |name: &String| face.linear.iter().find(|(own, _)| own == name).map_or(0.0, |(_, own)| *own);
+        shape = clipped(&shape, of(x), of(y), face.at_most);
+    }
+    if shape.len() < 3 || shape.iter().any(|(a, b)| a.abs() >= FAR / 2.0 || b.abs() >= FAR / 2.0) {
+        return None;
+    }
+    // The picture is about the set: its range may be larger by far.
+    let axis = |name: &String, values: &dyn Fn(&(f64, f64)) -> f64| Axis::around(name, shape.iter().map(values));
+    let plot = Plot {
+        rectangle: [66.0, 10.0, 402.0, 330.0],
+        across: axis(x, &|point| point.0),
+        up: axis(y, &|point| point.1),
+    };
+    let mut drawing = Drawing::new(480.0, 384.0);
+    let d: String = shape
+        .iter()
+        .enumerate()
+        .map(|(index, (a, b))| {
+            let (a, b) = plot.at(*a, *b);
+            format!("{}{} {}", if index == 0 { "M" } else { "L" }, crate::svg::place(a), crate::svg::place(b))
+        })
+        .collect();
+    drawing.path(&(d + "z"), "area", "", "runs stay in here");
+    plot.frame(&mut drawing);
+    for (a, b) in &shape {
+        drawing.dot(plot.at(*a, *b), 2.6, "mark", &format!("{x} = {}, {y} = {}", short(*a), short(*b)));
+    }
+    Some((drawing.finish(Some(plot.geometry())), [(*x).clone(), (*y).clone()]))
+}
+
+/// The part of a convex polygon in which `a x + b y ≤ most`.
+pub(crate) fn clipped(shape: &[(f64, f64)], a: f64, b: f64, most: f64) -> Vec<(f64, f64)> {
+    let excess = |point: (f64, f64)| a * point.0 + b * point.1 - most;
+    let mut cut = Vec::with_capacity(shape.len() + 1);
+    for (index, &point) in shape.iter().enumerate() {
+        let next = shape[(index + 1) % shape.len()];
+        let (here, there) = (excess(point), excess(next));
+        if here <= 0.0 {
+            cut.push(point);
+        }
+        if (here < 0.0 && there > 0.0) || (here > 0.0 && there < 0.0) {
+            let t = here / (here - there);
+            cut.push((point.0 + t * (next.0 - point.0), point.1 + t * (next.1 - point.1)));
+        }
+    }
+    cut
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn two_dimensions_are_drawn_and_others_written() {
+        let proof = |faces: Value| json!({"for_all_time": [{"induction": {"depth": 2, "invariant": faces}}]});
+        let diamond = json!([
+            {"linear": {"x": 1, "y": 1}, "at_most": 1}, {"linear": {"x": -1, "y": 1}, "at_most": 1},
+            {"linear": {"x": 1, "y": -1}, "at_most": 1}, {"linear": {"x": -1, "y": -1}, "at_most": 1},
+        ]);
+        let mut page = Page::default();
+        let html = section(&mut page, "s", &proof(diamond), &Vec::new()).unwrap();
+        assert_eq!(page.figures.len(), 1);
+        assert_eq!(page.figures[0].1.standalone().matches("class=\"mark\"").count(), 4);
+        assert!(html.contains("−x − y"), "{html}");
+        let open = json!([{"linear": {"x": 1, "y": 1}, "at_most": 1}]);
+        let mut page = Page::default();
+        section(&mut page, "s", &proof(open.clone()), &Vec::new()).unwrap();
+        assert!(page.figures.is_empty(), "an open set has no picture without ranges");
+        let ranges = vec![("x".to_owned(), (-1.0, 1.0)), ("y".to_owned(), (-1.0, 1.0))];
+        section(&mut page, "s", &proof(open), &ranges).unwrap();
+        assert_eq!(page.figures.len(), 1);
+    }
+}

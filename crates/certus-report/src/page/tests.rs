@@ -1,0 +1,97 @@
+use super::*;
+use serde_json::json;
+
+fn page_of(document: Value) -> Report {
+    report(&[("r.json".to_owned(), document)]).unwrap()
+}
+
+fn check_document() -> Value {
+    let position = |x: f64, ok: bool| {
+        json!({"state": {"x": x, "y": -x}, "input": {"d": 0.25}, "policy": {"a": 1.0},
+        "action": {"go": "left"}, "chance": {}, "atoms": {"x < 2": ok}})
+    };
+    json!({"system": "s<1>", "states": [{"name": "x", "lower": -3, "upper": 3}, {"name": "y", "lower": -3, "upper": 3}],
+    "results": [
+        {"property": "p", "formula": "G x < 2", "words": "x stays small", "verdict": "violated", "engine": "bmc",
+         "scope": {"bounded": 2}, "seconds": 0.5, "trace": [position(0.1 + 0.2, true), position(1.5, true), position(2.5, false)],
+         "loop": null, "notes": ["note & more"]},
+        {"property": "q", "verdict": "holds", "engine": "induction", "scope": "unbounded", "seconds": 1.25,
+         "certificate": "q.certificate",
+         "proof": {"for_all_time": [{"induction": {"depth": 1, "invariant": [{"linear": {"x": 1, "y": 2}, "at_most": 1.5}]}}]},
+         "grid": {"axes": ["x", "y"], "units": [{"lower": [0, 0], "upper": [1, 1], "step": 0}, {"lower": [1, 0], "upper": [2, 1], "step": 3}]}},
+        {"property": "r", "verdict": "unknown", "engine": "bmc", "scope": null, "reason": "the time was over"},
+    ]})
+}
+
+#[test]
+fn a_check_is_shown_with_its_numbers() {
+    let Report { html, figures, results } = page_of(check_document());
+    assert!(html.contains(r#"<data value="0.30000000000000004">0.3</data>"#), "exact numbers are on the page");
+    assert!(html.contains("s&lt;1&gt;") && !html.contains("s<1>"), "names cannot break out");
+    assert!(html.contains("x stays small (always x &lt; 2)"));
+    assert!(html.contains("up to 2 steps") && html.contains("for all time") && html.contains("the time was over"));
+    assert!(html.contains("d = <data value=\"0.25\">0.25</data> at every step"));
+    assert_eq!(results, 3);
+    let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();
+    assert_eq!(names, ["01-s-1--p-over-time", "02-s-1--p-phase-portrait", "03-s-1--q-invariant", "04-s-1--q-grid"]);
+}
+
+#[test]
+fn pages_need_nothing_else() {
+    let html = page_of(check_document()).html;
+    for other in ["http://", "https://", "src=", "@import", "url(h"] {
+        let rest = html.replace("http://www.w3.org/2000/svg", "");
+        assert!(!rest.contains(other), "{other}");
+    }
+    assert_eq!(html.matches("<script>").count(), 1);
+}
+
+#[test]
+fn anchors_lead_to_sections() {
+    let html = page_of(check_document()).html;
+    let targets: Vec<&str> = html.split("<a href=\"#").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert_eq!(targets.len(), 2, "{targets:?}");
+    assert_ne!(targets[0], targets[1]);
+    for target in targets {
+        assert!(html.contains(&format!("<section id=\"{target}\"")));
+    }
+}
+
+#[test]
+fn an_audit_says_what_became_of_a_certificate() {
+    let audit =
+        json!({"certificate": "q.certificate", "verdict": "accepted", "claim": "x", "files": [], "seconds": 0.1});
+    let documents = [("a".to_owned(), check_document()), ("b".to_owned(), audit)];
+    assert!(report(&documents).unwrap().html.contains("q.certificate: accepted by the audit"));
+}
+
+#[test]
+fn what_is_no_outcome_is_refused_with_its_place() {
+    let told = |document: Value| report(&[("r.json".to_owned(), document)]).unwrap_err().to_string();
+    assert!(told(json!([1, 2])).starts_with("r.json: this is no outcome that Certus writes"));
+    assert!(told(json!({"a": 1})).starts_with("r.json: this is no outcome that Certus writes"));
+    let mut wrong = check_document();
+    wrong["results"][0]["trace"][1]["state"]["x"] = json!("much");
+    assert_eq!(told(wrong), "r.json: results[0].trace[1].state.x: expected a number, found a text");
+    let mut wrong = check_document();
+    wrong["results"][1]["grid"]["units"][1]["upper"] = json!([2]);
+    assert_eq!(told(wrong), "r.json: results[1].grid.units[1]: as many ends as there are axes are needed");
+    assert_eq!(
+        told(json!({"system": "s", "results": [{"verdict": "holds"}]})),
+        "r.json: results[0]: `property` is missing"
+    );
+}
+
+#[test]
+fn long_runs_are_thinned_and_say_so() {
+    let trace: Vec<Value> =
+        (0..5000).map(|step| json!({"state": {"x": f64::from(step) * 0.1, "y": f64::from(step % 9)}})).collect();
+    let html = page_of(
+        json!({"system": "s", "results": [{"property": "p", "verdict": "violated", "trace": trace, "loop": 10}]}),
+    )
+    .html;
+    assert!(html.contains("The table shows the first and the last 100 of 5000 steps"));
+    assert!(html.contains("the smallest and the largest value of every 17 steps"));
+    assert_eq!(html.matches("data-step=").count(), 200);
+    assert!(html.len() < 600_000, "{}", html.len());
+}

@@ -10,6 +10,7 @@
 
 use certus_graph::Interval;
 use certus_lang::system::{Formula as Ltl, Property, System};
+use certus_sim::{End, Options, RunReport, Simulator};
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
 
@@ -226,6 +227,9 @@ pub fn vacuous(
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Option<String>, CheckError> {
+    if simulated(system, depth, budget) {
+        return Ok(None);
+    }
     let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
     for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
         let shape = Shape { positions: steps + 1, loop_to: None };
@@ -236,4 +240,24 @@ pub fn vacuous(
         }
     }
     Ok(None)
+}
+
+/// Runs that are tried before a solver is asked whether there are any.
+const TRIED_RUNS: u64 = 64;
+
+/// Whether some simulated run has so many steps.
+fn simulated(system: &System, steps: usize, budget: &Budget<'_>) -> bool {
+    let options = Options {
+        runs: TRIED_RUNS,
+        steps,
+        seed: budget.seed,
+        stop: budget.stop,
+        deadline: budget.deadline,
+        ..Options::default()
+    };
+    let whole = |report: &RunReport| matches!(report.end, End::Completed | End::Terminal);
+    let mut found = false;
+    let runs = Simulator::new(system)
+        .and_then(|simulator| simulator.run(&options, &mut |_| {}, &mut |report| found |= whole(report)));
+    found && runs.is_ok()
 }

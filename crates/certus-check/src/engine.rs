@@ -9,6 +9,7 @@ use certus_solver::{Budget, UnknownReason};
 use crate::bmc::{self, Depth, Search};
 use crate::induction::{self, FIRST_PARTS, MORE, Prover, Round, proved, spent};
 use crate::outcome::{CheckError, Outcome, Scope, Verdict};
+use crate::proof::Proof;
 
 /// How a property is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -85,8 +86,9 @@ impl FromStr for Engine {
     }
 }
 
-/// Steps that the first turn looks at; each further one looks four times as far.
-const FIRST_STEPS: usize = 10;
+/// Steps that the first turn looks at; each further one looks four times as far. Most violations are near, and a proof should not
+/// wait for steps that are far.
+const FIRST_STEPS: usize = 2;
 
 /// Steps of which it is told if no run has them: more say little, and cost much.
 const NOTED_STEPS: usize = 10;
@@ -109,6 +111,17 @@ fn in_turns(
     let mut parts = FIRST_PARTS;
     let mut bounded: Option<Outcome> = None;
     let mut far = FIRST_STEPS;
+    let noted = |proof: Proof, watch: &mut dyn FnMut(Depth)| -> Result<Outcome, CheckError> {
+        let mut outcome = proved(proof);
+        outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
+        Ok(outcome)
+    };
+    let first = Budget { boxes: parts.min(budget.boxes), ..*budget };
+    if let Some(prover) = &mut prover
+        && let Some(proof) = prover.everywhere(&first, watch)?
+    {
+        return noted(proof, watch);
+    }
     loop {
         let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
         let mut short = false;
@@ -126,12 +139,9 @@ fn in_turns(
             && spent(budget).is_none()
         {
             let settled = bounded.as_ref().and_then(settled);
-            match own_prover.round(&own, &mut |depth| watch(Depth { settled, ..depth }))? {
-                Round::Proved(proof) => {
-                    let mut outcome = proved(proof);
-                    outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
-                    return Ok(outcome);
-                }
+            let watch = &mut |depth| watch(Depth { settled, ..depth });
+            match own_prover.round(&own, watch)? {
+                Round::Proved(proof) => return noted(proof, watch),
                 Round::Short => short |= budget.deadline.is_some() || parts < PATIENCE,
                 Round::Exhausted => prover = None,
             }

@@ -39,7 +39,7 @@ pub enum Proof {
 pub enum Method {
     /// From so many states in a row in which the property holds none leads to one in which it does not, within the invariant.
     Induction {
-        /// How many states.
+        /// How many states; 0 if the property holds in every state, reached or not.
         depth: usize,
         /// The invariant; without faces if none was needed.
         invariant: Invariant,
@@ -78,6 +78,8 @@ impl Method {
                 };
                 let faces: Vec<String> = invariant.faces.iter().map(|face| face.text(names)).collect();
                 match faces.is_empty() {
+                    true if *depth == 0 => "in every state that the ranges allow".to_owned(),
+                    false if *depth == 0 => format!("in every state of the invariant {}", faces.join(", ")),
                     true => format!("by induction over {states}"),
                     false => format!("by induction over {states} within the invariant {}", faces.join(", ")),
                 }
@@ -303,7 +305,7 @@ fn for_all_time(system: &System, violation: &Normal, method: &Method) -> Result<
     let mut found = Vec::new();
     match method {
         Method::Induction { depth, invariant, simple } => {
-            let bad = violation.reached().filter(|_| *depth > 0).ok_or_else(wrong)?;
+            let bad = violation.reached().ok_or_else(wrong)?;
             for steps in 0..*depth {
                 let shape = Shape { positions: steps + 1, loop_to: None };
                 found.push(named(format!("a violation by {steps} steps"), shown(system, violation, shape)?));
@@ -314,7 +316,10 @@ fn for_all_time(system: &System, violation: &Normal, method: &Method) -> Result<
                 found.push(named("a step out of the invariant".to_owned(), leaving(system, bad, invariant, true)?));
             }
             let different = if *simple { " different" } else { "" };
-            let title = format!("a step from {depth}{different} good states in a row to a bad one");
+            let title = match depth {
+                0 => "a bad state".to_owned(),
+                _ => format!("a step from {depth}{different} good states in a row to a bad one"),
+            };
             found.push(named(title, step(system, bad, invariant, *depth, *simple)?));
         }
         Method::Leaves { steps } => {

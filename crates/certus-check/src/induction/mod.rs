@@ -121,6 +121,30 @@ impl<'a> Prover<'a> {
         Ok(Prover { system, parts })
     }
 
+    /// Whether the property holds in every state, reached or not: one question about one step, where other proofs take more of both.
+    pub fn everywhere(
+        &mut self,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(Depth),
+    ) -> Result<Option<Proof>, CheckError> {
+        let mut asker = Asker { budget, watch, steps: 0, short: false };
+        for part in &mut self.parts {
+            let Some(bad) = part.violation.reached() else { return Ok(None) };
+            let alone = Invariant::default();
+            if !asker.refuted(&step(self.system, bad, &alone, 0, false)?)? {
+                return Ok(None);
+            }
+            part.method = Some(Method::Induction { depth: 0, invariant: alone, simple: false });
+        }
+        Ok(self.proof())
+    }
+
+    /// The proof, once every part has one.
+    fn proof(&self) -> Option<Proof> {
+        let methods: Option<Vec<Method>> = self.parts.iter().map(|part| part.method.clone()).collect();
+        methods.map(Proof::ForAllTime)
+    }
+
     /// Tries everything once; a question may take as many parts as the budget says.
     pub fn round(&mut self, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Round, CheckError> {
         let mut asker = Asker { budget, watch, steps: 1, short: false };
@@ -133,7 +157,7 @@ impl<'a> Prover<'a> {
                 return Ok(if asker.short { Round::Short } else { Round::Exhausted });
             }
         }
-        Ok(Round::Proved(Proof::ForAllTime(self.parts.iter().filter_map(|part| part.method.clone()).collect())))
+        Ok(self.proof().map_or(Round::Exhausted, Round::Proved))
     }
 }
 
@@ -150,6 +174,9 @@ pub fn prove(
 ) -> Result<Outcome, CheckError> {
     let mut prover = Prover::new(system, property)?;
     let mut parts = FIRST_PARTS;
+    if let Some(proof) = prover.everywhere(&Budget { boxes: parts.min(budget.boxes), ..*budget }, watch)? {
+        return Ok(proved(proof));
+    }
     loop {
         let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
         let reason = match prover.round(&own, watch)? {

@@ -84,12 +84,16 @@ fn induction_section(page: &mut Page, stem: &str, induction: &Value, ranges: &Ra
         |face: &Value| Ok(Face { linear: member(face, "linear", linear)?, at_most: member(face, "at_most", number)? });
     let faces = member(induction, "invariant", |own| list(own, read))?;
     let between = if different { ", all different" } else { "" };
-    let mut html = format!(
-        "<p>By induction over {} step{}{between}: it holds in the first steps, and wherever it held for {} in a row it holds in the next.</p>\n",
-        data(depth as f64),
-        if depth == 1 { "" } else { "s" },
-        depth
-    );
+    let mut html = match depth {
+        0 if faces.is_empty() => "<p>It holds in every state that the ranges allow.</p>\n".to_owned(),
+        0 => "<p>It holds in every state of the invariant.</p>\n".to_owned(),
+        _ => format!(
+            "<p>By induction over {} step{}{between}: it holds in the first steps, and wherever it held for {} in a row it holds in the next.</p>\n",
+            data(depth as f64),
+            if depth == 1 { "" } else { "s" },
+            depth
+        ),
+    };
     if faces.is_empty() {
         return Ok(html + "<p>No further invariant was needed.</p>\n");
     }

@@ -31,7 +31,7 @@ struct Form {
     width: usize,
     /// Element-major; the columns of a box stand together.
     table: Vec<f64>,
-    /// The size of the error, element-major over the boxes.
+    /// The size of the error, element-major over the boxes. Only what is fixed or an input has none.
     error: Vec<f64>,
     /// |centre| + Σ|coefficient|, rounded up; element-major over the boxes.
     reach: Vec<f64>,
@@ -52,15 +52,19 @@ impl Form {
         table
     }
 
-    /// Turns a symbol of one box into error.
-    fn dissolve(&mut self, boxes: usize, index: usize, symbol: usize) {
-        if symbol >= self.width {
-            return;
-        }
+    /// Turns symbols of one box, in order, into error.
+    fn dissolve(&mut self, boxes: usize, index: usize, symbols: &[usize]) {
+        let known = symbols.partition_point(|&symbol| symbol < self.width);
         for at in (index..self.error.len()).step_by(boxes) {
-            let coefficient = std::mem::take(&mut self.table[at * self.width + symbol]);
-            if coefficient != 0.0 {
-                self.error[at] = (self.error[at] + coefficient.abs()).next_up();
+            if self.error[at] == 0.0 {
+                continue;
+            }
+            let columns = &mut self.table[at * self.width..][..self.width];
+            for &symbol in &symbols[..known] {
+                let coefficient = std::mem::take(&mut columns[symbol]);
+                if coefficient != 0.0 {
+                    self.error[at] = (self.error[at] + coefficient.abs()).next_up();
+                }
             }
         }
     }
@@ -237,6 +241,7 @@ impl Zonotopes {
             let (slope, rest) = band(curve, bounds.interval(argument, element, index));
             let (middle, half) = middle(rest);
             let columns = &mut form.table[at * own.width..][..own.width];
+            form.error[at] = f64::MIN_POSITIVE;
             if slope != 0.0 {
                 let values = &own.table[at * own.width..][..own.width];
                 columns.iter_mut().zip(values).for_each(|(new, value)| *new = slope * value);
@@ -346,11 +351,12 @@ impl Zonotopes {
                 continue;
             }
             vacant.push(symbol);
-            form.dissolve(self.boxes, index, symbol);
-            for (other, reader) in self.forms.iter_mut().zip(&self.last_reader) {
-                if let Some(other) = other.as_mut().filter(|_| *reader > node) {
-                    other.dissolve(self.boxes, index, symbol);
-                }
+        }
+        vacant.sort_unstable();
+        form.dissolve(self.boxes, index, &vacant);
+        for (other, reader) in self.forms.iter_mut().zip(&self.last_reader) {
+            if let Some(other) = other.as_mut().filter(|_| *reader > node) {
+                other.dissolve(self.boxes, index, &vacant);
             }
         }
         (kept, vacant)

@@ -1,7 +1,7 @@
 //! The linear program of a goal: minimise s where every row is at most s, within the lines of all curves and the ranges of the part.
 
-// Linked wherever clarabel is: with its semidefinite cones it calls these routines.
 use certus_graph::Interval;
+// Linked wherever clarabel is: with its semidefinite cones it calls these routines.
 use certus_lapack as _;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};

@@ -55,11 +55,11 @@ const MOST_COLUMNS: usize = 16;
 /// A linear program has at most so many variables: inputs, and elements that bend.
 const MOST_VARIABLES: usize = 60;
 
-/// Cuts that are tried out before one is chosen, by that strategy.
-const TRIED_CUTS: usize = 24;
-
-/// The same for the strategy that is made of them.
+/// The same for the strategy that is made of linear programs.
 pub(crate) const LARGE_PROGRAM: usize = 200;
+
+/// Cuts that this strategy tries out before it chooses one.
+const TRIED_CUTS: usize = 24;
 
 /// Linear programs are for parts below this share of the region, and for those inside them that cut elements.
 const DEEP: f64 = 1e-3;

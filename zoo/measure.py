@@ -2,7 +2,8 @@
 
     cargo build --release && python zoo/measure.py [NAME…]
 
-Each README names one `certus simulate` command; it is run with `--json`, and everything after the marker is replaced. Where
+Each README names one `certus simulate` command; it is run with `--json`, then every property is checked, twenty seconds each, and everything
+after the marker is replaced. Where
 the folder has a `training.json` (written by `python -m zoo.train`), the section "Policy" is written from it. What a file
 expects of its properties goes into the table of properties. Without names, the table of trained policies in `zoo/README.md` is
 written, too.
@@ -62,6 +63,44 @@ def measured(readme):
             continue
         rows.append(f"| `{seen['property']}` | {seen['violated']} | {seen['satisfied']} | {seen['open']} | {margin} |")
     return "\n".join(lines) + "\n\n" + "\n".join(rows) + "\n"
+
+
+def verdict(result):
+    """A verdict and what it rests on, in a few words."""
+    if result["verdict"] == "violated":
+        steps = len(result["trace"]) - 1
+        return f"violated, for ever from step {result['loop']} on" if result["loop"] is not None else f"violated at step {steps}"
+    if result["verdict"] == "unknown":
+        return f"unknown: {result['reason']}"
+    proof = result["proof"] or {}
+    if result["scope"] != "unbounded":
+        return f"holds up to {proof['bounded']['steps']} steps" if "bounded" in proof else "holds"
+    parts = []
+    for method in proof.get("for_all_time", []):
+        (kind, told), = method.items()
+        if kind == "induction":
+            faces = len(told["invariant"])
+            parts.append(
+                ("in every state" if told["depth"] == 0 else f"by induction over {told['depth']} state{'s'[: told['depth'] > 1]}")
+                + (f" within {faces} halfspaces" if faces else "")
+            )
+        else:
+            parts.append({"leaves": f"no run stays {told} steps in a violation", "ranking": "by a ranking function"}.get(kind, kind))
+    return "holds for all time" + (f": {'; '.join(parts)}" if parts else "")
+
+
+def checked(name):
+    """What is proved or refuted of each property, and how long it took."""
+    system = ZOO / name / f"{name}.certus"
+    names = re.findall(r"^property (\w+)", system.read_text(), re.MULTILINE)
+    rows = ["| property | verdict | engine | s |", "| --- | --- | --- | --- |"]
+    for own in names:
+        command = [PROGRAM, "check", system.relative_to(ZOO.parent), own, "--json", "--timeout", "20"]
+        ran = subprocess.run(command, cwd=ZOO.parent, capture_output=True, text=True)
+        result = json.loads(ran.stdout)["results"][0]
+        rows.append(f"| `{own}` | {verdict(result)} | {result['engine'] or '-'} | {result['seconds']:.2f} |")
+    command = f"certus check zoo/{name}/{name}.certus --timeout 20"
+    return f"Checked with `{command}`, each property by itself:\n\n" + "\n".join(rows) + "\n"
 
 
 def number(value):
@@ -181,7 +220,7 @@ def main():
     for name in names:
         path = ZOO / name / "README.md"
         text = with_expectations(name, with_policy(name, path.read_text()))
-        path.write_text(text[: text.index(MARKER) + len(MARKER)] + "\n\n" + measured(text))
+        path.write_text(text[: text.index(MARKER) + len(MARKER)] + "\n\n" + measured(text) + "\n" + checked(name))
         print(name, flush=True)
     if not sys.argv[1:]:
         path = ZOO / "README.md"

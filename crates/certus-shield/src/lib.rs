@@ -19,6 +19,7 @@ pub mod document;
 mod domain;
 pub mod ellipsoid;
 pub mod export;
+pub mod history;
 pub mod horner;
 mod improve;
 pub mod linear;

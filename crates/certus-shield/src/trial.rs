@@ -12,6 +12,7 @@ use certus_lang::system::System;
 use certus_shield_rt::{Decision, Fallback, Monitor, Tables};
 use certus_sim::Random;
 
+use crate::history::{History, Sample};
 use crate::network::{Network, Scratch};
 use crate::runtime::Runtime;
 
@@ -29,7 +30,7 @@ pub struct Trial {
 }
 
 /// What runs showed.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Outcome {
     /// Runs that were made to their end, or to an unsafe state.
     pub runs: u64,
@@ -44,6 +45,24 @@ pub struct Outcome {
     /// Sum over the safe runs of the last step at which some state had moved by more than a twentieth of its domain since the
     /// last such step.
     pub settling: u64,
+    /// What pictures are made of.
+    pub history: History,
+}
+
+impl Outcome {
+    fn new(trial: Trial) -> Outcome {
+        Outcome { history: History::new(trial.steps), ..Outcome::default() }
+    }
+
+    fn add(&mut self, other: Outcome) {
+        self.runs += other.runs;
+        self.unsafe_runs += other.unsafe_runs;
+        self.steps += other.steps;
+        self.interventions += other.interventions;
+        self.alarms += other.alarms;
+        self.settling += other.settling;
+        self.history.add(other.history);
+    }
 }
 
 /// Copies in one batch.
@@ -92,19 +111,14 @@ impl<'c> Course<'c> {
             let workers: Vec<_> = (0..trial.threads.max(1))
                 .map(|_| {
                     scope.spawn(|| {
-                        let mut sum = Outcome::default();
+                        let mut sum = Outcome::new(trial);
                         loop {
                             let block = next.fetch_add(1, Ordering::Relaxed) as usize;
                             let Some(&(first, last)) = blocks.get(block) else { return Ok(sum) };
                             let own = self.runtime.with_tables(|tables| {
                                 self.block(trial, first..last, shielded.then_some(tables), stop, done)
                             })?;
-                            sum.runs += own.runs;
-                            sum.unsafe_runs += own.unsafe_runs;
-                            sum.steps += own.steps;
-                            sum.interventions += own.interventions;
-                            sum.alarms += own.alarms;
-                            sum.settling += own.settling;
+                            sum.add(own);
                         }
                     })
                 })
@@ -113,15 +127,9 @@ impl<'c> Course<'c> {
                 results.push(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
         });
-        let mut sum = Outcome::default();
+        let mut sum = Outcome::new(trial);
         for own in results {
-            let own = own?;
-            sum.runs += own.runs;
-            sum.unsafe_runs += own.unsafe_runs;
-            sum.steps += own.steps;
-            sum.interventions += own.interventions;
-            sum.alarms += own.alarms;
-            sum.settling += own.settling;
+            sum.add(own?);
         }
         Ok(sum)
     }
@@ -138,7 +146,7 @@ impl<'c> Course<'c> {
         let m = self.runtime.limits.len();
         let mut runs: Vec<Run> = numbers.map(|run| Run::new(self.system, trial.seed, run)).collect();
         let (mut scratch, mut workspace) = (Scratch::default(), Workspace::default());
-        let mut outcome = Outcome::default();
+        let mut outcome = Outcome::new(trial);
         let near: Vec<f64> = self.runtime.domain.iter().map(|(a, b)| 0.05 * a.abs().max(b.abs())).collect();
         let mut predicted = vec![0.0; n];
         for step in 0..=trial.steps {
@@ -154,8 +162,9 @@ impl<'c> Course<'c> {
                     (0..m).for_each(|i| own[i] = actions[i * batch + b]);
                     let decision =
                         run.monitor.decide(tables, &run.state, &mut own, &mut predicted, Fallback::LastBranch);
+                    run.overridden = !matches!(decision, Decision::Passed(_));
                     if step < trial.steps {
-                        outcome.interventions += u64::from(!matches!(decision, Decision::Passed(_)));
+                        outcome.interventions += u64::from(run.overridden);
                         outcome.alarms += u64::from(decision == Decision::Alarm);
                     }
                     (0..m).for_each(|i| actions[i * batch + b] = own[i]);
@@ -187,20 +196,30 @@ impl<'c> Course<'c> {
                     run.settled = step as u64;
                 }
                 run.unsafe_now = *truth == 0.0 || run.state.iter().any(|x| !x.is_finite());
+                if let Some(sample) = &mut run.sample {
+                    let last = run.unsafe_now || step == trial.steps;
+                    sample.note(step, &run.state, run.overridden, outcome.history.width, last);
+                    sample.unsafe_at = run.unsafe_now.then_some(step);
+                }
                 if !run.unsafe_now {
                     std::mem::swap(&mut run.state, &mut run.next);
                 }
             }
-            outcome.unsafe_runs += runs.iter().filter(|run| run.unsafe_now).count() as u64;
-            outcome.runs += runs.iter().filter(|run| run.unsafe_now).count() as u64;
-            runs.retain(|run| !run.unsafe_now);
+            let failed = runs.extract_if(.., |run| run.unsafe_now);
+            for run in failed {
+                outcome.unsafe_runs += 1;
+                outcome.runs += 1;
+                outcome.history.samples.extend(run.sample);
+            }
             if step < trial.steps {
+                runs.iter().for_each(|run| outcome.history.step(step, run.overridden));
                 outcome.steps += runs.len() as u64;
                 done.fetch_add(runs.len() as u64, Ordering::Relaxed);
             }
         }
         outcome.runs += runs.len() as u64;
         outcome.settling += runs.iter().map(|run| run.settled).sum::<u64>();
+        outcome.history.samples.extend(runs.into_iter().filter_map(|run| run.sample));
         Ok(outcome)
     }
 
@@ -227,6 +246,10 @@ struct Run {
     anchor: Vec<f64>,
     settled: u64,
     unsafe_now: bool,
+    /// Whether the program decided the last step.
+    overridden: bool,
+    /// What is kept of it.
+    sample: Option<Sample>,
 }
 
 impl Run {
@@ -242,6 +265,8 @@ impl Run {
             monitor: Monitor::new(),
             settled: 0,
             unsafe_now: false,
+            overridden: false,
+            sample: Sample::of(run),
         }
     }
 }

@@ -196,7 +196,9 @@ pub fn model_of(shield: &Shield, system: &Path) -> Result<(System, Model), NoMod
 pub struct Ready {
     /// The system.
     pub system: System,
-    /// The property's atom.
+    /// The property's name.
+    pub property: String,
+    /// Its atom.
     pub atom: usize,
     /// The shield.
     pub runtime: Runtime,
@@ -232,11 +234,11 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
     let runtime = Runtime::new(&shield, &model).ok_or_else(|| {
         Failure::message("the shield cannot be run: its domain is unbounded, or the environment has too many choices")
     })?;
-    Ok(Ready { system, atom, runtime, network })
+    Ok(Ready { system, property: shield.property, atom, runtime, network })
 }
 
 /// What a replay showed.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Replay {
     /// Without the shield.
     pub bare: Outcome,

@@ -23,6 +23,7 @@ mod prob;
 mod read;
 mod region;
 mod shield;
+mod shield_run;
 mod trace;
 mod words;
 
@@ -85,7 +86,8 @@ pub fn report(documents: &[(String, Value)]) -> Result<Report, Malformed> {
     let mut page = Page::default();
     let (mut rows, mut body) = (Vec::new(), String::new());
     for (name, document) in documents {
-        let shown = shown(&mut page, document).map_err(|error| Malformed::new(format!("{name}: {error}")))?;
+        let shown =
+            shown(&mut page, document, documents).map_err(|error| Malformed::new(format!("{name}: {error}")))?;
         let mut own = shown.rows;
         for (index, (title, html)) in shown.sections.into_iter().enumerate() {
             let anchor = page.name("section");
@@ -216,14 +218,21 @@ fn described(result: &Value) -> Read<Option<String>> {
     })
 }
 
-fn shown(page: &mut Page, document: &Value) -> Read<Shown> {
+fn shown(page: &mut Page, document: &Value, all: &[(String, Value)]) -> Read<Shown> {
     let has = |key: &str| document.get(key).is_some();
     if !document.is_object() {
         return Err(Malformed::new(UNKNOWN));
     }
     if document.get("format").and_then(Value::as_str).is_some_and(|own| own.starts_with("certus-shield")) {
-        let (row, html) = shield::section(page, document)?;
+        let (row, html) = shield::section(page, document, all.iter().map(|(_, own)| own))?;
         return Ok(Shown { sections: vec![(format!("Shield of {}", row.system), html)], rows: vec![row] });
+    }
+    if has("network_alone") && has("with_shield") {
+        let (row, html) = shield_run::section(page, document)?;
+        return Ok(Shown {
+            sections: vec![(format!("Runs of {} without and with the shield", row.system), html)],
+            rows: vec![row],
+        });
     }
     if has("regions") && has("system") {
         return regions(page, document);

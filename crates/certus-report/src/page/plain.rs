@@ -1,4 +1,4 @@
-//! Outcomes without pictures: audits, queries, optimisations, runs of a system or a shield, interval MDPs.
+//! Outcomes without pictures: audits, queries, optimisations, runs of a system, interval MDPs.
 
 use serde_json::Value;
 
@@ -9,14 +9,7 @@ use super::read::{Read, list, member, number, optional, text};
 /// The rows, the heading and the figures of such a document; nothing if it is of no known kind.
 pub(crate) fn section(document: &Value) -> Read<Option<(Vec<Row>, String, String)>> {
     let has = |key: &str| document.get(key).is_some();
-    let (row, title) = if has("network_alone") && has("with_shield") {
-        let mut row = Row::new(&member(document, "system", text)?, "runs with the shield");
-        row.verdict = member(document, "verdict", text)?;
-        row.engine = "shield run".to_owned();
-        row.scope = format!("{} runs", member(document, "runs", number)?);
-        row.relative = super::relative_to("simulation").to_owned();
-        (row, "Runs without and with the shield")
-    } else if has("branches") && has("system") {
+    let (row, title) = if has("branches") && has("system") {
         let mut row = Row::new(&member(document, "system", text)?, &member(document, "property", text)?);
         row.verdict = member(document, "verdict", text)?;
         row.engine = "shield".to_owned();

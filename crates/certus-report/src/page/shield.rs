@@ -7,6 +7,7 @@ use serde_json::Value;
 use super::Row;
 use super::html::{Page, data, escaped, select, thinned};
 use super::read::{Malformed, Read, any, count, list, member, number, numbers, optional, text};
+use super::shield_run::{self, Sample};
 use crate::scale::{Axis, Plot, short};
 use crate::svg::{Drawing, Picture, place};
 
@@ -112,11 +113,23 @@ fn read(document: &Value) -> Read<Shield> {
 /// Pairs of states that are drawn.
 const MOST_PAIRS: usize = 21;
 
-/// The shield's own document.
-pub(crate) fn section(page: &mut Page, document: &Value) -> Read<(Row, String)> {
+/// The shield's own document; runs with it, if they are on the page, are drawn over its invariants.
+pub(crate) fn section<'d>(
+    page: &mut Page,
+    document: &Value,
+    mut others: impl Iterator<Item = &'d Value>,
+) -> Read<(Row, String)> {
     let shield = read(document)?;
     let system = member(document, "system", |own| member(own, "name", text))?;
     let property = member(document, "property", text)?;
+    let named = |own: &Value, key: &str, name: &str| own.get(key).and_then(Value::as_str) == Some(name);
+    let about = |own: &&Value| {
+        own.get("with_shield").is_some() && named(own, "system", &system) && named(own, "property", &property)
+    };
+    let runs = match others.find(about) {
+        Some(run) => shield_run::samples(run, "with_shield", shield.states.len())?,
+        None => Vec::new(),
+    };
     let mut row = Row::new(&system, &property);
     row.words = super::described(document)?;
     row.verdict = "holds".to_owned();
@@ -146,7 +159,7 @@ pub(crate) fn section(page: &mut Page, document: &Value) -> Read<(Row, String)> 
         html += &format!("<div class=\"controls\">{}</div>", select("states", "variant", &names, 0));
     }
     for (index, (&(x, y), name)) in drawn.iter().zip(&names).enumerate() {
-        let picture = level_sets(&shield, x, y);
+        let picture = level_sets(&shield, &runs, x, y);
         page.keep(&format!("{system} shield {name}"), &picture);
         let hidden = if index == 0 { "" } else { " hidden" };
         html += &format!(
@@ -167,6 +180,9 @@ pub(crate) fn section(page: &mut Page, document: &Value) -> Read<(Row, String)> 
     }
     if !shield.unsafe_sets.is_empty() {
         caption += ", unsafe states (hatched)";
+    }
+    if !runs.is_empty() {
+        caption += ", runs with the shield (green lines, from their dots; blue dots: the program decides)";
     }
     html += &format!(
         "<figcaption>{caption}.{others}</figcaption></figure></div>
@@ -192,7 +208,7 @@ fn program(shield: &Shield) -> String {
 /// Squares along each axis of a picture.
 const SQUARES: usize = 72;
 
-fn level_sets(shield: &Shield, x: usize, y: usize) -> Picture {
+fn level_sets(shield: &Shield, runs: &[Sample], x: usize, y: usize) -> Picture {
     let flat = x == y;
     let middle: Vec<f64> = shield
         .domain
@@ -247,6 +263,7 @@ fn level_sets(shield: &Shield, x: usize, y: usize) -> Picture {
         let (top, bottom) = if flat { (14.0, 6.0 + depth) } else { (plot.y(d), plot.y(c)) };
         drawing.rectangle([left, top, (right - left).max(1.0), (bottom - top).max(1.0)], "start", "initial states");
     }
+    shield_run::draw(&mut drawing, &plot, runs, x, y, "low");
     plot.frame(&mut drawing);
     drawing.finish(None)
 }
@@ -361,6 +378,21 @@ mod tests {
             let (x, y) = ((point[0] - 200.0) / 100.0, (point[1] - 200.0) / 100.0);
             assert!((x.hypot(y) - 1.0).abs() < 0.01, "{x} {y}");
         }
+    }
+
+    #[test]
+    fn runs_on_the_page_are_drawn_over_the_invariant() {
+        let run = |property: &str| {
+            let sample = json!({"run": 3, "steps": [0, 9], "states": [[0.25, 0], [0, 0]], "overridden": [false, true], "unsafe_at": null});
+            json!({"system": "s", "property": property, "with_shield": {"samples": [sample]}})
+        };
+        let mut page = Page::default();
+        let own = run("safe");
+        let (_, html) = section(&mut page, &circle(), [&own].into_iter()).unwrap();
+        assert!(html.contains("run 3, step 9: the program decides") && html.contains("runs with the shield"));
+        let other = run("another");
+        let (_, html) = section(&mut page, &circle(), [&other].into_iter()).unwrap();
+        assert!(!html.contains("run 3"));
     }
 
     #[test]

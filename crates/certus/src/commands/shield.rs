@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use certus_lang::LowerOptions;
 use certus_shield::export::{c_header, c_source, identifier, python_module, rust_module};
+use certus_shield::history::Sample;
 use certus_shield::synthesis::{Failed, Form, Options};
 use certus_shield::trial::Trial;
 use certus_tasks::shield::{self, Made, Replay, Shielded, Shielding};
@@ -183,6 +184,7 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
     let mut line = LiveLine::new(command.effort.quiet);
     let total = 2 * command.runs * command.steps as u64;
     let name = ready.system.name.clone();
+    let about = json!({ "property": ready.property, "states": ready.runtime.states });
     let deadline = command.effort.deadline()?;
     let replayed = shield::replay(ready, trial, deadline, &stop, |steps| {
         line.show(|| format!("{:.0} % of {total} steps", 100.0 * steps as f64 / total.max(1) as f64));
@@ -198,7 +200,7 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", replay_document(&name, command, &replayed))?,
+        true => writeln!(output, "{:#}", replay_document(&name, &about, command, &replayed))?,
         false => replay_text(&name, command, &replayed, &mut output)?,
     }
     output.finish()?;
@@ -231,7 +233,18 @@ fn replay_text(name: &str, command: &ShieldRun, replay: &Replay, output: &mut Ou
     Ok(())
 }
 
-fn replay_document(name: &str, command: &ShieldRun, replay: &Replay) -> Value {
+fn sample_document(sample: &Sample) -> Value {
+    let states = sample.states.iter().map(|state| state.iter().map(|x| json_number(*x)).collect::<Value>());
+    json!({
+        "run": sample.run,
+        "steps": sample.steps,
+        "states": states.collect::<Value>(),
+        "overridden": sample.overridden,
+        "unsafe_at": sample.unsafe_at,
+    })
+}
+
+fn replay_document(name: &str, about: &Value, command: &ShieldRun, replay: &Replay) -> Value {
     let outcome = |own: &certus_shield::trial::Outcome, seconds: f64| {
         json!({
             "unsafe_runs": own.unsafe_runs,
@@ -240,10 +253,18 @@ fn replay_document(name: &str, command: &ShieldRun, replay: &Replay) -> Value {
             "alarms": own.alarms,
             "steps_to_settle": json_number(settling(own)),
             "seconds": seconds,
+            "history": {
+                "width": own.history.width,
+                "steps": own.history.steps,
+                "interventions": own.history.interventions,
+            },
+            "samples": own.history.samples.iter().map(sample_document).collect::<Value>(),
         })
     };
     json!({
         "system": name,
+        "property": about["property"],
+        "states": about["states"],
         "runs": command.runs,
         "steps": command.steps,
         "seed": command.effort.seed,

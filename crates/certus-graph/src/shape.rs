@@ -8,7 +8,7 @@ pub type Shape = Vec<usize>;
 /// No tensor of a graph may have more elements than this: larger claims come from broken or hostile files.
 pub const MAX_ELEMENTS: usize = 1 << 28;
 
-/// The number of elements of a shape, or `None` if it is beyond [`MAX_ELEMENTS`].
+/// The number of elements of a shape, or `None` if it is beyond `MAX_ELEMENTS`.
 pub fn element_count(shape: &[usize]) -> Option<usize> {
     if shape.contains(&0) {
         return Some(0);

@@ -13,7 +13,7 @@
 //! | the input space in cells, and what was seen in each | [`partition`], [`regions`] |
 //! | dense clusters of cells, their boxes | [`clusters`], [`mining`] |
 //! | how well specifications fit | [`quality`] |
-//! | what others can read | [`write`], [`sql`] |
+//! | what others can read | [`mod@write`], [`sql`] |
 //! | networks | [`question`], [`attack`] |
 //!
 //! Depends on `certus-graph` and `certus-solver`. It never prints and reads no arguments.

@@ -947,7 +947,7 @@ pub struct Mine {
     #[arg(long, requires = "verify")]
     pub attack: bool,
 
-    /// Searches for settings first, as the configuration's [search] says, and mines with the best
+    /// Searches for settings first, as the configuration's `[search]` says, and mines with the best
     #[arg(long, conflicts_with = "regions")]
     pub search: bool,
 

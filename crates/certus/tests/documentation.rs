@@ -4,7 +4,7 @@
 
 mod support;
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use support::{certus, root};
 
@@ -61,6 +61,8 @@ fn check(path: &Path, failures: &mut Vec<String>) {
                 shown.push('\n');
             }
             let words = words(command.trim_start_matches("$ "));
+            let shell = words.iter().find(|word| ["|", ">", "<", ";", "&&", "||", "\\"].contains(word));
+            assert_eq!(shell, None, "{}: {command}: there is no shell here", path.display());
             assert_eq!(words.first(), Some(&"certus"), "{}: {command}", path.display());
             let ran = certus(&words[1..]);
             let printed = format!("{}{}", ran.stdout, ran.stderr);
@@ -89,24 +91,68 @@ fn examples_print_what_the_documentation_shows() {
 
 #[test]
 fn every_command_is_documented() {
-    let document = std::fs::read_to_string(root().join("docs/commands.md")).unwrap();
-    for command in [
-        "verify",
-        "audit",
-        "optimise",
-        "prob",
-        "mdp",
-        "simulate",
-        "gate",
-        "mine",
-        "inspect",
-        "report",
-        "new",
-        "fmt",
-        "completions",
-    ] {
-        assert!(document.contains(&format!("$ certus {command} ")), "docs/commands.md has no example of {command}");
+    let help = certus(&["--help"]).stdout;
+    let listed = help.lines().skip_while(|line| *line != "Commands:").skip(1).take_while(|line| !line.is_empty());
+    let commands: Vec<&str> = listed.filter_map(|line| line.split_whitespace().next()).collect();
+    assert!(commands.contains(&"check") && commands.contains(&"report"), "{help}");
+    let documents = DOCUMENTS.iter().map(|name| std::fs::read_to_string(root().join(name)).unwrap());
+    let text = documents.collect::<Vec<_>>().join("\n");
+    for command in commands.into_iter().filter(|command| *command != "help") {
+        assert!(text.contains(&format!("\n$ certus {command} ")), "there is no example of {command}");
     }
+}
+
+/// The files that people read.
+fn written() -> Vec<PathBuf> {
+    let folders = ["", "docs", "bench", "zoo", "python"].map(|folder| root().join(folder));
+    let zoo = std::fs::read_dir(root().join("zoo")).unwrap().map(|entry| entry.unwrap().path());
+    let folders = folders.into_iter().chain(zoo.filter(|path| path.is_dir()));
+    let files = folders.flat_map(|folder| std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()));
+    files.filter(|path| path.extension().is_some_and(|extension| extension == "md")).collect()
+}
+
+/// What a heading is called in a link.
+fn anchor(heading: &str) -> String {
+    let kept = heading.trim_start_matches('#').trim().chars();
+    let kept = kept.filter(|c| c.is_alphanumeric() || [' ', '-', '_'].contains(c));
+    kept.map(|c| if c == ' ' { '-' } else { c.to_ascii_lowercase() }).collect()
+}
+
+/// Where the links of a text lead: what stands in parentheses after brackets, outside of code.
+fn links(text: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut code = false;
+    for line in text.lines() {
+        code ^= line.starts_with("```");
+        if code || line.starts_with("    ") {
+            continue;
+        }
+        let plain: String = line.split('`').step_by(2).collect::<Vec<_>>().join("");
+        let ends = plain.match_indices("](").map(|(place, _)| &plain[place + 2..]);
+        found.extend(ends.filter_map(|rest| rest.split(')').next()).map(str::to_owned));
+    }
+    found
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut seen = 0;
+    for path in written() {
+        let text = std::fs::read_to_string(&path).unwrap();
+        for link in links(&text).iter().filter(|link| !link.contains("://")) {
+            let (file, place) = link.split_once('#').unwrap_or((link, ""));
+            let target = if file.is_empty() { path.clone() } else { path.parent().unwrap().join(file) };
+            assert!(target.exists(), "{}: {link} leads nowhere", path.display());
+            if !place.is_empty() {
+                let text = std::fs::read_to_string(&target).unwrap();
+                let headings = text.lines().filter(|line| line.starts_with('#'));
+                let there = headings.map(anchor).any(|own| own == place);
+                assert!(there, "{}: {link}: there is no such heading", path.display());
+            }
+            seen += 1;
+        }
+    }
+    assert!(seen > 100, "only {seen} links were found");
 }
 
 #[test]

@@ -12,7 +12,7 @@
 //! * equal nodes are shared, and nodes that no output needs are dropped.
 //!
 //! *Soundness.* Over the reals the canonical graph computes the same function as the original one, up to numbers that
-//! were rounded while folding or fusing; those carry their error ([`Constant`](crate::ops::Constant),
+//! were rounded while folding or fusing; those carry their error ([`Constant`],
 //! [`RowError`](crate::ops::RowError)), so enclosures of the canonical graph contain the original's exact values.
 
 mod linear;

@@ -3,7 +3,7 @@
 use crate::shape::{broadcast_strides, for_each_offset};
 use crate::{Interval, Real};
 
-/// What an elementwise function of two arguments provides; [`binary_operator!`] makes an operator of it.
+/// What an elementwise function of two arguments provides; `binary_operator!` makes an operator of it.
 pub trait Binary {
     /// The operator's name.
     fn label(&self) -> &'static str;

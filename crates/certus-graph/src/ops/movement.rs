@@ -2,7 +2,7 @@
 
 use crate::{GraphError, Shape};
 
-/// What an operator that only moves values provides; [`movement_operator!`] makes an operator of it.
+/// What an operator that only moves values provides; `movement_operator!` makes an operator of it.
 pub trait Movement {
     /// The operator's name.
     const NAME: &'static str;

@@ -2,7 +2,7 @@
 
 use crate::{Interval, Real};
 
-/// What an elementwise function of one argument provides; [`unary_operator!`] makes an operator of it.
+/// What an elementwise function of one argument provides; `unary_operator!` makes an operator of it.
 pub trait Unary {
     /// The operator's name.
     const NAME: &'static str;

@@ -1,7 +1,7 @@
 //! Abstract states: bounded polyhedra whose sides have directions from a fixed list, the *template*.
 //!
 //! Boxes, octagons and any other template are one type: a [`Polyhedron`] is its values of the support function in the
-//! template's directions. What a box knows in closed form it does not ask a linear program for ([`program`]).
+//! template's directions. What a box knows in closed form it does not ask a linear program for (`program`).
 
 mod program;
 mod sample;

@@ -1,6 +1,6 @@
 //! Step-bounded reachability and until, by robust value iteration.
 //!
-//! *Soundness.* One step is computed with an error of at most γ of the value plus γ ([`super::robust`]); the exact step is monotone, does
+//! *Soundness.* One step is computed with an error of at most γ of the value plus γ (`robust`); the exact step is monotone, does
 //! not stretch differences, and a multiple of all values gives that multiple. So after k steps a value is off by at most
 //! ((1+γ)ᵏ − 1)(1 + 1/γ·γ) < 2kγ·(value + 1) as long as kγ is small, and that much is put around it. States that no run can
 //! lead to the goal are found on the graph, and are exactly zero.

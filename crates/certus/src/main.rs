@@ -5,6 +5,7 @@
 mod arguments;
 mod commands;
 mod progress;
+mod terminal;
 
 use std::process::ExitCode;
 

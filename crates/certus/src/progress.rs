@@ -3,6 +3,8 @@
 use std::io::{IsTerminal, Write, stderr};
 use std::time::{Duration, Instant};
 
+use crate::terminal::fitting;
+
 /// A line on standard error that is written over; quiet unless that is a terminal.
 pub struct LiveLine {
     shown: bool,
@@ -25,7 +27,8 @@ impl LiveLine {
         }
         self.last = Some(now);
         self.shown = true;
-        eprint!("\r\x1b[K{}  {:.1} s", text(), self.started.elapsed().as_secs_f64());
+        let line = format!("{}  {:.1} s", text(), self.started.elapsed().as_secs_f64());
+        eprint!("\r\x1b[K{}", fitting(&line));
         let _ = stderr().flush();
     }
 

@@ -13,6 +13,7 @@ use crate::arguments::Audit;
 use crate::failure::Failure;
 use crate::output::{Output, json_number};
 use crate::progress::LiveLine;
+use crate::terminal::painted;
 
 /// Checks a certificate.
 pub fn run(command: &Audit) -> Result<Finding, Failure> {
@@ -49,7 +50,7 @@ fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, outpu
     let path = command.certificate.display();
     match judgement {
         Some(Judgement::Accepted(sources, summary, claim)) => {
-            writeln!(output, "accepted: {path} proves {claim}")?;
+            writeln!(output, "{}: {path} proves {claim}", painted("accepted", Finding::Good, output))?;
             for source in sources {
                 let digest = source.digest.as_deref().unwrap_or_default();
                 writeln!(output, "  {:<14} {}\n  {:<14} sha256 {digest}", source.role, source.path.display(), "")?;
@@ -69,7 +70,12 @@ fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, outpu
         }
         Some(Judgement::Shield(source, accepted)) => {
             let digest = source.digest.as_deref().unwrap_or_default();
-            writeln!(output, "accepted: {path} keeps {} safe", source.path.display())?;
+            writeln!(
+                output,
+                "{}: {path} keeps {} safe",
+                painted("accepted", Finding::Good, output),
+                source.path.display()
+            )?;
             writeln!(output, "  {:<14} {}\n  {:<14} sha256 {digest}", source.role, source.path.display(), "")?;
             for (index, branch) in accepted.branches.iter().enumerate() {
                 writeln!(
@@ -87,8 +93,12 @@ fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, outpu
             writeln!(output, "  {:<14} {}", "initial states", counted(accepted.boxes as u64, "part"))?;
             writeln!(output, "  {:<14} the system with this digest, exactly, over the real numbers", "relative to")?;
         }
-        Some(Judgement::Rejected { line: 0, reason }) => writeln!(output, "rejected: {path}: {reason}")?,
-        Some(Judgement::Rejected { line, reason }) => writeln!(output, "rejected: {path}, line {line}: {reason}")?,
+        Some(Judgement::Rejected { line: 0, reason }) => {
+            writeln!(output, "{}: {path}: {reason}", painted("rejected", Finding::Violated, output))?
+        }
+        Some(Judgement::Rejected { line, reason }) => {
+            writeln!(output, "{}: {path}, line {line}: {reason}", painted("rejected", Finding::Violated, output))?
+        }
         None => writeln!(output, "unknown: the check of {path} was stopped after {leaves} leaves")?,
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! `certus check`: properties of a closed loop.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::Write;
 use std::path::Path;
 
 use certus_check::{Engine, Outcome, Run, Scope, Verdict};
@@ -20,6 +20,7 @@ use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
 use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
+use crate::terminal::colourful_messages;
 
 /// Checks properties.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
@@ -31,7 +32,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
             path: command.file.clone(),
             options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
             networks: command.networks.clone(),
-            colour: stderr().is_terminal(),
+            colour: colourful_messages(),
         },
         properties: command.properties.clone(),
         engine: command.engine,

@@ -1,6 +1,6 @@
 //! `certus extract`: one action per unit, out of a network.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::Write;
 
 use certus_grid::extract::ExtractOptions;
 use certus_grid::returns::Episodes;
@@ -14,6 +14,7 @@ use crate::arguments::Extract;
 use crate::failure::Failure;
 use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
+use crate::terminal::colourful_messages;
 
 /// Extracts a policy.
 pub fn run(command: &Extract) -> Result<Finding, Failure> {
@@ -27,7 +28,7 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
             path: command.file.clone(),
             options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
             networks: command.networks.clone(),
-            colour: stderr().is_terminal(),
+            colour: colourful_messages(),
         },
         widths: command.width.clone(),
         options,

@@ -1,6 +1,6 @@
 //! `certus gate`: properties × checkpoints.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::Write;
 use std::time::Instant;
 
 use certus_lang::LowerOptions;
@@ -14,6 +14,7 @@ use crate::arguments::{Gate, GateEngine};
 use crate::failure::Failure;
 use crate::output::{Output, json_number, write_whole};
 use crate::progress::LiveLine;
+use crate::terminal::colourful_messages;
 
 /// Checks every property with every checkpoint.
 pub fn run(command: &Gate) -> Result<Finding, Failure> {
@@ -22,7 +23,7 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
         system: Loading {
             path: command.file.clone(),
             options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
-            colour: stderr().is_terminal(),
+            colour: colourful_messages(),
             ..Loading::default()
         },
         checkpoints: command.networks.clone(),

@@ -19,7 +19,6 @@ pub mod shield;
 pub mod simulate;
 pub mod verify;
 
-use std::io::{IsTerminal, stderr};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -32,6 +31,7 @@ use certus_tasks::{Loading, deadline_after};
 
 use crate::arguments::{Asked, Effort, Memory};
 use crate::failure::Failure;
+use crate::terminal::colourful_messages;
 
 impl Asked {
     /// The files, without the flags.
@@ -68,7 +68,7 @@ pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 
 /// Diagnostics as a person reads them, in colour where somebody can see it.
 pub fn rendered(diagnostics: &Diagnostics) -> String {
-    diagnostics.render(stderr().is_terminal())
+    diagnostics.render(colourful_messages())
 }
 
 /// Loads a system, shows its warnings unless told to be quiet.
@@ -76,7 +76,7 @@ pub fn load_system(path: &Path, settings: &[(String, f64)], quiet: bool) -> Resu
     let loading = Loading {
         path: path.to_owned(),
         options: LowerOptions { overrides: settings.to_vec(), ..LowerOptions::default() },
-        colour: stderr().is_terminal(),
+        colour: colourful_messages(),
         ..Loading::default()
     };
     let system = certus_tasks::load_system(&loading)?;

@@ -1,6 +1,6 @@
 //! `certus prob`: probabilities of a closed loop with random choices.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::Write;
 
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
@@ -15,6 +15,7 @@ use crate::arguments::{Prob, ProbDomain, ProbMethod};
 use crate::failure::Failure;
 use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
+use crate::terminal::colourful_messages;
 
 fn options(command: &Prob) -> Options {
     let containment = command.merge;
@@ -49,7 +50,7 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
             path: command.file.clone(),
             options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
             networks: command.networks.clone(),
-            colour: stderr().is_terminal(),
+            colour: colourful_messages(),
         },
         properties: command.properties.clone(),
         options: options(command),

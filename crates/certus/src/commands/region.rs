@@ -1,6 +1,6 @@
 //! `certus check --region`: for which values of parameters a property holds.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::Write;
 
 use certus_check::Scope;
 use certus_check::region::{Map, Standing, Surveyed, Witness};
@@ -17,6 +17,7 @@ use crate::arguments::Check;
 use crate::failure::Failure;
 use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
+use crate::terminal::colourful_messages;
 
 /// Maps properties over parameters.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
@@ -28,7 +29,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
             path: command.file.clone(),
             options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
             networks: command.networks.clone(),
-            colour: stderr().is_terminal(),
+            colour: colourful_messages(),
         },
         properties: command.properties.clone(),
         steps: command.steps,

@@ -1,6 +1,6 @@
 //! `certus shield`: a verified program beside a network; made, run, exported.
 
-use std::io::{IsTerminal, Write, stderr};
+use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
@@ -19,6 +19,7 @@ use crate::arguments::{Invariant, Language, Shield, ShieldAction, ShieldExport, 
 use crate::failure::Failure;
 use crate::output::{Output, json_number, short};
 use crate::progress::LiveLine;
+use crate::terminal::colourful_messages;
 
 /// Makes a shield, or does something with one.
 pub fn run(command: &Shield) -> Result<Finding, Failure> {
@@ -43,7 +44,7 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
             path: file.clone(),
             options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
             networks: command.networks.clone(),
-            colour: stderr().is_terminal(),
+            colour: colourful_messages(),
         },
         property: command.property.clone(),
         options: Options {

@@ -165,6 +165,11 @@ impl Network {
         &self.graph
     }
 
+    /// The range of each input where a specification applies.
+    pub fn region(&self, layout: &Layout, specification: &Specification) -> Result<Vec<(f64, f64)>, MineError> {
+        region(layout, specification, &self.read)
+    }
+
     /// The query for a formula over the outputs where a specification applies.
     pub fn query(
         &self,
@@ -172,7 +177,7 @@ impl Network {
         specification: &Specification,
         formula: Formula<Variable>,
     ) -> Result<Query, MineError> {
-        let (low, high) = region(layout, specification, &self.read)?.into_iter().unzip();
+        let (low, high) = self.region(layout, specification)?.into_iter().unzip();
         Query::new(&self.graph, Region::new(low, high), formula).map_err(|error| MineError::new(error.to_string()))
     }
 
@@ -208,7 +213,7 @@ impl Network {
         value: f64,
         budget: &Budget<'_>,
     ) -> Result<Option<Ends>, MineError> {
-        if !self.graph.nodes().iter().all(|node| is_continuous(&node.op)) {
+        if !self.is_continuous() {
             return Ok(None);
         }
         let output = Linear::variable(Variable::Output(0));
@@ -223,11 +228,59 @@ impl Network {
             let Some(witness) = found.witness else { return Ok(None) };
             ends.push(witness.inputs);
         }
-        let sides: Vec<Interval> = ends.iter().map(|inputs| self.enclosed(inputs)).collect::<Result<_, _>>()?;
-        match (&sides[..], ends.pop(), ends.pop()) {
-            ([less, more], Some(above), Some(below)) if less.hi < value && more.lo > value => Ok(Some((below, above))),
+        match (ends.pop(), ends.pop()) {
+            (Some(above), Some(below)) if self.certainly_between(&below, &above, value)? => Ok(Some((below, above))),
             _ => Ok(None),
         }
+    }
+
+    /// Whether the first output is certainly less than a value at one point, and greater at another.
+    fn certainly_between(&self, below: &[f64], above: &[f64], value: f64) -> Result<bool, MineError> {
+        Ok(self.enclosed(below)?.hi < value && self.enclosed(above)?.lo > value)
+    }
+
+    /// What the network does at an input, if that breaks a specification: the input lies where the specification applies,
+    /// and a replay says so.
+    pub fn replay(
+        &self,
+        layout: &Layout,
+        specification: &Specification,
+        inputs: &[f64],
+    ) -> Result<Option<Witness>, MineError> {
+        if !self.is_inside(layout, specification, inputs)? {
+            return Ok(None);
+        }
+        let formula = violation(&layout.outputs, specification.allowed, Edges::Exact);
+        let point = Region::new(inputs.to_vec(), inputs.to_vec());
+        let query = Query::new(&self.graph, point, formula).map_err(|error| MineError::new(error.to_string()))?;
+        let found = falsify(&query, 1, 1, 0, &|| false).map_err(|error| MineError::new(error.to_string()))?;
+        Ok(found.witness)
+    }
+
+    /// Whether two inputs show that the output takes a forbidden value between them, as [`Verdict::Crossed`] says.
+    pub fn is_crossed(
+        &self,
+        layout: &Layout,
+        specification: &Specification,
+        below: &[f64],
+        above: &[f64],
+    ) -> Result<bool, MineError> {
+        let formula = violation(&layout.outputs, specification.allowed, Edges::Exact);
+        let Some(value) = single_value(&formula) else { return Ok(false) };
+        Ok(self.is_continuous()
+            && self.is_inside(layout, specification, below)?
+            && self.is_inside(layout, specification, above)?
+            && self.certainly_between(below, above, value)?)
+    }
+
+    fn is_continuous(&self) -> bool {
+        self.graph.nodes().iter().all(|node| is_continuous(&node.op))
+    }
+
+    fn is_inside(&self, layout: &Layout, specification: &Specification, inputs: &[f64]) -> Result<bool, MineError> {
+        let region = self.region(layout, specification)?;
+        let inside = |(&value, &(low, high)): (&f64, &(f64, f64))| low <= value && value <= high;
+        Ok(inputs.len() == region.len() && inputs.iter().zip(&region).all(inside))
     }
 
     /// The first output at a point, over the reals.

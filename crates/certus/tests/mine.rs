@@ -100,6 +100,67 @@ fn every_form_of_a_specification_gets_the_same_verdict() {
 }
 
 #[test]
+fn verdicts_are_remembered_and_replayed() {
+    let folder = Folder::new("mine-cache");
+    let config = tables(&folder);
+    let cache = folder.file("verdicts.json");
+    let toy = "zoo/toy/toy.onnx";
+    let ask = |extra: &[&str]| {
+        let (document, _) =
+            json(&[&["mine", &config, "--cache", &cache, "--json", "--verify", toy][..], extra].concat());
+        document["networks"][0]["results"].as_array().unwrap().clone()
+    };
+    let remembered = |results: &[Value]| results.iter().filter(|own| own["remembered"] == true).count();
+    let without = |results: &[Value]| -> Vec<Value> {
+        let mut results = results.to_vec();
+        results.iter_mut().for_each(|own| drop(own.as_object_mut().unwrap().remove("remembered")));
+        results
+    };
+    let first = ask(&[]);
+    assert!(first.len() >= 2 && remembered(&first) == 0, "{first:?}");
+    let second = ask(&[]);
+    assert_eq!((remembered(&second), without(&second)), (first.len(), without(&first)));
+    // Attacks are added to what is known, and then remembered with it.
+    let attacked = ask(&["--attack"]);
+    assert_eq!(remembered(&attacked), first.len());
+    assert!(attacked.iter().any(|own| own["attacks"].as_array().is_some_and(|found| !found.is_empty())));
+    assert_eq!(ask(&["--attack"]), attacked);
+
+    // A violation that cannot be replayed is asked about again; that something holds is believed.
+    let kept = std::fs::read_to_string(&cache).unwrap();
+    let mut document: Value = serde_json::from_str(&kept).unwrap();
+    let entries = document["verdicts"].as_object_mut().unwrap();
+    let broken = entries.values_mut().filter(|entry| entry["verdict"] != "holds").map(|entry| {
+        for key in ["input", "between"] {
+            if entry.get(key).is_some() {
+                entry[key] = serde_json::json!([1e9, 1e9]);
+            }
+        }
+    });
+    let broken = broken.count();
+    std::fs::write(&cache, document.to_string()).unwrap();
+    let third = ask(&[]);
+    assert!(broken > 0);
+    assert_eq!(remembered(&third), first.len() - broken);
+    assert_eq!(
+        third.iter().map(|own| &own["verdict"]).collect::<Vec<_>>(),
+        first.iter().map(|own| &own["verdict"]).collect::<Vec<_>>()
+    );
+
+    // Another range is another question.
+    let coarser = folder.write("toy.toml", CONFIG.replace("decimals = 3", "decimals = 1"));
+    assert_eq!(coarser, config);
+    let fourth = ask(&[]);
+    assert!(remembered(&fourth) < fourth.len());
+
+    // A file of something else is refused and stays.
+    std::fs::write(&cache, "{}").unwrap();
+    let ran = certus(&["mine", &config, "--verify", toy, "--cache", &cache]);
+    assert_eq!((ran.code, ran.stderr.contains("no file of verdicts")), (2, true), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&cache).unwrap(), "{}");
+}
+
+#[test]
 fn bad_values_are_counted_and_bad_files_refused() {
     let folder = Folder::new("mine-bad");
     let config = tables(&folder);
@@ -135,6 +196,16 @@ fn references_are_observed_and_mined() {
     assert_eq!((ran.code, ran.stderr.starts_with("392 observations")), (0, true), "{}", ran.stderr);
     let text = std::fs::read_to_string(&table).unwrap();
     assert_eq!(text.lines().count(), 393);
+    let parquet = folder.file("bb.parquet");
+    assert_eq!(certus(&["observe", "pensieve", "buffer-based", &traces, "-o", &parquet]).code, 0);
+    let config = |table: &str| {
+        let text = std::fs::read_to_string(root().join("docs/mining/video.toml")).unwrap();
+        let text = text.replace("buffer-based.csv", table).replace("mpc.csv", table);
+        let (document, code) = json(&["mine", &folder.write("video.toml", text), "--json"]);
+        assert_eq!((code, &document["observations"][0]["train"]["used"]), (0, &392.into()));
+        document["specifications"].clone()
+    };
+    assert_eq!(config("bb.csv"), config("bb.parquet"));
     let network = certus(&["observe", "pensieve", "zoo/pensieve/pensieve.onnx", &traces]);
     assert_eq!(network.stdout.lines().count(), 393, "{}", network.stderr);
 

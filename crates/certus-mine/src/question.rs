@@ -135,6 +135,9 @@ fn bands(outputs: &Outputs) -> Vec<(End, End)> {
     }
 }
 
+/// Parts that a question may bound before its labels are asked about one by one.
+const EASY: u64 = 256;
+
 /// An input on either side of a value.
 type Ends = (Vec<f64>, Vec<f64>);
 
@@ -181,27 +184,61 @@ impl Network {
         Query::new(&self.graph, Region::new(low, high), formula).map_err(|error| MineError::new(error.to_string()))
     }
 
-    /// Decides whether the network obeys a specification.
+    /// Decides whether the network obeys a specification. Labels that are shown to be impossible where it applies are
+    /// added to `impossible` and not asked about again, so a later call with more effort begins where this one ended.
     pub fn verify(
         &self,
         layout: &Layout,
         specification: &Specification,
+        impossible: &mut OutputSet,
         budget: &Budget<'_>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Verdict, MineError> {
-        let failed = |error: certus_graph::GraphError| MineError::new(error.to_string());
         let formula = violation(&layout.outputs, specification.allowed, Edges::Exact);
         if let Some(value) = single_value(&formula)
             && let Some((below, above)) = self.crossing(layout, specification, value, budget)?
         {
             return Ok(Verdict::Crossed(below, above));
         }
-        let query = self.query(layout, specification, formula)?;
-        Ok(match solve(&query, budget, progress).map_err(failed)? {
-            Answer::Unsat(_) => Verdict::Holds,
-            Answer::Sat(witness) => Verdict::Violated(witness),
-            Answer::Unknown(reason, _) => Verdict::Open(reason),
-        })
+        let mut ask = |formula: Formula<Variable>, budget: &Budget<'_>| -> Result<Verdict, MineError> {
+            let query = self.query(layout, specification, formula)?;
+            let answer = solve(&query, budget, progress).map_err(|error| MineError::new(error.to_string()))?;
+            Ok(match answer {
+                Answer::Unsat(_) => Verdict::Holds,
+                Answer::Sat(witness) => Verdict::Violated(witness),
+                Answer::Unknown(reason, _) => Verdict::Open(reason),
+            })
+        };
+        let forbidden: Vec<usize> = layout.outputs.all().without(specification.allowed).labels().collect();
+        if layout.outputs.meaning != Meaning::Choice || forbidden.len() == 1 {
+            return ask(formula, budget);
+        }
+        if impossible.is_empty() {
+            // What is easy is easy with all labels at once.
+            let few = Budget { boxes: budget.boxes.min(EASY), ..*budget };
+            match ask(formula, &few)? {
+                Verdict::Open(UnknownReason::Boxes) => {}
+                verdict => return Ok(verdict),
+            }
+        }
+        // One after the other: a label wins against all others, not only against those that are allowed, so each question
+        // is about less than its share of the whole.
+        let mut open = None;
+        for label in forbidden {
+            if impossible.contains(label) {
+                continue;
+            }
+            let wins = violation(&layout.outputs, layout.outputs.all().without(OutputSet::of(label)), Edges::Exact);
+            match ask(wins, budget)? {
+                Verdict::Holds => *impossible = impossible.union(OutputSet::of(label)),
+                Verdict::Open(reason) if !matches!(reason, UnknownReason::Deadline | UnknownReason::Stopped) => {
+                    // More parts may still help with one of them.
+                    open = Some(if open == Some(UnknownReason::Boxes) { UnknownReason::Boxes } else { reason });
+                }
+                verdict => return Ok(verdict),
+            }
+        }
+        Ok(open.map_or(Verdict::Holds, Verdict::Open))
     }
 
     /// Two inputs of the region between which a continuous output takes a value: it lies below at one and above at the

@@ -6,6 +6,7 @@ use certus_mine::layout::Layout;
 use certus_mine::quality::Quality;
 use certus_mine::question::Verdict;
 use certus_mine::search::Trial;
+use certus_mine::spread::{SHARES, Spread};
 use certus_mine::write::to_json;
 use serde_json::{Map, Value, json};
 
@@ -51,9 +52,12 @@ pub fn document(networks: &[PathBuf], mining: &Mining) -> Value {
     json!({
         "name": mining.config.name,
         "mined": mined,
+        "configured": { "history": mining.configured.1, "parts": mining.configured.0.parts,
+            "representation": mining.configured.0.representation, "most_outputs": mining.configured.0.most_outputs },
         "trials": mining.trials.iter().map(trial_json).collect::<Vec<_>>(),
         "observations": mining.judged.iter().map(|judged| judged_json(layout, judged)).collect::<Vec<_>>(),
         "specifications": specifications,
+        "spread": mining.spreads.as_ref().map(|spreads| spread_json(layout, spreads)),
         "networks": networks,
         "seconds": { "reading": json_number(mining.seconds[0]), "mining": json_number(mining.seconds[1]),
             "verification": json_number(mining.verify_seconds) },
@@ -86,6 +90,18 @@ fn trial_json(trial: &Trial) -> Value {
         "train": trial.train.iter().map(quality_json).collect::<Vec<_>>(),
         "held_out": trial.held_out.iter().map(quality_json).collect::<Vec<_>>(),
     })
+}
+
+/// How rows are spread: five quantiles per mined column, of all rows and of those inside each specification.
+fn spread_json(layout: &Layout, (all, inside): &(Spread, Vec<Spread>)) -> Value {
+    let names = layout.mined().into_iter().map(|column| layout.columns[column].column.clone());
+    let spread = |own: &Spread| {
+        let columns: Vec<Value> =
+            own.columns.iter().map(|values| values.iter().map(|&value| json_number(value)).collect()).collect();
+        json!({ "rows": own.rows, "columns": columns })
+    };
+    json!({ "shares": SHARES, "columns": names.collect::<Vec<String>>(), "all": spread(all),
+        "specifications": inside.iter().map(spread).collect::<Vec<_>>() })
 }
 
 fn judged_json(layout: &Layout, judged: &Judged) -> Value {

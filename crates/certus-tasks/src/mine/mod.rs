@@ -11,14 +11,15 @@ use std::time::Instant;
 
 use certus_graph::import::load_network;
 use certus_mine::attack::{Attack, Nearest, nearest};
-use certus_mine::config::Config;
+use certus_mine::config::{Config, Settings};
 use certus_mine::mining::{Mined, mine as mine_regions};
 use certus_mine::observations::{Rows, Tally, read_all};
 use certus_mine::partition::Partition;
-use certus_mine::quality::{Quality, measure, observe};
+use certus_mine::quality::{Quality, measure, measure_and, observe};
 use certus_mine::question::{Network, Verdict};
 use certus_mine::refine::refine;
 use certus_mine::search::{Trial, search};
+use certus_mine::spread::{Sample, Spread};
 use certus_mine::write::from_json;
 use certus_mine::{MineError, Specification, regions};
 
@@ -100,6 +101,8 @@ pub struct Checked {
 pub struct Mining {
     /// The configuration, with the settings that were used.
     pub config: Config,
+    /// The settings before a search chose others, and how much history they had.
+    pub configured: (Settings, Option<usize>),
     /// The trials of a search, the best first.
     pub trials: Vec<Trial>,
     /// What mining found; none if specifications were given.
@@ -112,6 +115,8 @@ pub struct Mining {
     pub specifications: Vec<Specification>,
     /// How well they fit; empty where only statistics were given.
     pub judged: Vec<Judged>,
+    /// How the rows of all references are spread, and those to which each specification applies.
+    pub spreads: Option<(Spread, Vec<Spread>)>,
     /// Rows that lie in no cell, per reference.
     pub outside: Vec<u64>,
     /// Seconds from rows to specifications: reading, and mining itself.
@@ -177,6 +182,7 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
     let mut test = if from_rows { read_all(&config.references, |own| &own.test, &config.layout)? } else { Vec::new() };
     let reading = started.elapsed().as_secs_f64();
 
+    let configured = (config.settings.clone(), config.layout.history());
     let mut trials = Vec::new();
     if task.search {
         say(step, "searching for settings", 0);
@@ -199,7 +205,9 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
     let started = Instant::now();
     let layout = config.layout.clone();
     let mut mining = Mining {
+        configured,
         trials,
+        spreads: None,
         mined: None,
         refined: (0, 0),
         ranges: Vec::new(),
@@ -284,8 +292,15 @@ fn judge(task: &Mine, mining: &mut Mining, train: &mut [Rows], test: &mut [Rows]
     let mut other_tests = read_all(&sources, |own| &own.test, &layout)?;
     let references = train.iter_mut().zip(test).map(|pair| (true, pair));
     let judged = others.iter_mut().zip(&mut other_tests).map(|pair| (false, pair));
+    let mut all = Sample::of(&layout.mined());
+    let mut inside = vec![all.clone(); mining.specifications.len()];
     for (is_reference, (train, test)) in references.chain(judged) {
-        let (first, alone) = measure(&mining.specifications, &layout, train)?;
+        let (first, alone) = measure_and(&mining.specifications, &layout, train, &mut |values, applying| {
+            if is_reference {
+                all.add(values);
+                applying.iter().for_each(|&place| inside[place].add(values));
+            }
+        })?;
         let (second, _) = measure(&mining.specifications, &layout, test)?;
         let baseline = match &baseline {
             Some(own) => Some([measure(own, &layout, train)?.0, measure(own, &layout, test)?.0]),
@@ -300,6 +315,7 @@ fn judge(task: &Mine, mining: &mut Mining, train: &mut [Rows], test: &mut [Rows]
             baseline,
         });
     }
+    mining.spreads = Some((all.spread(), inside.iter().map(Sample::spread).collect()));
     Ok(())
 }
 

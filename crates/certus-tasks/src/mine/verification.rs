@@ -7,6 +7,7 @@ use std::time::Instant;
 
 use certus_mine::attack::attack;
 use certus_mine::layout::Layout;
+use certus_mine::outputs::OutputSet;
 use certus_mine::question::{Network, Verdict};
 use certus_mine::{MineError, Specification};
 use certus_solver::{Budget, UnknownReason};
@@ -55,10 +56,10 @@ impl Questions<'_> {
         Ok(Some(checked))
     }
 
-    fn ask(&self, pair: Pair, budget: &Budget<'_>) -> Result<Checked, MineError> {
+    fn ask(&self, pair: Pair, impossible: &mut OutputSet, budget: &Budget<'_>) -> Result<Checked, MineError> {
         let started = Instant::now();
         let (network, specification) = (&self.networks[pair.0].0, &self.specifications[pair.1]);
-        let verdict = network.verify(self.layout, specification, budget, &mut |_| {})?;
+        let verdict = network.verify(self.layout, specification, impossible, budget, &mut |_| {})?;
         let mut checked = Checked { verdict, seconds: 0.0, attacks: Vec::new(), remembered: false };
         self.add_attacks(pair, &mut checked, budget)?;
         checked.seconds = started.elapsed().as_secs_f64();
@@ -147,22 +148,25 @@ pub(super) fn verify(
             }
         }
     }
-    let mut spent = vec![vec![0.0; specifications.len()]; networks.len()];
+    // What earlier rounds took, and which labels they excluded.
+    let mut before = vec![vec![(0.0, OutputSet::default()); specifications.len()]; networks.len()];
     while !waiting.is_empty() {
         let side_by_side = if budget.threads == 1 { threads } else { 1 };
-        let answers = on_threads(&waiting, side_by_side, &|pair| -> Result<Checked, Failure> {
-            let mut answer = questions.ask(pair, &budget).map_err(|error| questions.place(pair, &error))?;
-            answer.seconds += spent[pair.0][pair.1];
+        let answers = on_threads(&waiting, side_by_side, &|pair| -> Result<(Checked, OutputSet), Failure> {
+            let (seconds, mut impossible) = before[pair.0][pair.1];
+            let answer = questions.ask(pair, &mut impossible, &budget);
+            let mut answer = answer.map_err(|error| questions.place(pair, &error))?;
+            answer.seconds += seconds;
             if !matches!(answer.verdict, Verdict::Open(_)) {
                 done();
                 keep(pair, &answer)?;
             }
-            Ok(answer)
+            Ok((answer, impossible))
         });
         waiting.clear();
         for (pair, answer) in answers {
-            let answer = answer?;
-            spent[pair.0][pair.1] = answer.seconds;
+            let (answer, impossible) = answer?;
+            before[pair.0][pair.1] = (answer.seconds, impossible);
             if matches!(answer.verdict, Verdict::Open(UnknownReason::Boxes)) {
                 waiting.push(pair);
             }

@@ -99,6 +99,13 @@ fn every_form_of_a_specification_gets_the_same_verdict() {
     }
 }
 
+/// The specifications that two configurations give, in one document.
+fn old_and_new(one: &str, other: &str) -> String {
+    let found = [one, other].map(|config| json(&["mine", config, "--json"]).0["specifications"].clone());
+    let all: Vec<Value> = found.iter().flat_map(|own| own.as_array().unwrap().clone()).collect();
+    Value::from(all).to_string()
+}
+
 #[test]
 fn verdicts_are_remembered_and_replayed() {
     let folder = Folder::new("mine-cache");
@@ -124,6 +131,21 @@ fn verdicts_are_remembered_and_replayed() {
     let attacked = ask(&["--attack"]);
     assert_eq!(remembered(&attacked), first.len());
     assert!(attacked.iter().any(|own| own["attacks"].as_array().is_some_and(|found| !found.is_empty())));
+    assert_eq!(ask(&["--attack"]), attacked);
+    // A run that wants none does not forget them.
+    let other = folder.write("other.toml", CONFIG.replace("decimals = 3", "decimals = 2"));
+    let (document, _) = json(&[
+        "mine",
+        &other,
+        "--specifications",
+        &folder.write("all.json", old_and_new(&config, &other)),
+        "--cache",
+        &cache,
+        "--json",
+        "--verify",
+        toy,
+    ]);
+    assert!(remembered(document["networks"][0]["results"].as_array().unwrap()) >= first.len());
     assert_eq!(ask(&["--attack"]), attacked);
 
     // A violation that cannot be replayed is asked about again; that something holds is believed.

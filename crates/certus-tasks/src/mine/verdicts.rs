@@ -140,7 +140,8 @@ impl Verdicts {
                 .collect();
             entry.insert("attacks".to_owned(), json!({ "seed": seed, "found": found }));
         }
-        self.changed |= self.entries.insert(key.to_owned(), entry.into()).is_none() || attacked.is_some();
+        self.entries.insert(key.to_owned(), entry.into());
+        self.changed = true;
         if self.written.elapsed() >= INTERVAL { self.write() } else { Ok(()) }
     }
 

@@ -39,21 +39,27 @@ impl Questions<'_> {
         Failure::message(format!("{}: specification {}: {error}", self.networks[network].1.display(), own + 1))
     }
 
-    /// Looks a question up; attacks that are wanted and were not made are made now.
-    fn recall(&self, verdicts: &Verdicts, pair: Pair, budget: &Budget<'_>) -> Result<Option<Checked>, MineError> {
+    /// Looks a question up; attacks that are wanted and were not made are made now, and then there is something to keep.
+    fn recall(
+        &self,
+        verdicts: &Verdicts,
+        pair: Pair,
+        budget: &Budget<'_>,
+    ) -> Result<Option<(Checked, bool)>, MineError> {
         let (network, specification) = (&self.networks[pair.0].0, &self.specifications[pair.1]);
         let key = &self.keys[pair.0][pair.1];
         let found = verdicts.find(key, network, self.layout, specification, budget.seed)?;
         let Some(found) = found else { return Ok(None) };
         let mut checked =
             Checked { verdict: found.verdict, seconds: found.seconds, attacks: Vec::new(), remembered: true };
+        let is_new = self.task.attack && found.attacks.is_none();
         match found.attacks {
             Some(attacks) if self.task.attack => {
                 checked.attacks = attacks.into_iter().map(|found| (found, Vec::new())).collect();
             }
             _ => self.add_attacks(pair, &mut checked, budget)?,
         }
-        Ok(Some(checked))
+        Ok(Some((checked, is_new)))
     }
 
     fn ask(&self, pair: Pair, impossible: &mut OutputSet, budget: &Budget<'_>) -> Result<Checked, MineError> {
@@ -139,8 +145,10 @@ pub(super) fn verify(
         waiting.clear();
         for (pair, found) in recalled {
             match found.map_err(|error| questions.place(pair, &error))? {
-                Some(found) => {
-                    keep(pair, &found)?;
+                Some((found, is_new)) => {
+                    if is_new {
+                        keep(pair, &found)?;
+                    }
                     checked[pair.0][pair.1] = Some(found);
                     done();
                 }

@@ -25,13 +25,15 @@ def test_mine_says_what_the_command_line_says(certus_command, tmp_path):
 
 
 def test_observations_are_the_same_in_both_formats(tmp_path):
-    for name in ["buffer-based", "mpc"]:
-        assert certus.observe("pensieve", name, "docs/mining/traces.txt", tmp_path / f"{name}.parquet") == 666
-    text = open(CONFIG).read().replace(".csv", ".parquet")
-    (tmp_path / "video.toml").write_text(text)
-    rows = certus.mine(tmp_path / "video.toml")
-    assert rows.specifications == certus.mine(CONFIG).specifications
-    assert rows.specifications[0].quality["robust MPC"]["rows"] == 666
+    found = []
+    for ending in ["csv", "parquet"]:
+        for name in ["buffer-based", "mpc"]:
+            assert certus.observe("pensieve", name, "docs/mining/traces.txt", tmp_path / f"{name}.{ending}") == 666
+        config = tmp_path / "video.toml"
+        config.write_text(open(CONFIG).read().replace(".csv", f".{ending}"))
+        found.append(certus.mine(config))
+    assert found[0].specifications == found[1].specifications and len(found[0].specifications) == 3
+    assert found[0].specifications[0].quality["robust MPC"]["rows"] == 666
 
 
 def test_mistakes_are_errors(tmp_path):

@@ -145,7 +145,15 @@ mod tests {
 
     #[test]
     fn all_combinations_or_one_change_at_a_time() {
-        let settings = Settings { parts: 10, ..Settings::default() };
+        let settings = Settings {
+            parts: 10,
+            representation: 0.01,
+            most_outputs: 2,
+            coverage: None,
+            quantile: 0.0,
+            decimals: None,
+            refine: false,
+        };
         let mut choices = Choices { history: vec![1, 2], parts: vec![5, 10, 20], ..Choices::default() };
         let shown = |choices: &Choices| -> Vec<(Option<usize>, usize)> {
             combinations(&settings, choices).iter().map(|(history, own)| (*history, own.parts)).collect()

@@ -152,18 +152,18 @@ fn verdicts_are_remembered_and_replayed() {
     let kept = std::fs::read_to_string(&cache).unwrap();
     let mut document: Value = serde_json::from_str(&kept).unwrap();
     let entries = document["verdicts"].as_object_mut().unwrap();
-    let broken = entries.values_mut().filter(|entry| entry["verdict"] != "holds").map(|entry| {
+    for entry in entries.values_mut().filter(|entry| entry["verdict"] != "holds") {
         for key in ["input", "between"] {
             if entry.get(key).is_some() {
                 entry[key] = serde_json::json!([1e9, 1e9]);
             }
         }
-    });
-    let broken = broken.count();
+    }
     std::fs::write(&cache, document.to_string()).unwrap();
     let third = ask(&[]);
-    assert!(broken > 0);
-    assert_eq!(remembered(&third), first.len() - broken);
+    let held = first.iter().filter(|own| own["verdict"] == "holds").count();
+    assert!(held < first.len());
+    assert_eq!(remembered(&third), held);
     assert_eq!(
         third.iter().map(|own| &own["verdict"]).collect::<Vec<_>>(),
         first.iter().map(|own| &own["verdict"]).collect::<Vec<_>>()

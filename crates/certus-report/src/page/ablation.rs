@@ -117,7 +117,7 @@ fn curves(trials: &[Trial], middle: &[Option<f64>; 4]) -> Vec<(usize, Vec<usize>
 
 /// References down, settings across.
 fn picture_of(trials: &[Trial], curves: &[(usize, Vec<usize>)], names: &[String]) -> Picture {
-    let (left, top, height, gap) = (44.0, 24.0, 110.0, 62.0);
+    let (left, top, height, gap) = (44.0, 24.0, 110.0, 78.0);
     let width = 170.0;
     let mut drawing =
         Drawing::new(left + (width + 24.0) * curves.len() as f64, top + (height + gap) * names.len() as f64);

@@ -10,6 +10,7 @@ mod check;
 mod convert;
 mod environments;
 mod errors;
+mod mining;
 mod network;
 mod questions;
 mod simulate;
@@ -38,5 +39,7 @@ fn _certus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(questions::verify, module)?)?;
     module.add_function(wrap_pyfunction!(questions::optimise, module)?)?;
     module.add_function(wrap_pyfunction!(questions::audit, module)?)?;
+    module.add_function(wrap_pyfunction!(mining::observe, module)?)?;
+    module.add_function(wrap_pyfunction!(mining::mine, module)?)?;
     Ok(())
 }

@@ -71,6 +71,8 @@ pub struct Choices {
     pub representation: Vec<f64>,
     /// Labels.
     pub most_outputs: Vec<usize>,
+    /// Whether each of them is changed alone, with the others as configured, not all combinations: an ablation.
+    pub one_at_a_time: bool,
 }
 
 #[derive(Deserialize)]

@@ -62,6 +62,11 @@ impl Layout {
         (0..self.columns.len()).filter(|column| !mined.contains(column)).collect()
     }
 
+    /// How much history preconditions speak of, where a mined feature has one.
+    pub fn history(&self) -> Option<usize> {
+        self.series.iter().filter(|series| series.mined > 0 && series.length > 1).map(|series| series.mined).max()
+    }
+
     /// The same with so much history in every mined feature that has one.
     pub fn with_history(&self, history: usize) -> Layout {
         let mut layout = self.clone();

@@ -35,6 +35,7 @@ pub mod refine;
 pub mod regions;
 pub mod search;
 mod specification;
+pub mod spread;
 pub mod sql;
 pub mod table;
 pub mod write;

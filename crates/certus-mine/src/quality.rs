@@ -63,19 +63,35 @@ pub fn measure(
     layout: &Layout,
     rows: &mut Rows,
 ) -> Result<(Quality, Vec<Quality>), MineError> {
+    measure_and(specifications, layout, rows, &mut |_, _| {})
+}
+
+/// The same, and shows each row's values with the specifications that apply to it.
+pub fn measure_and(
+    specifications: &[Specification],
+    layout: &Layout,
+    rows: &mut Rows,
+    visit: &mut dyn FnMut(&[f64], &[usize]),
+) -> Result<(Quality, Vec<Quality>), MineError> {
+    let mut applying = Vec::new();
     let mut together = Quality::default();
     let mut alone = vec![Quality::default(); specifications.len()];
     rows.each(layout, &mut |values, label| {
         let mut all: Option<OutputSet> = None;
-        for (specification, quality) in specifications.iter().zip(&mut alone) {
+        applying.clear();
+        for (place, (specification, quality)) in specifications.iter().zip(&mut alone).enumerate() {
             let own = specification.applies(values).then_some(specification.allowed);
             quality.count(own, label);
+            if own.is_some() {
+                applying.push(place);
+            }
             all = match (all, own) {
                 (Some(a), Some(b)) => Some(a.intersection(b)),
                 (a, b) => a.or(b),
             };
         }
         together.count(all, label);
+        visit(values, &applying);
         Ok(())
     })?;
     Ok((together, alone))

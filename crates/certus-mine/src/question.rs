@@ -135,6 +135,9 @@ fn bands(outputs: &Outputs) -> Vec<(End, End)> {
     }
 }
 
+/// Parts that a question may bound before its labels are asked about one by one.
+const EASY: u64 = 256;
+
 /// An input on either side of a value.
 type Ends = (Vec<f64>, Vec<f64>);
 
@@ -165,6 +168,11 @@ impl Network {
         &self.graph
     }
 
+    /// The range of each input where a specification applies.
+    pub fn region(&self, layout: &Layout, specification: &Specification) -> Result<Vec<(f64, f64)>, MineError> {
+        region(layout, specification, &self.read)
+    }
+
     /// The query for a formula over the outputs where a specification applies.
     pub fn query(
         &self,
@@ -172,31 +180,65 @@ impl Network {
         specification: &Specification,
         formula: Formula<Variable>,
     ) -> Result<Query, MineError> {
-        let (low, high) = region(layout, specification, &self.read)?.into_iter().unzip();
+        let (low, high) = self.region(layout, specification)?.into_iter().unzip();
         Query::new(&self.graph, Region::new(low, high), formula).map_err(|error| MineError::new(error.to_string()))
     }
 
-    /// Decides whether the network obeys a specification.
+    /// Decides whether the network obeys a specification. Labels that are shown to be impossible where it applies are
+    /// added to `impossible` and not asked about again, so a later call with more effort begins where this one ended.
     pub fn verify(
         &self,
         layout: &Layout,
         specification: &Specification,
+        impossible: &mut OutputSet,
         budget: &Budget<'_>,
         progress: &mut dyn FnMut(Progress),
     ) -> Result<Verdict, MineError> {
-        let failed = |error: certus_graph::GraphError| MineError::new(error.to_string());
         let formula = violation(&layout.outputs, specification.allowed, Edges::Exact);
         if let Some(value) = single_value(&formula)
             && let Some((below, above)) = self.crossing(layout, specification, value, budget)?
         {
             return Ok(Verdict::Crossed(below, above));
         }
-        let query = self.query(layout, specification, formula)?;
-        Ok(match solve(&query, budget, progress).map_err(failed)? {
-            Answer::Unsat(_) => Verdict::Holds,
-            Answer::Sat(witness) => Verdict::Violated(witness),
-            Answer::Unknown(reason, _) => Verdict::Open(reason),
-        })
+        let mut ask = |formula: Formula<Variable>, budget: &Budget<'_>| -> Result<Verdict, MineError> {
+            let query = self.query(layout, specification, formula)?;
+            let answer = solve(&query, budget, progress).map_err(|error| MineError::new(error.to_string()))?;
+            Ok(match answer {
+                Answer::Unsat(_) => Verdict::Holds,
+                Answer::Sat(witness) => Verdict::Violated(witness),
+                Answer::Unknown(reason, _) => Verdict::Open(reason),
+            })
+        };
+        let forbidden: Vec<usize> = layout.outputs.all().without(specification.allowed).labels().collect();
+        if layout.outputs.meaning != Meaning::Choice || forbidden.len() == 1 {
+            return ask(formula, budget);
+        }
+        if impossible.is_empty() {
+            // What is easy is easy with all labels at once.
+            let few = Budget { boxes: budget.boxes.min(EASY), ..*budget };
+            match ask(formula, &few)? {
+                Verdict::Open(UnknownReason::Boxes) => {}
+                verdict => return Ok(verdict),
+            }
+        }
+        // One after the other: a label wins against all others, not only against those that are allowed, so each question
+        // is about less than its share of the whole.
+        let mut open = None;
+        for label in forbidden {
+            if impossible.contains(label) {
+                continue;
+            }
+            let wins = violation(&layout.outputs, layout.outputs.all().without(OutputSet::of(label)), Edges::Exact);
+            match ask(wins, budget)? {
+                Verdict::Holds => *impossible = impossible.union(OutputSet::of(label)),
+                Verdict::Open(reason) if !matches!(reason, UnknownReason::Deadline | UnknownReason::Stopped) => {
+                    // More parts may still help with one of them.
+                    open = Some(if open == Some(UnknownReason::Boxes) { UnknownReason::Boxes } else { reason });
+                }
+                verdict => return Ok(verdict),
+            }
+        }
+        Ok(open.map_or(Verdict::Holds, Verdict::Open))
     }
 
     /// Two inputs of the region between which a continuous output takes a value: it lies below at one and above at the
@@ -208,7 +250,7 @@ impl Network {
         value: f64,
         budget: &Budget<'_>,
     ) -> Result<Option<Ends>, MineError> {
-        if !self.graph.nodes().iter().all(|node| is_continuous(&node.op)) {
+        if !self.is_continuous() {
             return Ok(None);
         }
         let output = Linear::variable(Variable::Output(0));
@@ -223,11 +265,59 @@ impl Network {
             let Some(witness) = found.witness else { return Ok(None) };
             ends.push(witness.inputs);
         }
-        let sides: Vec<Interval> = ends.iter().map(|inputs| self.enclosed(inputs)).collect::<Result<_, _>>()?;
-        match (&sides[..], ends.pop(), ends.pop()) {
-            ([less, more], Some(above), Some(below)) if less.hi < value && more.lo > value => Ok(Some((below, above))),
+        match (ends.pop(), ends.pop()) {
+            (Some(above), Some(below)) if self.certainly_between(&below, &above, value)? => Ok(Some((below, above))),
             _ => Ok(None),
         }
+    }
+
+    /// Whether the first output is certainly less than a value at one point, and greater at another.
+    fn certainly_between(&self, below: &[f64], above: &[f64], value: f64) -> Result<bool, MineError> {
+        Ok(self.enclosed(below)?.hi < value && self.enclosed(above)?.lo > value)
+    }
+
+    /// What the network does at an input, if that breaks a specification: the input lies where the specification applies,
+    /// and a replay says so.
+    pub fn replay(
+        &self,
+        layout: &Layout,
+        specification: &Specification,
+        inputs: &[f64],
+    ) -> Result<Option<Witness>, MineError> {
+        if !self.is_inside(layout, specification, inputs)? {
+            return Ok(None);
+        }
+        let formula = violation(&layout.outputs, specification.allowed, Edges::Exact);
+        let point = Region::new(inputs.to_vec(), inputs.to_vec());
+        let query = Query::new(&self.graph, point, formula).map_err(|error| MineError::new(error.to_string()))?;
+        let found = falsify(&query, 1, 1, 0, &|| false).map_err(|error| MineError::new(error.to_string()))?;
+        Ok(found.witness)
+    }
+
+    /// Whether two inputs show that the output takes a forbidden value between them, as [`Verdict::Crossed`] says.
+    pub fn is_crossed(
+        &self,
+        layout: &Layout,
+        specification: &Specification,
+        below: &[f64],
+        above: &[f64],
+    ) -> Result<bool, MineError> {
+        let formula = violation(&layout.outputs, specification.allowed, Edges::Exact);
+        let Some(value) = single_value(&formula) else { return Ok(false) };
+        Ok(self.is_continuous()
+            && self.is_inside(layout, specification, below)?
+            && self.is_inside(layout, specification, above)?
+            && self.certainly_between(below, above, value)?)
+    }
+
+    fn is_continuous(&self) -> bool {
+        self.graph.nodes().iter().all(|node| is_continuous(&node.op))
+    }
+
+    fn is_inside(&self, layout: &Layout, specification: &Specification, inputs: &[f64]) -> Result<bool, MineError> {
+        let region = self.region(layout, specification)?;
+        let inside = |(&value, &(low, high)): (&f64, &(f64, f64))| low <= value && value <= high;
+        Ok(inputs.len() == region.len() && inputs.iter().zip(&region).all(inside))
     }
 
     /// The first output at a point, over the reals.

@@ -100,23 +100,68 @@ pub fn search(
     Ok(trials)
 }
 
-fn combinations(settings: &Settings, choices: &Choices) -> Vec<(Option<usize>, Settings)> {
-    fn or<T: Clone>(given: &[T], own: T) -> Vec<T> {
-        if given.is_empty() { vec![own] } else { given.to_vec() }
-    }
-    let histories: Vec<Option<usize>> = match choices.history.as_slice() {
-        [] => vec![None],
-        given => given.iter().map(|&history| Some(history)).collect(),
+/// What is tried: a history (none as it is configured), and settings.
+type Combination = (Option<usize>, Settings);
+
+fn combinations(settings: &Settings, choices: &Choices) -> Vec<Combination> {
+    let own: Combination = (None, settings.clone());
+    let history = choices.history.iter().map(|&history| change(move |own| own.0 = Some(history))).collect();
+    let parts = choices.parts.iter().map(|&parts| change(move |own| own.1.parts = parts)).collect();
+    let represented = choices.representation.iter().map(|&share| change(move |own| own.1.representation = share));
+    let outputs = choices.most_outputs.iter().map(|&most| change(move |own| own.1.most_outputs = most)).collect();
+    let axes: [Vec<Change>; 4] = [history, parts, represented.collect(), outputs];
+    let changed = |from: &Combination, change: &Change| {
+        let mut own = from.clone();
+        change(&mut own);
+        own
     };
-    let mut all = Vec::new();
-    for history in histories {
-        for &parts in &or(&choices.parts, settings.parts) {
-            for &representation in &or(&choices.representation, settings.representation) {
-                for &most_outputs in &or(&choices.most_outputs, settings.most_outputs) {
-                    all.push((history, Settings { parts, representation, most_outputs, ..settings.clone() }));
-                }
-            }
+    let mut all = vec![own.clone()];
+    for axis in axes.iter().filter(|axis| !axis.is_empty()) {
+        if choices.one_at_a_time {
+            all.extend(axis.iter().map(|change| changed(&own, change)));
+        } else {
+            all = all.iter().flat_map(|from| axis.iter().map(|change| changed(from, change))).collect();
         }
     }
-    all
+    let mut distinct: Vec<Combination> = Vec::new();
+    for own in all {
+        if !distinct.contains(&own) {
+            distinct.push(own);
+        }
+    }
+    distinct
+}
+
+/// Something that makes one combination of another.
+type Change = Box<dyn Fn(&mut Combination)>;
+
+fn change(own: impl Fn(&mut Combination) + 'static) -> Change {
+    Box::new(own)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_combinations_or_one_change_at_a_time() {
+        let settings = Settings {
+            parts: 10,
+            representation: 0.01,
+            most_outputs: 2,
+            coverage: None,
+            quantile: 0.0,
+            decimals: None,
+            refine: false,
+        };
+        let mut choices = Choices { history: vec![1, 2], parts: vec![5, 10, 20], ..Choices::default() };
+        let shown = |choices: &Choices| -> Vec<(Option<usize>, usize)> {
+            combinations(&settings, choices).iter().map(|(history, own)| (*history, own.parts)).collect()
+        };
+        let product = [(Some(1), 5), (Some(1), 10), (Some(1), 20), (Some(2), 5), (Some(2), 10), (Some(2), 20)];
+        assert_eq!(shown(&choices), product);
+        choices.one_at_a_time = true;
+        assert_eq!(shown(&choices), [(None, 10), (Some(1), 10), (Some(2), 10), (None, 5), (None, 20)]);
+        assert_eq!(shown(&Choices::default()), [(None, 10)]);
+    }
 }

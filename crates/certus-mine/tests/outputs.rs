@@ -133,7 +133,8 @@ fn networks_are_judged_by_what_they_decide() {
     let layout = config().layout;
     let network = Network::new(network(), &layout).unwrap();
     let budget = Budget::default();
-    let verdict = |own: &Specification| network.verify(&layout, own, &budget, &mut |_| {}).unwrap();
+    let verdict =
+        |own: &Specification| network.verify(&layout, own, &mut OutputSet::default(), &budget, &mut |_| {}).unwrap();
     // Below a buffer of a half the first output is the greatest, above it the second.
     assert_eq!(verdict(&specification(0.0, 0.4, 0b001)), Verdict::Holds);
     assert_eq!(verdict(&specification(0.6, 0.3, 0b010)), Verdict::Holds);
@@ -142,6 +143,18 @@ fn networks_are_judged_by_what_they_decide() {
     assert!(witness.inputs[0] > 0.5 && witness.inputs[0] <= 0.8);
     // What the network does not read was not searched.
     assert_eq!((witness.inputs[1], witness.inputs[2]), (0.0, 0.0));
+
+    // Label by label, as hard questions are asked: what is known to be impossible is not asked about again.
+    let by_label = |own: &Specification, known: u64| {
+        let mut impossible = OutputSet(known);
+        let verdict = network.verify(&layout, own, &mut impossible, &budget, &mut |_| {}).unwrap();
+        (verdict, impossible)
+    };
+    assert_eq!(by_label(&specification(0.0, 0.4, 0b001), 0b100), (Verdict::Holds, OutputSet(0b110)));
+    let (verdict, impossible) = by_label(&specification(0.2, 0.6, 0b001), 0b100);
+    assert!(matches!(verdict, Verdict::Violated(_)) && impossible == OutputSet(0b100), "{verdict:?}");
+    let (verdict, impossible) = by_label(&specification(0.2, 0.6, 0b010), 0b100);
+    assert!(matches!(verdict, Verdict::Violated(_)) && impossible == OutputSet(0b100), "{verdict:?}");
 
     // The same question by way of its file; there a tie is a violation.
     let asked = |own: &Specification| {
@@ -165,12 +178,16 @@ fn a_number_that_is_passed_over_is_a_violation_between_two_points() {
     graph.output("y", out);
     let network = Network::new(graph, &layout).unwrap();
     let changes = specification(0.0, 1.0, 0b101);
-    let verdict = network.verify(&layout, &changes, &Budget::default(), &mut |_| {}).unwrap();
+    let verdict =
+        network.verify(&layout, &changes, &mut OutputSet::default(), &Budget::default(), &mut |_| {}).unwrap();
     let Verdict::Crossed(below, above) = verdict else { panic!("{verdict:?}") };
     assert!(below[0] + 0.3 * below[1] < 1.0 / 3.0 && above[0] + 0.3 * above[1] > 1.0 / 3.0);
     // Where it never passes zero, it holds.
     let positive = specification(0.4, 0.5, 0b101);
-    assert_eq!(network.verify(&layout, &positive, &Budget::default(), &mut |_| {}).unwrap(), Verdict::Holds);
+    assert_eq!(
+        network.verify(&layout, &positive, &mut OutputSet::default(), &Budget::default(), &mut |_| {}).unwrap(),
+        Verdict::Holds
+    );
 }
 
 #[test]
@@ -180,7 +197,9 @@ fn networks_of_another_size_are_refused() {
     let x = graph.input("x", &[3]);
     graph.output("y", x);
     let network = Network::new(graph, &layout).unwrap();
-    let error = network.verify(&layout, &specification(0.0, 1.0, 1), &Budget::default(), &mut |_| {}).unwrap_err();
+    let error = network
+        .verify(&layout, &specification(0.0, 1.0, 1), &mut OutputSet::default(), &Budget::default(), &mut |_| {})
+        .unwrap_err();
     assert_eq!(error.to_string(), "the network has 3 inputs, the configuration says 4");
     let mut graph = Graph::new();
     let x = graph.input("x", &[2]);

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::import::load_network;
 use certus_graph::{Graph, GraphError};
-use certus_mine::table::CsvWriter;
+use certus_mine::table::{CsvWriter, ParquetWriter, RowWriter, is_parquet};
 use certus_sim::Random;
 use certus_traces::aurora::reference::{Bbr, Cubic, observe_policy};
 use certus_traces::aurora::{Bandwidth, Scenario, reference};
@@ -79,12 +79,23 @@ pub struct Observe {
     pub seed: u64,
 }
 
-/// Writes a table of observations; returns how many rows it has.
+/// Writes a table of observations, Parquet where the file's name ends in `.parquet`; returns how many rows it has.
 pub fn run(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
     match task.world {
         World::Pensieve => pensieve(task, output),
         World::Aurora => aurora(task, output),
     }
+}
+
+/// A table in the format that the file's name tells: Parquet, or else comma-separated text.
+fn table<'a>(output: &'a mut Output, header: &[String]) -> Result<Box<dyn RowWriter + 'a>, Failure> {
+    Ok(match output {
+        Output::Standard(standard) => Box::new(CsvWriter::new(standard, header)?),
+        Output::File(file) => match is_parquet(file.path()) {
+            true => Box::new(ParquetWriter::new(file, header)?),
+            false => Box::new(CsvWriter::new(file, header)?),
+        },
+    })
 }
 
 impl From<SettingError> for Failure {
@@ -156,7 +167,7 @@ fn pensieve(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
     traces.sort_by(|a, b| a.name().cmp(b.name()));
     let mut header = observe::observed_names();
     header.push("br".to_owned());
-    let mut writer = CsvWriter::new(output, &header)?;
+    let mut writer = table(output, &header)?;
     let mut rows = 0;
     observe::observe::<Failure>(
         &Arc::new(Video::reference()),
@@ -167,6 +178,7 @@ fn pensieve(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
             Ok(writer.row(row, &bitrate.to_string())?)
         },
     )?;
+    writer.finish()?;
     Ok(rows)
 }
 
@@ -196,7 +208,7 @@ fn aurora(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
     }
     let mut header = reference::observed_names();
     header.push("change_of_sending_rate".to_owned());
-    let mut writer = CsvWriter::new(output, &header)?;
+    let mut writer = table(output, &header)?;
     let mut rows = 0;
     let mut show = |row: &reference::Window, change: f64| -> Result<(), Failure> {
         rows += 1;
@@ -232,6 +244,7 @@ fn aurora(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
             }
         }
     }
+    writer.finish()?;
     Ok(rows)
 }
 

@@ -47,6 +47,11 @@ impl Output {
 }
 
 impl PendingFile {
+    /// What the file will be called.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     fn commit(&mut self) -> io::Result<()> {
         if let Some(writer) = self.writer.take() {
             let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
@@ -67,20 +72,31 @@ impl Drop for PendingFile {
     }
 }
 
+impl Write for PendingFile {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match &mut self.writer {
+            Some(writer) => writer.write(bytes),
+            None => Err(io::Error::other("the file was finished already")),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.as_mut().map_or(Ok(()), BufWriter::flush)
+    }
+}
+
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self {
             Output::Standard(writer) => writer.write(bytes),
-            Output::File(PendingFile { writer: Some(writer), .. }) => writer.write(bytes),
-            Output::File(_) => Err(io::Error::other("the file was finished already")),
+            Output::File(pending) => pending.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Output::Standard(writer) => writer.flush(),
-            Output::File(PendingFile { writer: Some(writer), .. }) => writer.flush(),
-            Output::File(_) => Ok(()),
+            Output::File(pending) => pending.flush(),
         }
     }
 }

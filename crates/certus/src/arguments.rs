@@ -947,6 +947,11 @@ pub struct Mine {
     #[arg(long, requires = "verify")]
     pub attack: bool,
 
+    /// Verdicts of earlier runs: questions that the file answers are not asked again, new answers are added to it (with
+    /// `--write`, the file `verdicts.json` of the folder if none is named)
+    #[arg(long, value_name = "FILE", requires = "verify")]
+    pub cache: Option<PathBuf>,
+
     /// Searches for settings first, as the configuration's `[search]` says, and mines with the best
     #[arg(long, conflicts_with = "regions")]
     pub search: bool,

@@ -99,6 +99,89 @@ fn every_form_of_a_specification_gets_the_same_verdict() {
     }
 }
 
+/// The specifications that two configurations give, in one document.
+fn old_and_new(one: &str, other: &str) -> String {
+    let found = [one, other].map(|config| json(&["mine", config, "--json"]).0["specifications"].clone());
+    let all: Vec<Value> = found.iter().flat_map(|own| own.as_array().unwrap().clone()).collect();
+    Value::from(all).to_string()
+}
+
+#[test]
+fn verdicts_are_remembered_and_replayed() {
+    let folder = Folder::new("mine-cache");
+    let config = tables(&folder);
+    let cache = folder.file("verdicts.json");
+    let toy = "zoo/toy/toy.onnx";
+    let ask = |extra: &[&str]| {
+        let (document, _) =
+            json(&[&["mine", &config, "--cache", &cache, "--json", "--verify", toy][..], extra].concat());
+        document["networks"][0]["results"].as_array().unwrap().clone()
+    };
+    let remembered = |results: &[Value]| results.iter().filter(|own| own["remembered"] == true).count();
+    let without = |results: &[Value]| -> Vec<Value> {
+        let mut results = results.to_vec();
+        results.iter_mut().for_each(|own| drop(own.as_object_mut().unwrap().remove("remembered")));
+        results
+    };
+    let first = ask(&[]);
+    assert!(first.len() >= 2 && remembered(&first) == 0, "{first:?}");
+    let second = ask(&[]);
+    assert_eq!((remembered(&second), without(&second)), (first.len(), without(&first)));
+    // Attacks are added to what is known, and then remembered with it.
+    let attacked = ask(&["--attack"]);
+    assert_eq!(remembered(&attacked), first.len());
+    assert!(attacked.iter().any(|own| own["attacks"].as_array().is_some_and(|found| !found.is_empty())));
+    assert_eq!(ask(&["--attack"]), attacked);
+    // A run that wants none does not forget them.
+    let other = folder.write("other.toml", CONFIG.replace("decimals = 3", "decimals = 2"));
+    let (document, _) = json(&[
+        "mine",
+        &other,
+        "--specifications",
+        &folder.write("all.json", old_and_new(&config, &other)),
+        "--cache",
+        &cache,
+        "--json",
+        "--verify",
+        toy,
+    ]);
+    assert!(remembered(document["networks"][0]["results"].as_array().unwrap()) >= first.len());
+    assert_eq!(ask(&["--attack"]), attacked);
+
+    // A violation that cannot be replayed is asked about again; that something holds is believed.
+    let kept = std::fs::read_to_string(&cache).unwrap();
+    let mut document: Value = serde_json::from_str(&kept).unwrap();
+    let entries = document["verdicts"].as_object_mut().unwrap();
+    for entry in entries.values_mut().filter(|entry| entry["verdict"] != "holds") {
+        for key in ["input", "between"] {
+            if entry.get(key).is_some() {
+                entry[key] = serde_json::json!([1e9, 1e9]);
+            }
+        }
+    }
+    std::fs::write(&cache, document.to_string()).unwrap();
+    let third = ask(&[]);
+    let held = first.iter().filter(|own| own["verdict"] == "holds").count();
+    assert!(held < first.len());
+    assert_eq!(remembered(&third), held);
+    assert_eq!(
+        third.iter().map(|own| &own["verdict"]).collect::<Vec<_>>(),
+        first.iter().map(|own| &own["verdict"]).collect::<Vec<_>>()
+    );
+
+    // Another range is another question.
+    let coarser = folder.write("toy.toml", CONFIG.replace("decimals = 3", "decimals = 1"));
+    assert_eq!(coarser, config);
+    let fourth = ask(&[]);
+    assert!(remembered(&fourth) < fourth.len());
+
+    // A file of something else is refused and stays.
+    std::fs::write(&cache, "{}").unwrap();
+    let ran = certus(&["mine", &config, "--verify", toy, "--cache", &cache]);
+    assert_eq!((ran.code, ran.stderr.contains("no file of verdicts")), (2, true), "{}", ran.stderr);
+    assert_eq!(std::fs::read_to_string(&cache).unwrap(), "{}");
+}
+
 #[test]
 fn bad_values_are_counted_and_bad_files_refused() {
     let folder = Folder::new("mine-bad");
@@ -135,6 +218,16 @@ fn references_are_observed_and_mined() {
     assert_eq!((ran.code, ran.stderr.starts_with("392 observations")), (0, true), "{}", ran.stderr);
     let text = std::fs::read_to_string(&table).unwrap();
     assert_eq!(text.lines().count(), 393);
+    let parquet = folder.file("bb.parquet");
+    assert_eq!(certus(&["observe", "pensieve", "buffer-based", &traces, "-o", &parquet]).code, 0);
+    let config = |table: &str| {
+        let text = std::fs::read_to_string(root().join("docs/mining/video.toml")).unwrap();
+        let text = text.replace("buffer-based.csv", table).replace("mpc.csv", table);
+        let (document, code) = json(&["mine", &folder.write("video.toml", text), "--json"]);
+        assert_eq!((code, &document["observations"][0]["train"]["used"]), (0, &392.into()));
+        document["specifications"].clone()
+    };
+    assert_eq!(config("bb.csv"), config("bb.parquet"));
     let network = certus(&["observe", "pensieve", "zoo/pensieve/pensieve.onnx", &traces]);
     assert_eq!(network.stdout.lines().count(), 393, "{}", network.stderr);
 

@@ -2,7 +2,7 @@
 
 A system is described in a ``.certus`` file: its state, the network that steers it, its environment, and what must hold.
 This package loads such files (`load`), runs them (`System.simulate`), checks their properties (`check`), decides questions
-about networks (`verify`, `optimise`, `audit`), and offers systems as environments for training (`certus.gym`, `certus.sb3`;
+about networks (`verify`, `optimise`, `audit`), learns specifications from reference algorithms (`observe`, `mine`), and offers systems as environments for training (`certus.gym`, `certus.sb3`;
 `certus.worlds` has more). Outcomes and messages are those of the command ``certus``.
 """
 
@@ -15,6 +15,7 @@ from ._certus import (
     __version__,
 )
 from ._check import Checked, check
+from ._mining import Mined, Specification, mine, observe
 from ._questions import Audit, Optimum, Outcome, audit, optimise, verify
 from ._system import (
     Action,
@@ -35,6 +36,7 @@ __all__ = [
     "CertusError",
     "Chance",
     "Checked",
+    "Mined",
     "Network",
     "NetworkError",
     "Optimum",
@@ -44,6 +46,7 @@ __all__ = [
     "Property",
     "Simulation",
     "SimulationError",
+    "Specification",
     "System",
     "SystemError",
     "Variable",
@@ -52,6 +55,8 @@ __all__ = [
     "audit",
     "check",
     "load",
+    "mine",
+    "observe",
     "optimise",
     "verify",
 ]

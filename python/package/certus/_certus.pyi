@@ -96,6 +96,30 @@ def check(
     seed: int,
     progress: Optional[Callable[[Dict[str, Any]], object]],
 ) -> Dict[str, Any]: ...
+def observe(
+    world: str,
+    decider: str,
+    files: List[str],
+    output: str,
+    interval: float,
+    seconds: float,
+    seed: int,
+) -> int: ...
+def mine(
+    config: str,
+    regions: Optional[str],
+    specifications: Optional[str],
+    baseline: Optional[str],
+    search: bool,
+    networks: List[str],
+    attack: bool,
+    cache: Optional[str],
+    timeout: Optional[float],
+    memory: int,
+    threads: int,
+    seed: int,
+    progress: Optional[Callable[[Dict[str, Any]], object]],
+) -> Dict[str, Any]: ...
 def verify(
     file: str,
     specification: Optional[str],

@@ -7,7 +7,7 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
 
-use super::{Cell, Visit, places};
+use super::{Cell, RowWriter, Visit, places};
 use crate::MineError;
 
 /// The longest record, bytes: a file of something else has no line ends at all.
@@ -132,17 +132,22 @@ impl<W: Write> CsvWriter<W> {
         Ok(CsvWriter { output })
     }
 
-    /// Writes a row; numbers are written such that the same double is read again.
-    pub fn row(&mut self, values: &[f64], label: &str) -> std::io::Result<()> {
+    /// What was written to.
+    pub fn into_inner(self) -> W {
+        self.output
+    }
+}
+
+impl<W: Write> RowWriter for CsvWriter<W> {
+    fn row(&mut self, values: &[f64], label: &str) -> std::io::Result<()> {
         for value in values {
             write!(self.output, "{value},")?;
         }
         writeln!(self.output, "{label}")
     }
 
-    /// What was written to.
-    pub fn into_inner(self) -> W {
-        self.output
+    fn finish(&mut self) -> std::io::Result<()> {
+        self.output.flush()
     }
 }
 

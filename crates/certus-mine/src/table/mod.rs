@@ -12,6 +12,17 @@ use std::path::Path;
 use crate::MineError;
 
 pub use csv::CsvWriter;
+#[cfg(feature = "parquet")]
+pub use parquet::ParquetWriter;
+
+/// Writes a table of numbers with a last column of text.
+pub trait RowWriter {
+    /// Writes a row, such that the same doubles are read again.
+    fn row(&mut self, values: &[f64], label: &str) -> std::io::Result<()>;
+
+    /// Writes what is left. A table without it is not whole.
+    fn finish(&mut self) -> std::io::Result<()>;
+}
 
 /// A value of a table.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -68,4 +79,43 @@ fn places(path: &Path, header: &[String], columns: &[&str]) -> Result<Vec<usize>
         }
     };
     columns.iter().map(find).collect()
+}
+
+#[cfg(all(test, feature = "parquet"))]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn both_formats_are_read_again_to_the_bit() {
+        let folder = std::env::temp_dir().join(format!("certus-tables-{}", std::process::id()));
+        std::fs::create_dir_all(&folder).unwrap();
+        let header: Vec<String> = ["a", "b", "label"].map(str::to_owned).into();
+        // More than one group of rows, and one that is not full.
+        let rows: Vec<([f64; 2], &str)> = (0..70_000)
+            .map(|i| ([1.0 / (1.0 + f64::from(i)), f64::from(-i)], ["+", "−", "0"][i as usize % 3]))
+            .collect();
+        for name in ["t.csv", "t.parquet"] {
+            let path = folder.join(name);
+            let file = std::fs::File::create(&path).unwrap();
+            let mut writer: Box<dyn RowWriter> = match is_parquet(&path) {
+                true => Box::new(ParquetWriter::new(file, &header).unwrap()),
+                false => Box::new(CsvWriter::new(std::io::BufWriter::new(file), &header).unwrap()),
+            };
+            for (values, label) in &rows {
+                writer.row(values, label).unwrap();
+            }
+            writer.finish().unwrap();
+            let mut seen = 0;
+            scan(&path, &["b", "label", "a"], &mut |cells| {
+                let (values, label) = rows[seen];
+                seen += 1;
+                assert_eq!((cells[2].number(), cells[0].number()), (Some(values[0]), Some(values[1])));
+                assert_eq!(cells[1], Cell::Text(label));
+                Ok(())
+            })
+            .unwrap();
+            assert_eq!(seen, rows.len(), "{name}");
+        }
+        std::fs::remove_dir_all(&folder).unwrap();
+    }
 }

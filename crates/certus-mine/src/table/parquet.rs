@@ -1,15 +1,20 @@
-//! Parquet: columns of numbers and texts, read side by side in batches.
+//! Parquet: columns of numbers and texts, read side by side in batches; tables written in groups of rows.
 
 use std::fs::File;
+use std::io::{self, Write};
 use std::path::Path;
+use std::sync::Arc;
 
-use parquet::basic::{ConvertedType, LogicalType};
+use parquet::basic::{Compression, ConvertedType, LogicalType, Repetition, Type as Physical};
 use parquet::column::reader::{ColumnReader, ColumnReaderImpl};
-use parquet::data_type::{ByteArray, DataType};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType};
+use parquet::errors::ParquetError;
+use parquet::file::properties::WriterProperties;
 use parquet::file::reader::{FileReader, SerializedFileReader};
-use parquet::schema::types::ColumnDescriptor;
+use parquet::file::writer::SerializedFileWriter;
+use parquet::schema::types::{ColumnDescriptor, Type};
 
-use super::{Cell, Visit, places};
+use super::{Cell, RowWriter, Visit, places};
 use crate::MineError;
 
 /// Rows that are read at a time.
@@ -132,4 +137,74 @@ fn batch<T: DataType, V>(
     }
     let mut found = values.iter();
     Ok(levels.iter().map(|&level| if level == most { found.next().map(&value) } else { None }).collect())
+}
+
+/// Rows of one group, which is what a writer keeps in memory.
+const GROUP: usize = 1 << 16;
+
+/// Writes a table of numbers with a last column of text.
+pub struct ParquetWriter<W: Write + Send> {
+    file: SerializedFileWriter<W>,
+    numbers: Vec<Vec<f64>>,
+    labels: Vec<ByteArray>,
+}
+
+impl<W: Write + Send> ParquetWriter<W> {
+    /// Begins a table; the last name is that of the texts.
+    pub fn new(output: W, header: &[String]) -> io::Result<Self> {
+        let (label, numbers) = header.split_last().ok_or_else(|| io::Error::other("a table needs columns"))?;
+        let number = |name: &String| {
+            let column = Type::primitive_type_builder(name, Physical::DOUBLE).with_repetition(Repetition::REQUIRED);
+            Ok(Arc::new(column.build().map_err(failed)?))
+        };
+        let mut fields = numbers.iter().map(number).collect::<io::Result<Vec<_>>>()?;
+        let text = Type::primitive_type_builder(label, Physical::BYTE_ARRAY)
+            .with_repetition(Repetition::REQUIRED)
+            .with_converted_type(ConvertedType::UTF8);
+        fields.push(Arc::new(text.build().map_err(failed)?));
+        let schema = Type::group_type_builder("observations").with_fields(fields).build().map_err(failed)?;
+        let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
+        let file = SerializedFileWriter::new(output, Arc::new(schema), Arc::new(properties)).map_err(failed)?;
+        Ok(ParquetWriter { file, numbers: vec![Vec::new(); numbers.len()], labels: Vec::new() })
+    }
+
+    fn write_group(&mut self) -> io::Result<()> {
+        let mut group = self.file.next_row_group().map_err(failed)?;
+        for values in &mut self.numbers {
+            let mut column =
+                group.next_column().map_err(failed)?.ok_or_else(|| io::Error::other("a column is missing"))?;
+            column.typed::<DoubleType>().write_batch(values, None, None).map_err(failed)?;
+            column.close().map_err(failed)?;
+            values.clear();
+        }
+        if let Some(mut column) = group.next_column().map_err(failed)? {
+            column.typed::<ByteArrayType>().write_batch(&self.labels, None, None).map_err(failed)?;
+            column.close().map_err(failed)?;
+        }
+        self.labels.clear();
+        group.close().map_err(failed)?;
+        Ok(())
+    }
+}
+
+impl<W: Write + Send> RowWriter for ParquetWriter<W> {
+    fn row(&mut self, values: &[f64], label: &str) -> io::Result<()> {
+        for (column, &value) in self.numbers.iter_mut().zip(values) {
+            column.push(value);
+        }
+        self.labels.push(ByteArray::from(label));
+        if self.labels.len() == GROUP { self.write_group() } else { Ok(()) }
+    }
+
+    fn finish(&mut self) -> io::Result<()> {
+        if !self.labels.is_empty() {
+            self.write_group()?;
+        }
+        self.file.finish().map_err(failed)?;
+        Ok(())
+    }
+}
+
+fn failed(error: ParquetError) -> io::Error {
+    io::Error::other(error)
 }

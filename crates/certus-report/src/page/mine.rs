@@ -2,9 +2,9 @@
 
 use serde_json::Value;
 
-use super::Row;
 use super::html::{Page, data, escaped, table, thinned};
-use super::read::{Malformed, Read, any, count, list, member, members, number, numbers, optional, text};
+use super::read::{Malformed, Read, any, count, list, member, members, number, numbers, optional, text, truth};
+use super::{Row, ablation};
 use crate::scale::{Axis, Plot, short};
 use crate::svg::{Anchor, Drawing, Picture};
 
@@ -17,6 +17,40 @@ struct Specification {
     observed: Bounds,
     sentence: String,
     quality: Vec<(String, Value)>,
+}
+
+/// Five quantiles of each column, or nothing where there was no row.
+type Quantiles = Vec<[f64; 5]>;
+
+/// How observations are spread: all of them, and those inside of each specification.
+struct Spread {
+    columns: Vec<String>,
+    all: Quantiles,
+    inside: Vec<Quantiles>,
+}
+
+impl Spread {
+    fn read(value: &Value) -> Read<Spread> {
+        let five = |value: &Value| {
+            let found = numbers(value)?;
+            <[f64; 5]>::try_from(found).map_err(|_| Malformed::new("expected five quantiles"))
+        };
+        let columns = member(value, "columns", |own| list(own, text))?;
+        let quantiles = |own: &Value| {
+            let found = member(own, "columns", |own| list(own, five))?;
+            match found.len() {
+                count if count == 0 || count == columns.len() => Ok(found),
+                _ => Err(Malformed::new("as many quantiles as there are columns are needed")),
+            }
+        };
+        let all = member(value, "all", quantiles)?;
+        let inside = member(value, "specifications", |own| list(own, quantiles))?;
+        Ok(Spread { all, inside, columns })
+    }
+
+    fn find(&self, own: &Quantiles, column: &str) -> Option<[f64; 5]> {
+        own.get(self.columns.iter().position(|name| name == column)?).copied()
+    }
 }
 
 fn bounds(value: &Value) -> Read<Bounds> {
@@ -76,7 +110,17 @@ pub(crate) fn section(page: &mut Page, document: &Value) -> Read<(Vec<Row>, Stri
         rows.push(cells);
     }
     html += &table("What the reference algorithms do", &head, &rows);
-    html += &picture_of(page, &name, &specifications);
+    let spread = optional(document, "spread", Spread::read)?;
+    html += &picture_of(page, &name, &specifications, spread.as_ref());
+    let observed = optional(document, "observations", |own| list(own, any))?.unwrap_or_default();
+    let mut names = Vec::new();
+    for (index, own) in observed.iter().enumerate() {
+        let place = |error: Malformed| error.within(&format!(".observations[{index}]"));
+        if member(own, "reference", truth).map_err(place)? {
+            names.push(member(own, "name", text).map_err(place)?);
+        }
+    }
+    html += &ablation::section(page, &name, document, &names)?;
     let mut summary = Vec::new();
     let networks = optional(document, "networks", |own| list(own, any))?.unwrap_or_default();
     for (index, network) in networks.iter().enumerate() {
@@ -160,7 +204,7 @@ fn joined(values: &[f64]) -> String {
 }
 
 /// Specifications down, columns across, each with its range as a bar.
-fn picture_of(page: &mut Page, name: &str, specifications: &[Specification]) -> String {
+fn picture_of(page: &mut Page, name: &str, specifications: &[Specification], spread: Option<&Spread>) -> String {
     let mut columns: Vec<&String> = Vec::new();
     for (column, _) in specifications.iter().flat_map(|own| &own.when) {
         if !columns.contains(&column) {
@@ -180,28 +224,32 @@ fn picture_of(page: &mut Page, name: &str, specifications: &[Specification]) -> 
             columns.len()
         ));
     }
-    let picture = ranges_picture(&columns, &specifications[..rows.min(MOST_ROWS)]);
+    let picture = ranges_picture(&columns, &specifications[..rows.min(MOST_ROWS)], spread);
     let label = format!("{name}: ranges of {} columns in {} specifications", columns.len(), rows);
     let figure = page.figure(
         &format!("{name} specifications"),
         &picture,
         &label,
-        "When each specification applies (dark: its condition, light: where it was observed), column by column.",
+        "When each specification applies (dark: its condition, light: where it was observed), column by column. \
+         Boxes: how the observations inside are spread, and all of them in the first row (5, 25, 50, 75, 95 %).",
     );
     html + &format!("<div class=\"figures\">{figure}</div>\n")
 }
 
-fn ranges_picture(columns: &[&String], specifications: &[Specification]) -> Picture {
+fn ranges_picture(columns: &[&String], specifications: &[Specification], spread: Option<&Spread>) -> Picture {
     let (left, top, pitch) = (34.0, 64.0, 20.0);
     let width = (480.0 - left - 12.0) / columns.len() as f64;
-    let depth = pitch * specifications.len() as f64;
+    // All observations come first.
+    let first = usize::from(spread.is_some());
+    let depth = pitch * (specifications.len() + first) as f64;
     let mut drawing = Drawing::new(480.0, top + depth + 34.0);
     let find = |bounds: &Bounds, column: &String| bounds.iter().find(|(name, _)| name == column).map(|(_, ends)| *ends);
     for (index, column) in columns.iter().enumerate() {
         let x = left + width * index as f64;
         let ends =
             specifications.iter().flat_map(|own| [find(&own.when, column), find(&own.observed, column)]).flatten();
-        let axis = Axis::around(column, ends.flat_map(|(low, high)| [low, high]));
+        let all = spread.and_then(|spread| spread.find(&spread.all, column));
+        let axis = Axis::around(column, ends.flat_map(|(low, high)| [low, high]).chain(all.into_iter().flatten()));
         let plot = Plot {
             rectangle: [x + 4.0, top, width - 8.0, depth],
             across: axis,
@@ -217,8 +265,11 @@ fn ranges_picture(columns: &[&String], specifications: &[Specification]) -> Pict
                 drawing.text(at, top + depth + 16.0, anchor, &shown);
             }
         }
+        if let Some(all) = all {
+            quantile_box(&mut drawing, &plot, top, pitch, all, &format!("all: {column}"));
+        }
         for (row, own) in specifications.iter().enumerate() {
-            let y = top + pitch * row as f64;
+            let y = top + pitch * (row + first) as f64;
             for (ends, class, inset) in
                 [(find(&own.observed, column), "bar2", 7.0), (find(&own.when, column), "bar", 5.0)]
             {
@@ -231,10 +282,29 @@ fn ranges_picture(columns: &[&String], specifications: &[Specification]) -> Pict
                     &title,
                 );
             }
+            let inside = spread.and_then(|spread| spread.find(spread.inside.get(row)?, column));
+            if let Some(inside) = inside {
+                quantile_box(&mut drawing, &plot, y, pitch, inside, &format!("{}: {column}", own.id));
+            }
         }
     }
+    if first == 1 {
+        drawing.text(left - 6.0, top + 14.0, Anchor::End, "all");
+    }
     for (row, own) in specifications.iter().enumerate() {
-        drawing.text(left - 6.0, top + pitch * row as f64 + 14.0, Anchor::End, &own.id.to_string());
+        drawing.text(left - 6.0, top + pitch * (row + first) as f64 + 14.0, Anchor::End, &own.id.to_string());
     }
     drawing.finish(None)
+}
+
+/// A line from the first to the last quantile, a box around the middle half, and the median.
+fn quantile_box(drawing: &mut Drawing, plot: &Plot, y: f64, pitch: f64, quantiles: [f64; 5], title: &str) {
+    let [least, low, middle, high, most] =
+        quantiles.map(|value| plot.x(value.clamp(plot.across.lower, plot.across.upper)));
+    let centre = y + pitch / 2.0;
+    drawing.line([least, centre, most, centre], "tick");
+    let shown: Vec<String> = quantiles.iter().map(|value| short(*value)).collect();
+    let title = format!("{title}, 5 to 95 %: {}", shown.join(", "));
+    drawing.rectangle([low, centre - 5.0, (high - low).max(1.0), 10.0], "holds edged", &title);
+    drawing.line([middle, centre - 5.0, middle, centre + 5.0], "bold");
 }

@@ -12,6 +12,7 @@
 //!
 //! Beside the results, `"states": [{"name": …, "lower": …, "upper": …}]` says where states lie.
 
+mod ablation;
 mod boxes;
 mod course;
 mod gate;

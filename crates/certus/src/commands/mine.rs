@@ -4,21 +4,20 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use certus_mine::config::Config;
-use certus_mine::layout::Layout;
 use certus_mine::observations::Faults;
 use certus_mine::quality::Quality;
-use certus_mine::question::Verdict;
 use certus_mine::sql::{Dialect, statements};
 use certus_mine::write::{certus, picture, sentence, to_json, vnnlib};
-use certus_tasks::mine::{Checked, Judged, Mine as Task, Mining, Step, mine};
+use certus_tasks::mine::verdicts::FILE_NAME;
+use certus_tasks::mine::{Checked, Mine as Task, Mining, Step, document, mine, verdict_word};
 use certus_tasks::output::write_whole;
-use serde_json::{Map, Value, json};
+use serde_json::json;
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::{Mine, SqlDialect};
 use crate::failure::Failure;
-use crate::output::{Output, json_number, short};
+use crate::output::{Output, short};
 use crate::progress::LiveLine;
 
 /// Mines, judges, verifies and writes.
@@ -34,12 +33,16 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
         search: command.search,
         networks: command.verify.clone(),
         attack: command.attack,
+        cache: cache(command),
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
     // Hours of work are not to end with a file that cannot be written.
     if let Some(path) = &command.common.output {
         drop(Output::open(Some(path))?);
+    }
+    if let Some(folder) = &command.write {
+        std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
     }
     let mut line = LiveLine::new(command.effort.quiet);
     let mining = mine(&task, &stop, |Step { doing, done, of }| {
@@ -57,7 +60,7 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
     }
     let mut output = Output::open(command.common.output.as_deref())?;
     match command.common.json {
-        true => writeln!(output, "{:#}", document(command, &mining))?,
+        true => writeln!(output, "{:#}", document(&command.verify, &mining))?,
         false => table(command, &mining, &mut output)?,
     }
     output.finish()?;
@@ -68,6 +71,12 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
     } else {
         Finding::Undecided
     })
+}
+
+/// The file of verdicts: the one that is named, or the one beside what is written.
+fn cache(command: &Mine) -> Option<PathBuf> {
+    let beside = command.write.as_ref().filter(|_| !command.verify.is_empty()).map(|folder| folder.join(FILE_NAME));
+    command.cache.clone().or(beside)
 }
 
 fn emit_sql(command: &Mine, dialect: SqlDialect) -> Result<Finding, Failure> {
@@ -87,7 +96,6 @@ fn emit_sql(command: &Mine, dialect: SqlDialect) -> Result<Finding, Failure> {
 
 /// Writes every form of the specifications.
 fn write(folder: &Path, mining: &Mining, network: Option<&PathBuf>) -> Result<(), Failure> {
-    std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
     let (layout, specifications) = (&mining.config.layout, &mining.specifications);
     let document = json!({ "name": mining.config.name, "specifications": to_json(layout, specifications) });
     write_whole(&folder.join("specifications.json"), &format!("{document:#}\n"))?;
@@ -245,20 +253,17 @@ fn quality(mining: &Mining, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn verdict_word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Holds => "holds",
-        Verdict::Violated(_) | Verdict::Crossed(..) => "violated",
-        Verdict::Open(_) => "open",
-    }
-}
-
 fn verdicts(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Failure> {
     if mining.checked.is_empty() {
         return Ok(());
     }
     let seconds = mining.verify_seconds;
-    writeln!(output, "\n  verification, {seconds:.2} s")?;
+    let remembered = mining.checked.iter().flatten().flatten().filter(|own| own.remembered).count();
+    let earlier = match remembered {
+        0 => String::new(),
+        count => format!(", {count} verdicts of earlier runs"),
+    };
+    writeln!(output, "\n  verification, {seconds:.2} s{earlier}")?;
     for (path, checked) in command.verify.iter().zip(&mining.checked) {
         let count = |word: &str| {
             checked.iter().filter(|own| own.as_ref().map_or("open", |own| verdict_word(&own.verdict)) == word).count()
@@ -322,130 +327,4 @@ fn attacks(mining: &Mining, index: usize, checked: &Checked, output: &mut Output
         writeln!(output, "       in the observation most like it, {}", references.join(", "))?;
     }
     Ok(())
-}
-
-fn document(command: &Mine, mining: &Mining) -> Value {
-    let layout = &mining.config.layout;
-    let mut specifications = to_json(layout, &mining.specifications);
-    if let Some(list) = specifications.as_array_mut() {
-        for (index, shown) in list.iter_mut().enumerate() {
-            add_figures(mining, index, shown);
-        }
-    }
-    let mined = mining.mined.as_ref().map(|mined| {
-        json!({
-            "common": mined.common, "interesting": mined.interesting, "least": mined.least, "radius": mined.radius,
-            "coverage": json_number(mined.coverage), "redundant": mining.refined.0, "merged": mining.refined.1,
-        })
-    });
-    let networks: Vec<Value> = command
-        .verify
-        .iter()
-        .zip(&mining.checked)
-        .map(|(path, checked)| {
-            let results: Vec<Value> = checked
-                .iter()
-                .enumerate()
-                .map(|(index, own)| checked_json(layout, mining, index, own.as_ref()))
-                .collect();
-            json!({ "network": path.display().to_string(), "results": results })
-        })
-        .collect();
-    json!({
-        "name": mining.config.name,
-        "mined": mined,
-        "trials": mining.trials.iter().map(trial_json).collect::<Vec<_>>(),
-        "observations": mining.judged.iter().map(|judged| judged_json(layout, judged)).collect::<Vec<_>>(),
-        "specifications": specifications,
-        "networks": networks,
-        "seconds": { "reading": json_number(mining.seconds[0]), "mining": json_number(mining.seconds[1]),
-            "verification": json_number(mining.verify_seconds) },
-    })
-}
-
-/// Figures of one specification beside what it says.
-fn add_figures(mining: &Mining, index: usize, shown: &mut Value) {
-    let Some(shown) = shown.as_object_mut() else { return };
-    if let Some(mined) = &mining.mined {
-        shown.insert("representation".to_owned(), json_number(mined.representation[index]));
-        let volume = mining.specifications[index].volume(&mining.ranges);
-        shown.insert("volume".to_owned(), json_number(volume));
-    }
-    let alone: Map<String, Value> =
-        mining.judged.iter().map(|judged| (judged.name.clone(), quality_json(&judged.alone[index]))).collect();
-    shown.insert("quality".to_owned(), alone.into());
-}
-
-fn quality_json(quality: &Quality) -> Value {
-    let confidence = quality.confidence().map_or(Value::Null, json_number);
-    json!({ "rows": quality.rows, "support": json_number(quality.support()), "confidence": confidence })
-}
-
-fn trial_json(trial: &certus_mine::search::Trial) -> Value {
-    json!({
-        "history": trial.history, "parts": trial.settings.parts, "representation": trial.settings.representation,
-        "most_outputs": trial.settings.most_outputs, "specifications": trial.specifications,
-        "coverage": json_number(trial.coverage), "score": json_number(trial.score()),
-        "train": trial.train.iter().map(quality_json).collect::<Vec<_>>(),
-        "held_out": trial.held_out.iter().map(quality_json).collect::<Vec<_>>(),
-    })
-}
-
-fn judged_json(layout: &Layout, judged: &Judged) -> Value {
-    let tally = |place: usize| {
-        let tally = &judged.tallies[place];
-        let names = layout.columns.iter().map(|column| &column.column).chain([&layout.outputs.column]);
-        let faults: Map<String, Value> = tally
-            .faults
-            .iter()
-            .zip(names)
-            .filter(|(faults, _)| faults.total() > 0)
-            .map(|(faults, name)| {
-                let own = json!({ "missing": faults.missing, "not_a_number": faults.not_a_number,
-                    "out_of_range": faults.out_of_range });
-                (name.clone(), own)
-            })
-            .collect();
-        json!({ "rows": tally.rows, "used": tally.used, "faults": faults, "quality": quality_json(&judged.quality[place]),
-            "baseline": judged.baseline.as_ref().map(|baseline| quality_json(&baseline[place])) })
-    };
-    json!({ "name": judged.name, "reference": judged.is_reference, "train": tally(0), "test": tally(1) })
-}
-
-fn checked_json(layout: &Layout, mining: &Mining, index: usize, checked: Option<&Checked>) -> Value {
-    let Some(checked) = checked else { return json!({ "specification": index + 1, "verdict": "open" }) };
-    let numbers = |values: &[f64]| -> Value { values.iter().map(|&value| json_number(value)).collect() };
-    let mut shown = Map::new();
-    shown.insert("specification".to_owned(), (index + 1).into());
-    shown.insert("verdict".to_owned(), verdict_word(&checked.verdict).into());
-    match &checked.verdict {
-        Verdict::Violated(witness) => {
-            shown.insert("input".to_owned(), numbers(&witness.inputs));
-            shown.insert("output".to_owned(), witness.outputs.iter().map(|&y| json_number(y.into())).collect());
-        }
-        Verdict::Crossed(below, above) => {
-            shown.insert("between".to_owned(), json!([numbers(below), numbers(above)]));
-        }
-        Verdict::Open(reason) => {
-            shown.insert("reason".to_owned(), format!("{reason:?}").to_lowercase().into());
-        }
-        Verdict::Holds => {}
-    }
-    shown.insert("seconds".to_owned(), json_number(checked.seconds));
-    let attacks = checked.attacks.iter().map(|(attack, nearest)| {
-        let references: Map<String, Value> = mining
-            .config
-            .references
-            .iter()
-            .zip(nearest)
-            .map(|(source, nearest)| {
-                let label = nearest.as_ref().map(|nearest| layout.outputs.labels[nearest.label].clone());
-                (source.name.clone(), label.into())
-            })
-            .collect();
-        json!({ "decided": layout.outputs.labels[attack.label], "input": numbers(&attack.witness.inputs),
-            "references": references })
-    });
-    shown.insert("attacks".to_owned(), attacks.collect());
-    Value::Object(shown)
 }

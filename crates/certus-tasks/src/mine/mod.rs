@@ -1,23 +1,29 @@
 //! From observations to specifications to verdicts.
 
+mod document;
+pub mod verdicts;
+mod verification;
+
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use certus_graph::import::load_network;
-use certus_mine::attack::{Attack, Nearest, attack, nearest};
-use certus_mine::config::Config;
+use certus_mine::attack::{Attack, Nearest, nearest};
+use certus_mine::config::{Config, Settings};
 use certus_mine::mining::{Mined, mine as mine_regions};
 use certus_mine::observations::{Rows, Tally, read_all};
 use certus_mine::partition::Partition;
-use certus_mine::quality::{Quality, measure, observe};
+use certus_mine::quality::{Quality, measure, measure_and, observe};
 use certus_mine::question::{Network, Verdict};
 use certus_mine::refine::refine;
 use certus_mine::search::{Trial, search};
+use certus_mine::spread::{Sample, Spread};
 use certus_mine::write::from_json;
 use certus_mine::{MineError, Specification, regions};
-use certus_solver::{Budget, UnknownReason};
+
+pub use document::{document, verdict_word};
 
 use crate::Effort;
 use crate::failure::Failure;
@@ -40,6 +46,8 @@ pub struct Mine {
     pub networks: Vec<PathBuf>,
     /// Whether to look for the most extreme violations.
     pub attack: bool,
+    /// A file of verdicts of earlier runs: what it knows is not asked again, what is found out is added.
+    pub cache: Option<PathBuf>,
     /// How much work it is worth.
     pub effort: Effort,
 }
@@ -84,6 +92,8 @@ pub struct Checked {
     pub seconds: f64,
     /// The most extreme violations, each with what the references did in the observation most like it.
     pub attacks: Vec<Compared>,
+    /// Whether an earlier run found it out.
+    pub remembered: bool,
 }
 
 /// What came out.
@@ -91,6 +101,8 @@ pub struct Checked {
 pub struct Mining {
     /// The configuration, with the settings that were used.
     pub config: Config,
+    /// The settings before a search chose others, and how much history they had.
+    pub configured: (Settings, Option<usize>),
     /// The trials of a search, the best first.
     pub trials: Vec<Trial>,
     /// What mining found; none if specifications were given.
@@ -103,6 +115,8 @@ pub struct Mining {
     pub specifications: Vec<Specification>,
     /// How well they fit; empty where only statistics were given.
     pub judged: Vec<Judged>,
+    /// How the rows of all references are spread, and those to which each specification applies.
+    pub spreads: Option<(Spread, Vec<Spread>)>,
     /// Rows that lie in no cell, per reference.
     pub outside: Vec<u64>,
     /// Seconds from rows to specifications: reading, and mining itself.
@@ -155,6 +169,10 @@ fn say(step: &Mutex<Step>, doing: &'static str, of: usize) {
 fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Failure> {
     let mut config = Config::read(&task.config)?;
     let networks: Vec<(Network, &Path)> = load_networks(task, &config)?;
+    if let Some(path) = &task.cache {
+        // Before the work, not after it.
+        verdicts::Verdicts::read(path)?;
+    }
     let threads = task.effort.threads();
     let started = Instant::now();
     say(step, "reading", 0);
@@ -164,6 +182,7 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
     let mut test = if from_rows { read_all(&config.references, |own| &own.test, &config.layout)? } else { Vec::new() };
     let reading = started.elapsed().as_secs_f64();
 
+    let configured = (config.settings.clone(), config.layout.history());
     let mut trials = Vec::new();
     if task.search {
         say(step, "searching for settings", 0);
@@ -186,7 +205,9 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
     let started = Instant::now();
     let layout = config.layout.clone();
     let mut mining = Mining {
+        configured,
         trials,
+        spreads: None,
         mined: None,
         refined: (0, 0),
         ranges: Vec::new(),
@@ -236,7 +257,9 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
         judge(task, &mut mining, &mut train, &mut test)?;
     }
     let started = Instant::now();
-    verify(task, &networks, &mut mining, &mut train, stop, step)?;
+    let specifications = mining.specifications.clone();
+    mining.checked = verification::verify(task, &networks, &layout, &specifications, stop, step)?;
+    compare(&mut mining, &specifications, &mut train)?;
     mining.verify_seconds = started.elapsed().as_secs_f64();
     Ok(mining)
 }
@@ -269,8 +292,15 @@ fn judge(task: &Mine, mining: &mut Mining, train: &mut [Rows], test: &mut [Rows]
     let mut other_tests = read_all(&sources, |own| &own.test, &layout)?;
     let references = train.iter_mut().zip(test).map(|pair| (true, pair));
     let judged = others.iter_mut().zip(&mut other_tests).map(|pair| (false, pair));
+    let mut all = Sample::of(&layout.mined());
+    let mut inside = vec![all.clone(); mining.specifications.len()];
     for (is_reference, (train, test)) in references.chain(judged) {
-        let (first, alone) = measure(&mining.specifications, &layout, train)?;
+        let (first, alone) = measure_and(&mining.specifications, &layout, train, &mut |values, applying| {
+            if is_reference {
+                all.add(values);
+                applying.iter().for_each(|&place| inside[place].add(values));
+            }
+        })?;
         let (second, _) = measure(&mining.specifications, &layout, test)?;
         let baseline = match &baseline {
             Some(own) => Some([measure(own, &layout, train)?.0, measure(own, &layout, test)?.0]),
@@ -285,88 +315,8 @@ fn judge(task: &Mine, mining: &mut Mining, train: &mut [Rows], test: &mut [Rows]
             baseline,
         });
     }
+    mining.spreads = Some((all.spread(), inside.iter().map(Sample::spread).collect()));
     Ok(())
-}
-
-/// A question, by its network and specification, and its answer.
-type Answered = ((usize, usize), Result<Checked, MineError>);
-
-/// Parts that each question may bound in the first round, on one thread beside others; what is left then gets all
-/// threads, one question after the other, and so many times as much each round.
-const FIRST_ROUND: u64 = 1024;
-const LONGER_ROUNDS: u64 = 8;
-
-fn verify(
-    task: &Mine,
-    networks: &[(Network, &Path)],
-    mining: &mut Mining,
-    train: &mut [Rows],
-    stop: &AtomicBool,
-    step: &Mutex<Step>,
-) -> Result<(), Failure> {
-    let specifications = mining.specifications.clone();
-    let layout = mining.config.layout.clone();
-    mining.checked = vec![vec![None; specifications.len()]; networks.len()];
-    let mut waiting: Vec<(usize, usize)> =
-        (0..networks.len()).flat_map(|net| (0..specifications.len()).map(move |own| (net, own))).collect();
-    say(step, "verifying", waiting.len());
-    let threads = task.effort.threads();
-    let mut budget = Budget {
-        deadline: task.effort.deadline,
-        stop: Some(stop),
-        threads: 1,
-        seed: task.effort.seed,
-        memory: task.effort.memory / threads.max(1),
-        boxes: FIRST_ROUND,
-        certify: false,
-    };
-    let ask = |&(net, own): &(usize, usize), budget: &Budget<'_>| -> Result<Checked, MineError> {
-        let started = Instant::now();
-        let (network, specification) = (&networks[net].0, &specifications[own]);
-        let verdict = network.verify(&layout, specification, budget, &mut |_| {})?;
-        let violated = matches!(verdict, Verdict::Violated(_) | Verdict::Crossed(..));
-        let attacks = match task.attack && violated {
-            true => attack(network, &layout, specification, budget)?,
-            false => Vec::new(),
-        };
-        let attacks = attacks.into_iter().map(|found| (found, Vec::new())).collect();
-        Ok(Checked { verdict, seconds: started.elapsed().as_secs_f64(), attacks })
-    };
-    let mut spent = vec![vec![0.0; specifications.len()]; networks.len()];
-    while !waiting.is_empty() {
-        let next = AtomicUsize::new(0);
-        let found: Mutex<Vec<Answered>> = Mutex::default();
-        let side_by_side = if budget.threads == 1 { threads } else { 1 };
-        std::thread::scope(|scope| {
-            for _ in 0..side_by_side {
-                scope.spawn(|| {
-                    while let Some(question) = waiting.get(next.fetch_add(1, Ordering::Relaxed)) {
-                        let answer = ask(question, &budget);
-                        let decided = answer.as_ref().is_ok_and(|own| !matches!(own.verdict, Verdict::Open(_)));
-                        if decided {
-                            step.lock().unwrap_or_else(PoisonError::into_inner).done += 1;
-                        }
-                        found.lock().unwrap_or_else(PoisonError::into_inner).push((*question, answer));
-                    }
-                });
-            }
-        });
-        waiting.clear();
-        for ((net, own), answer) in found.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            let place = || format!("{}: specification {}", networks[net].1.display(), own + 1);
-            let mut answer = answer.map_err(|error| Failure::message(format!("{}: {error}", place())))?;
-            spent[net][own] += answer.seconds;
-            answer.seconds = spent[net][own];
-            if matches!(answer.verdict, Verdict::Open(UnknownReason::Boxes)) {
-                waiting.push((net, own));
-            }
-            mining.checked[net][own] = Some(answer);
-        }
-        waiting.sort_unstable();
-        (budget.threads, budget.memory) = (threads.max(2), task.effort.memory);
-        budget.boxes = budget.boxes.saturating_mul(LONGER_ROUNDS);
-    }
-    compare(mining, &specifications, train)
 }
 
 /// Puts what the references did next to each attack.

@@ -32,10 +32,10 @@ pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], steps: usize, lea
             let points: Vec<Vec<f64>> = chunk.iter().map(|(state, ..)| abstraction.with_middles(state)).collect();
             let results = abstraction.sampled_steps(&points);
             let probabilities = abstraction.sampled_probabilities(&points);
-            for (((_, weight, root), (next, goal)), p) in chunk.iter().zip(results).zip(probabilities) {
-                if goal {
+            for (((_, weight, root), (next, goal, stay)), p) in chunk.iter().zip(results).zip(probabilities) {
+                if goal || (abstraction.weak() && stay && step == steps) {
                     found[*root] += weight;
-                } else if step < steps {
+                } else if stay && step < steps {
                     let first = after.len();
                     for (state, p) in next.into_iter().zip(p) {
                         match after[first..].iter_mut().find(|(other, ..)| *other == state) {
@@ -163,6 +163,10 @@ pub fn exact(
                 }
             }
             if step == steps {
+                if abstraction.weak() {
+                    certain = add_down(certain, branch.lower);
+                    possible = add_up(possible, branch.upper);
+                }
                 continue;
             }
             let values =

@@ -14,7 +14,6 @@ mod check;
 pub mod domain;
 pub mod engine;
 pub mod imdp;
-pub mod picture;
 
 /// The engine's name.
 pub const NAME: &str = "imdp";

@@ -6,6 +6,8 @@ use std::time::Instant;
 
 use certus_lang::system::{Property, PropertyKind, System};
 use certus_prob::{Budget, Cell, Options, Outcome, Standing, check};
+use certus_report::Picture;
+use certus_report::heat::{self, Heat, Part};
 use certus_sim::element_names;
 use serde_json::{Map, Value, json};
 
@@ -176,6 +178,18 @@ pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)], c
         Value::Object(shown)
     };
     json!({"system": system.name, "results": results.iter().enumerate().map(result).collect::<Vec<_>>()})
+}
+
+/// The cells of the initial states in the colours of their bounds, over two elements of the state.
+pub fn map(system: &System, title: &str, outcome: &Outcome, axes: (usize, usize)) -> Result<Picture, String> {
+    let names = state_names(system);
+    let (x, y) = axes;
+    let (Some(across), Some(up)) = (names.get(x), names.get(y)) else {
+        return Err(format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len()));
+    };
+    let part = |cell: &Cell| Part { corners: cell.region.shadow(axes), value: cell.upper };
+    let parts = outcome.cells.iter().map(part).collect();
+    Ok(heat::draw(&Heat { title: title.to_owned(), names: [across.clone(), up.clone()], parts }))
 }
 
 /// What every bound is relative to, in words.

@@ -569,7 +569,7 @@ pub struct Prob {
     #[arg(long = "network", value_name = "NAME=FILE", value_parser = parse_network)]
     pub networks: Vec<(String, PathBuf)>,
 
-    /// Draws the cells of the initial set with their bounds, for one property, as SVG
+    /// Draws the cells of the initial set with their bounds, for one property: as PNG if the name ends so, else as SVG
     #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
 

@@ -115,7 +115,10 @@ fn one_unfolding_leaves_its_model_and_its_map() {
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
     let upper = document["results"][0]["probability"]["upper"].as_f64().unwrap();
     let picture = std::fs::read_to_string(&map).unwrap();
-    assert!(picture.starts_with("<svg") && picture.matches("<polygon").count() == 16);
+    assert!(picture.starts_with("<svg") && picture.matches("class=\"cell\"").count() == 16);
+    let pixels = folder.file("car.png");
+    assert_eq!(certus(&["prob", CAR, "worst", "--method", "unfold", "--map", &pixels]).code, 3);
+    assert_eq!(&std::fs::read(&pixels).unwrap()[1..4], b"PNG");
     // The model that was written gives the same bound.
     let again = certus(&["mdp", &model, "Pmaxmax=? [ F<=7 \"goal\" ]", "--json"]);
     assert_eq!(again.code, 0, "{}", again.stderr);

@@ -4,7 +4,6 @@ use std::io::{IsTerminal, Write, stderr};
 
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
-use certus_prob::picture::{Caption, heat_map};
 use certus_prob::{Domain, Method, Options, Outcome, Standing};
 use certus_tasks::prob::{self, Bounded, Where, document, state_names};
 use certus_tasks::{Effort, Loading};
@@ -93,16 +92,12 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
 /// The picture and the model, where they are wanted.
 fn files(command: &Prob, system: &System, place: usize, outcome: &Outcome) -> Result<(), Failure> {
     if let Some(path) = &command.map {
-        let names = state_names(system);
-        let (x, y) = command.axes;
-        if x.max(y) >= names.len() {
-            let message =
-                format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len());
-            return Err(Failure::message(message));
-        }
         let title = format!("{}: {}{}", system.name, system.properties[place].name, within(outcome));
-        let caption = Caption { title: &title, names: &names, axes: command.axes };
-        write_whole(path, &heat_map(&outcome.cells, &caption))?;
+        let picture = prob::map(system, &title, outcome, command.axes).map_err(Failure::message)?;
+        match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+            true => write_whole(path, &picture.png())?,
+            false => write_whole(path, &picture.standalone())?,
+        }
     }
     if let (Some(path), Some(model)) = (&command.model, &outcome.model) {
         super::mdp::write_model(path, model)?;

@@ -40,12 +40,12 @@ impl Partition<'_> {
             })
             .collect();
         let beyond = place;
-        let mut goal = vec![false; beyond + 1];
-        goal[beyond] = true;
+        let mut goal: Vec<bool> = self.states.iter().map(|state| !matches!(state, State::Parts(_))).collect();
+        goal.resize(beyond, false);
+        goal.push(true);
         let mut builder = Builder::new();
         for cell in 0..cells {
             builder.state();
-            goal[cell] = !matches!(self.states[cell], State::Parts(_));
             for part in self.links.cells[cell] as usize..self.links.cells[cell + 1] as usize {
                 let places = self.links.parts[part] as usize..self.links.parts[part + 1] as usize;
                 let moves: Vec<(usize, f64, f64)> = places

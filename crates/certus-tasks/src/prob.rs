@@ -43,6 +43,9 @@ pub struct Bounded {
 /// How an interval narrowed: seconds since the property was begun, lower end, upper end.
 pub type Course = Vec<(f64, f64, f64)>;
 
+/// What is said of a property that was not come to in time.
+pub const LATE: &str = "the time was over before anything was known";
+
 /// Points that a course keeps.
 const MOST_POINTS: usize = 500;
 
@@ -99,7 +102,7 @@ pub fn prob(task: &Prob, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -
     let mut results = std::mem::take(&mut known.results);
     let missing: Vec<usize> = known.properties.iter().skip(results.len()).copied().collect();
     for property in missing {
-        results.push((property, Err("the time was over before anything was known".to_owned())));
+        results.push((property, Err(LATE.to_owned())));
     }
     let mut courses = std::mem::take(&mut known.courses);
     courses.resize(results.len(), Course::new());

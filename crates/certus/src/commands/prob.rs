@@ -120,6 +120,7 @@ pub(super) fn so_far(standing: Standing) -> String {
 
 fn finding(results: &[(usize, Result<Outcome, String>)]) -> Finding {
     let own = |outcome: &Result<Outcome, String>| match outcome {
+        Err(message) if message == prob::LATE => Finding::Undecided,
         Err(_) => Finding::ModelError,
         Ok(Outcome { holds: Some(false), .. }) => Finding::Violated,
         Ok(Outcome { holds: Some(true), .. }) => Finding::Good,

@@ -113,9 +113,9 @@ pub fn partition(
     let mut stuck = Stuck::default();
     while own.reach(budget) {
         match steps {
-            Some(steps) => own.iterate(steps),
+            Some(steps) if !own.iterate(steps, budget) => break,
             None if !own.iterate_endlessly(budget) => break,
-            None => {}
+            _ => {}
         }
         standing.cells = own.tree.cells.len();
         let cells = own.initial_cells();
@@ -307,7 +307,10 @@ impl<'a> Partition<'a> {
                     break;
                 }
                 let mut after = Vec::new();
-                for &cell in &layer {
+                for (place, &cell) in layer.iter().enumerate() {
+                    if place % 256 == 0 && budget.stopped() {
+                        return false;
+                    }
                     let parts = match &self.states[cell as usize] {
                         State::Parts(parts) => parts.clone(),
                         State::Left => {
@@ -384,13 +387,16 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// All values, step by step.
-    fn iterate(&mut self, steps: usize) {
+    /// All values, step by step. False when stopped on the way.
+    fn iterate(&mut self, steps: usize, budget: &Budget<'_>) -> bool {
         let cells = self.tree.cells.len();
         let fixed: Vec<Option<f64>> = (0..cells).map(|cell| self.fixed(cell)).collect();
         let mut values: Vec<Vec<f64>> = vec![(0..cells).map(|cell| self.last(cell)).collect()];
         let mut scratch = Vec::new();
         for step in 1..=steps {
+            if budget.stopped() {
+                return false;
+            }
             let before = &values[step - 1];
             let mut now = vec![0.0; cells];
             for cell in 0..cells {
@@ -404,6 +410,7 @@ impl<'a> Partition<'a> {
             values.push(now);
         }
         self.values = values;
+        true
     }
 
     fn image(&self, link: &Link, values: &[f64]) -> (f64, u32) {

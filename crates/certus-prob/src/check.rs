@@ -419,13 +419,22 @@ impl Setting<'_> {
             }
             Some(Method::Automatic) => {}
         }
+        let narrow =
+            |outcome: &Outcome| outcome.upper <= (outcome.lower + aim.gap).max(outcome.lower * (1.0 + aim.share));
+        let admitted = bound.is_some_and(|bound| bound.admits(outcome.upper));
+        if !violated && !admitted && !narrow(&outcome) && !endless_stay {
+            let points = concrete::suspects(&outcome.cells, budget.seed);
+            if let Some((state, value)) = concrete::best_of(abstraction, points, &accept, looked, lower, &stopped) {
+                (outcome.lower, outcome.start) = (value, Some(state));
+            }
+        }
         outcome.upper = outcome.upper.max(outcome.lower);
         outcome.holds = match bound {
-            Some(_) if violated => Some(false),
+            Some(bound) if bound.refuted_by(outcome.lower) => Some(false),
             Some(bound) if bound.admits(outcome.upper) => Some(true),
             _ => None,
         };
-        outcome.narrow = outcome.upper <= (lower + aim.gap).max(lower * (1.0 + aim.share));
+        outcome.narrow = narrow(&outcome);
         outcome
     }
 }

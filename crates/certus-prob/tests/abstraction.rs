@@ -245,6 +245,26 @@ fn sampled_start_states_stay_below_their_cells() {
     }
 }
 
+/// Where the probability jumps at a thin part of the start states, the cells lead to it.
+#[test]
+fn thin_parts_with_a_large_probability_are_found() {
+    let system = inline(
+        "system needle
+chance c of { hit: 0.5, miss: 0.5 }
+state x in [-1, 5]
+define thin = x in [0.70312, 0.70313]
+next x = if thin then match c { hit: 3, miss: 0 } else 0
+init x in [0, 1]
+property worst = Pmax=? [ F<=2 x >= 2.5 ]
+property rare = P<=0.4 [ F<=2 x >= 2.5 ]
+",
+    );
+    let found = outcome(&system, 0, &Options { method: Method::Search { containment: false }, ..Options::default() });
+    assert!(found.narrow && (found.lower - 0.5).abs() < 1e-9, "{} {}", found.lower, found.upper);
+    assert!(found.start.is_some_and(|start| (0.70312..=0.70313).contains(&start[0])));
+    assert_eq!(outcome(&system, 1, &Options::default()).holds, Some(false));
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bounds_on_any_number_of_threads() {
     let system = zoo("stopping_car");

@@ -190,9 +190,6 @@ pub fn map(system: &System, title: &str, outcome: &Outcome, axes: (usize, usize)
     let (Some(across), Some(up)) = (names.get(x), names.get(y)) else {
         return Err(format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len()));
     };
-    if x == y {
-        return Err(format!("--axes {x},{y}: a map needs two different ones"));
-    }
     let part = |cell: &Cell| Part { corners: cell.region.shadow(axes), value: cell.upper };
     let parts = outcome.cells.iter().map(part).collect();
     Ok(heat::draw(&Heat { title: title.to_owned(), names: [across.clone(), up.clone()], parts }))

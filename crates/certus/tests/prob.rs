@@ -138,7 +138,7 @@ fn bad_questions_name_the_way_out() {
     assert!(message(&["prob", "zoo/toy/toy.certus", "below_ten"]).contains("it is no probability"));
     let map = Folder::new("prob-axes").file("map.svg");
     let drawn = |axes: &str| message(&["prob", CAR, "worst", "-k", "1", "--map", &map, "--axes", axes]);
-    assert!(drawn("0,0").contains("two different ones") && drawn("0,2").contains("has 2 state variables"));
+    assert!(drawn("0,0").contains("two different numbers") && drawn("0,2").contains("has 2 state variables"));
     assert!(message(&["prob", CAR, "worst", "--model", "m.drn"]).contains("--method unfold"));
     assert!(
         message(&["prob", CAR, "worst", "--direction", "1,2,3"])

@@ -39,7 +39,7 @@ impl Engine {
     /// Why the engine cannot take a property, if it cannot.
     pub fn refuses(self, system: &System, property: &Property) -> Option<String> {
         if let PropertyKind::Probability { .. } = property.kind {
-            return Some(format!("{} asks for a probability", property.name));
+            return Some(format!("{} asks for a probability: --engine imdp bounds it", property.name));
         }
         match self {
             Engine::Auto | Engine::Bmc => None,

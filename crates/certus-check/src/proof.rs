@@ -141,7 +141,10 @@ pub fn formula_of(property: &Property) -> Result<&Ltl, CheckError> {
     match &property.kind {
         PropertyKind::Ltl(formula) => Ok(formula),
         PropertyKind::Probability { .. } => {
-            let message = format!("{} asks for a probability; this engine decides what every run does", property.name);
+            let message = format!(
+                "{} asks for a probability, and this engine decides what every run does: --engine imdp bounds it",
+                property.name
+            );
             Err(CheckError::Unsupported(message))
         }
     }

@@ -98,7 +98,10 @@ pub fn check(
     watch: &mut dyn FnMut(Standing),
 ) -> Result<(Outcome, Report), CheckError> {
     let PropertyKind::Ltl(formula) = &property.kind else {
-        return Err(CheckError::Unsupported(format!("{} asks for a probability", property.name)));
+        return Err(CheckError::Unsupported(format!(
+            "{} asks for a probability: --engine imdp bounds it",
+            property.name
+        )));
     };
     let unsupported = CheckError::Unsupported;
     let widths = if options.widths.is_empty() { suggested_widths(system) } else { options.widths.clone() };

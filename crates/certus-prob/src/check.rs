@@ -93,20 +93,24 @@ impl Default for Options {
 /// What was found out.
 #[derive(Clone, Debug)]
 pub struct Outcome {
-    /// A lower end of the worst case's probability: of the largest one over the initial states, or of the smallest for `G`.
+    /// A lower end of the worst case's probability: of the largest one over the initial states, or of the smallest where the property asks for no less than
+    /// something.
     pub lower: f64,
     /// An upper end of it.
     pub upper: f64,
+    /// Whether the property asks for a verdict, not for a number.
+    pub asks: bool,
     /// Whether the property holds, where it asks that and the interval allows to say.
     pub holds: Option<bool>,
     /// Whether the interval is as narrow as was asked for.
     pub narrow: bool,
-    /// The start state from which the bound that `lower` (for `G`: `upper`) states is attained.
+    /// The start state from which the bound that `lower` (where the smallest is asked for: `upper`) states is attained.
     pub start: Option<Vec<f64>>,
-    /// Cells that cover the initial states, each with a bound of the probability of reaching the goal.
+    /// Cells that cover the initial states, each with an upper bound of the probability of what should be rare: of the formula, or of its
+    /// negation where the property asks for no less than something.
     pub cells: Vec<Cell>,
-    /// How many steps.
-    pub steps: usize,
+    /// How many steps; none for any number.
+    pub steps: Option<usize>,
     /// Regions or cells that were bounded.
     pub regions: usize,
     /// Regions that were merged with others.
@@ -135,12 +139,12 @@ struct Threshold {
 }
 
 impl Threshold {
-    fn new(number: f64, complement: bool, strict: bool) -> Option<Threshold> {
+    fn new(number: f64, complement: bool, strict: bool) -> Threshold {
         let (below, above) = match complement {
             false => (number, number),
             true => (certus_graph::interval::sub_down(1.0, number), certus_graph::interval::sub_up(1.0, number)),
         };
-        Some(Threshold { below, above, strict })
+        Threshold { below, above, strict }
     }
 
     /// Whether no probability up to this one exceeds it.
@@ -154,28 +158,33 @@ impl Threshold {
     }
 }
 
-fn threshold(query: ProbabilityQuery, quantifier: Quantifier, complement: bool) -> Result<Option<Threshold>, String> {
-    let upwards = "a bound from below over all initial states is not supported: ask for `P<=p`, `P<p` or `Pmax=?` of \
-                   F and U, or for `P>=p`, `P>p` or `Pmin=?` of G";
-    match (query, complement) {
-        (ProbabilityQuery::Bound(BoundOp::LessEqual, p), false) => Ok(Threshold::new(p, false, false)),
-        (ProbabilityQuery::Bound(BoundOp::Less, p), false) => Ok(Threshold::new(p, false, true)),
-        (ProbabilityQuery::Bound(BoundOp::GreaterEqual, p), true) => Ok(Threshold::new(p, true, false)),
-        (ProbabilityQuery::Bound(BoundOp::Greater, p), true) => Ok(Threshold::new(p, true, true)),
-        (ProbabilityQuery::Bound(..), _) => Err(upwards.to_owned()),
-        (ProbabilityQuery::Value, false) if quantifier != Quantifier::Min => Ok(None),
-        (ProbabilityQuery::Value, true) if quantifier != Quantifier::Max => Ok(None),
-        (ProbabilityQuery::Value, _) => Err(upwards.to_owned()),
-    }
-}
-
-/// Whether this engine can take a property; the reason if not.
-pub fn can_check(system: &System, property: &Property, steps: Option<usize>) -> Result<(), String> {
+/// What a property asks: the task whose probability is bounded from above, and what that must not exceed.
+fn question(system: &System, property: &Property, steps: Option<usize>) -> Result<(Task, Option<Threshold>), String> {
     let PropertyKind::Probability { query, quantifier, path } = &property.kind else {
         return Err("it is no probability: write `P<=p [ F<=k φ ]` or `Pmax=? [ F<=k φ ]`".to_owned());
     };
     let task = Task::of(system, path, steps)?;
-    threshold(*query, *quantifier, task.complement).map(|_| ())
+    // A probability that may not be small is that of a complement which may not be large.
+    let complement = match (query, quantifier) {
+        (ProbabilityQuery::Bound(BoundOp::LessEqual | BoundOp::Less, _), _) => false,
+        (ProbabilityQuery::Bound(BoundOp::GreaterEqual | BoundOp::Greater, _), _) => true,
+        (ProbabilityQuery::Value, Quantifier::Max) => false,
+        (ProbabilityQuery::Value, Quantifier::Min) => true,
+        (ProbabilityQuery::Value, Quantifier::None) => task.complement,
+    };
+    let task = if task.complement == complement { task } else { task.opposite() };
+    let threshold = match query {
+        ProbabilityQuery::Bound(op, p) => {
+            Some(Threshold::new(*p, complement, matches!(op, BoundOp::Less | BoundOp::Greater)))
+        }
+        ProbabilityQuery::Value => None,
+    };
+    Ok((task, threshold))
+}
+
+/// Whether this engine can take a property; the reason if not.
+pub fn can_check(system: &System, property: &Property, steps: Option<usize>) -> Result<(), String> {
+    question(system, property, steps).map(|_| ())
 }
 
 /// The initial states: a region that holds them all, and whether a state is one for certain.
@@ -245,110 +254,189 @@ pub fn check(
     watch: &mut dyn FnMut(Standing),
 ) -> Result<Outcome, String> {
     let started = Instant::now();
-    can_check(system, property, options.steps)?;
     if options.spread.is_some_and(|spread| !(0.0..=1.0).contains(&spread)) {
         return Err("the spread of a probability is a number from 0 to 1".to_owned());
     }
     if options.shortest.is_nan() || options.shortest <= 0.0 {
         return Err("the shortest width of a cut is a positive number".to_owned());
     }
-    let PropertyKind::Probability { query, quantifier, path } = &property.kind else {
-        return Err("it is no probability".to_owned());
-    };
-    let task = Task::of(system, path, options.steps)?;
-    let bound = threshold(*query, *quantifier, task.complement)?;
+    let (task, bound) = question(system, property, options.steps)?;
+    let endless = task.steps.is_none() && !task.weak;
+    if endless && matches!(options.method, Method::Unfold { .. } | Method::Search { .. }) {
+        let message = "without a bound on the steps only the partition gives a bound: add one (`F<=k`, or -k), or leave \
+                       the method out";
+        return Err(message.to_owned());
+    }
     let abstraction = abstraction(system, &task, options, budget.seed)?;
     let initial = initial_states(system, abstraction.template())?;
-    let stopped = || budget.stopped();
-    let mut lower = 0.0;
-    let mut start = None;
-    let accept = |state: &[f64]| is_initial(system, state);
-    if let Some((state, _)) = concrete::worst_start(&abstraction, &initial, &accept, task.steps, budget.seed, &stopped)
-        && let Some(range) = concrete::exact(&abstraction, &state, task.steps, 1e-13, &stopped)
-    {
-        lower = range.lo;
-        start = Some(state);
-    }
-    let violated = bound.is_some_and(|bound| bound.refuted_by(lower));
-    let enough = bound.map_or(0.0, |bound| if bound.strict { bound.below.next_down() } else { bound.below });
-    let aim = Aim { enough, gap: options.gap, share: options.share, most_cells: options.most };
-    let refining = options.spread.map(|spread| Refining {
-        spread,
-        shortest: options.shortest,
-        samples: options.samples,
-        seed: budget.seed,
-    });
-    let unfolding =
-        |containment: bool| Unfolding { steps: task.steps, refining, containment, most_regions: options.most };
-    let regions = grid(&initial, options.grid.max(1));
-    let mut outcome = Outcome {
-        lower,
-        upper: 1.0,
-        holds: None,
-        narrow: false,
-        start,
-        cells: vec![Cell { region: initial.clone(), upper: 1.0 }],
-        steps: task.steps,
-        regions: 0,
-        contained: 0,
-        model: None,
-        method: String::new(),
-        left_range: false,
-        stopped: false,
-        seconds: 0.0,
+    let setting = Setting { system, task: &task, bound, abstraction: &abstraction, initial: &initial, options, budget };
+    let complement = task.complement;
+    // What is seen on the way is the probability that the property speaks of, too.
+    let mut told = |own: Standing| {
+        let (lower, upper) = if complement { opposite(own.lower, own.upper) } else { (own.lower, own.upper) };
+        watch(Standing { lower, upper, ..own });
     };
-    let method = if violated {
-        None
-    } else {
-        Some(chosen(&abstraction, &initial, outcome.start.as_deref(), options, &task, budget))
+    let mut outcome = match task.steps {
+        Some(steps) => setting.within(Some(steps), steps, &mut told),
+        None if endless => setting.within(None, LOOKED_AT, &mut told),
+        None => setting.growing(&mut told),
     };
-    let template = abstraction.template().name().to_owned();
-    match method {
-        None => outcome.method = "a concrete start state".to_owned(),
-        Some(Method::Unfold { containment }) => {
-            let mut tell = |_: usize, regions: usize| watch(Standing { regions, lower, upper: 1.0, cells: 1 });
-            let merged = if containment { ", merging" } else { "" };
-            outcome.method = format!("unfolding with the {template} domain{merged}");
-            if let Some(found) = unfold(&abstraction, &regions, &unfolding(containment), budget, &mut tell) {
-                outcome.upper = found.upper.iter().copied().fold(0.0, f64::max);
-                let cells = regions.iter().zip(&found.upper);
-                outcome.cells = cells.map(|(region, &upper)| Cell { region: region.clone(), upper }).collect();
-                (outcome.regions, outcome.contained) = (found.regions.len(), found.contained);
-                outcome.left_range = found.left_range;
-                outcome.model = Some(found.model);
-            }
-        }
-        Some(Method::Partition) => {
-            outcome.method = format!("a partition with the {template} domain");
-            let found = partition(&abstraction, &initial, lower, task.steps, &aim, budget, watch);
-            (outcome.upper, outcome.cells, outcome.regions) =
-                (found.standing.upper, found.cells, found.standing.regions);
-            outcome.left_range = found.left_range;
-        }
-        Some(Method::Search { containment }) => {
-            let merged = if containment { ", merging" } else { "" };
-            outcome.method = format!("unfoldings of start cells with the {template} domain{merged}");
-            let found = search(&abstraction, &regions, lower, &unfolding(containment), &aim, budget, watch);
-            (outcome.upper, outcome.cells, outcome.regions) =
-                (found.standing.upper, found.cells, found.standing.regions);
-            outcome.left_range = found.left_range;
-        }
-        Some(Method::Automatic) => {}
-    }
-    outcome.upper = outcome.upper.max(outcome.lower);
-    outcome.holds = match bound {
-        Some(_) if violated => Some(false),
-        Some(bound) if bound.admits(outcome.upper) => Some(true),
-        _ => None,
-    };
-    outcome.narrow = outcome.upper <= (lower + aim.gap).max(lower * (1.0 + aim.share));
+    outcome.steps = task.steps;
     outcome.stopped = budget.stopped();
-    if task.complement {
-        (outcome.lower, outcome.upper) =
-            (certus_graph::interval::sub_down(1.0, outcome.upper), certus_graph::interval::sub_up(1.0, outcome.lower));
+    if complement {
+        (outcome.lower, outcome.upper) = opposite(outcome.lower, outcome.upper);
     }
     outcome.seconds = started.elapsed().as_secs_f64();
     Ok(outcome)
+}
+
+/// Start states are looked at for so many steps where the formula has no bound on them: what is reached by then is reached.
+const LOOKED_AT: usize = 64;
+
+/// The largest number of steps within which a goal is asked for that may come at any time.
+const LONGEST: usize = 1 << 10;
+
+/// More steps help if they make a bound smaller than this share of what it was.
+const HARDLY: f64 = 0.98;
+
+/// One minus what is between two numbers.
+fn opposite(lower: f64, upper: f64) -> (f64, f64) {
+    (certus_graph::interval::sub_down(1.0, upper), certus_graph::interval::sub_up(1.0, lower))
+}
+
+/// All that bounding needs.
+struct Setting<'a> {
+    system: &'a System,
+    task: &'a Task,
+    bound: Option<Threshold>,
+    abstraction: &'a Abstraction,
+    initial: &'a Polyhedron,
+    options: &'a Options,
+    budget: &'a Budget<'a>,
+}
+
+impl Setting<'_> {
+    /// Not to reach something, for all time, is no likelier than for so many steps: more and more of them, until that is enough. Of
+    /// the lower end nothing is known then.
+    fn growing(&self, watch: &mut dyn FnMut(Standing)) -> Outcome {
+        let (mut steps, mut before) = (8, f64::INFINITY);
+        loop {
+            let found = self.within(Some(steps), steps, watch);
+            let settled = found.holds == Some(true) || found.upper <= self.options.gap;
+            // Twice as many steps that hardly help say that what is left stays for ever, or cannot be told from that.
+            let stuck = found.upper > HARDLY * before;
+            before = found.upper;
+            if settled || stuck || steps >= LONGEST || self.budget.stopped() {
+                let method = format!("{}, for {steps} steps", found.method);
+                let holds = found.holds.filter(|&holds| holds);
+                let narrow = found.upper <= self.options.gap;
+                return Outcome { lower: 0.0, start: None, holds, narrow, method, ..found };
+            }
+            steps *= 2;
+        }
+    }
+
+    /// Bounds the task within so many steps, or within any number; start states are looked at for `looked` steps.
+    fn within(&self, steps: Option<usize>, looked: usize, watch: &mut dyn FnMut(Standing)) -> Outcome {
+        let Setting { system, task, bound, abstraction, initial, options, budget } = *self;
+        let stopped = || budget.stopped();
+        let mut lower = 0.0;
+        let mut start = None;
+        let accept = |state: &[f64]| is_initial(system, state);
+        let endless_stay = task.weak && task.steps.is_none();
+        if !endless_stay
+            && let Some((state, _)) =
+                concrete::worst_start(abstraction, initial, &accept, looked, budget.seed, &stopped)
+            && let Some(range) = concrete::exact(abstraction, &state, looked, 1e-13, &stopped)
+        {
+            lower = range.lo;
+            start = Some(state);
+        }
+        let violated = bound.is_some_and(|bound| bound.refuted_by(lower));
+        let enough = bound.map_or(0.0, |bound| if bound.strict { bound.below.next_down() } else { bound.below });
+        let aim = Aim { enough, gap: options.gap, share: options.share, most_cells: options.most };
+        let refining = options.spread.map(|spread| Refining {
+            spread,
+            shortest: options.shortest,
+            samples: options.samples,
+            seed: budget.seed,
+        });
+        let unfolding =
+            |containment: bool| Unfolding { steps: looked, refining, containment, most_regions: options.most };
+        let regions = grid(initial, options.grid.max(1));
+        let mut outcome = Outcome {
+            lower,
+            upper: 1.0,
+            asks: bound.is_some(),
+            holds: None,
+            narrow: false,
+            start,
+            cells: vec![Cell { region: initial.clone(), upper: 1.0 }],
+            steps,
+            regions: 0,
+            contained: 0,
+            model: None,
+            method: String::new(),
+            left_range: false,
+            stopped: false,
+            seconds: 0.0,
+        };
+        let method = match steps {
+            _ if violated => None,
+            None => Some(Method::Partition),
+            Some(steps) => Some(chosen(abstraction, initial, outcome.start.as_deref(), options, steps, budget)),
+        };
+        let template = abstraction.template().name().to_owned();
+        match method {
+            None => outcome.method = "a concrete start state".to_owned(),
+            Some(Method::Unfold { containment }) => {
+                let mut tell = |_: usize, regions: usize| watch(Standing { regions, lower, upper: 1.0, cells: 1 });
+                let merged = if containment { ", merging" } else { "" };
+                outcome.method = format!("unfolding with the {template} domain{merged}");
+                if let Some(found) = unfold(abstraction, &regions, &unfolding(containment), budget, &mut tell) {
+                    outcome.upper = found.upper.iter().copied().fold(0.0, f64::max);
+                    let cells = regions.iter().zip(&found.upper);
+                    outcome.cells = cells.map(|(region, &upper)| Cell { region: region.clone(), upper }).collect();
+                    (outcome.regions, outcome.contained) = (found.regions.len(), found.contained);
+                    outcome.left_range = found.left_range;
+                    outcome.model = Some(found.model);
+                }
+            }
+            Some(Method::Partition) => {
+                outcome.method = format!("a partition with the {template} domain");
+                let found = partition(abstraction, initial, lower, steps, &aim, budget, watch);
+                (outcome.upper, outcome.cells, outcome.regions) =
+                    (found.standing.upper, found.cells, found.standing.regions);
+                outcome.left_range = found.left_range;
+            }
+            Some(Method::Search { containment }) => {
+                let merged = if containment { ", merging" } else { "" };
+                outcome.method = format!("unfoldings of start cells with the {template} domain{merged}");
+                let found = search(abstraction, &regions, lower, &unfolding(containment), &aim, budget, watch);
+                (outcome.upper, outcome.cells, outcome.regions) =
+                    (found.standing.upper, found.cells, found.standing.regions);
+                outcome.left_range = found.left_range;
+            }
+            Some(Method::Automatic) => {}
+        }
+        let narrow =
+            |outcome: &Outcome| outcome.upper <= (outcome.lower + aim.gap).max(outcome.lower * (1.0 + aim.share));
+        let admitted = bound.is_some_and(|bound| bound.admits(outcome.upper));
+        if !violated && !admitted && !narrow(&outcome) && !endless_stay {
+            let points = concrete::suspects(&outcome.cells, budget.seed);
+            if let Some((state, value)) = concrete::best_of(abstraction, points, &accept, looked, lower, &stopped) {
+                (outcome.lower, outcome.start) = (value, Some(state));
+            }
+        }
+        outcome.upper = outcome.upper.max(outcome.lower);
+        outcome.holds = match bound {
+            Some(bound) if bound.refuted_by(outcome.lower) => Some(false),
+            Some(bound) if bound.admits(outcome.upper) => Some(true),
+            _ => None,
+        };
+        outcome.narrow = narrow(&outcome);
+        outcome
+    }
 }
 
 fn abstraction(system: &System, task: &Task, options: &Options, seed: u64) -> Result<Abstraction, String> {
@@ -368,7 +456,7 @@ fn abstraction(system: &System, task: &Task, options: &Options, seed: u64) -> Re
         Domain::Automatic => {
             let boxes = Abstraction::new(system, task, Template::boxes(dimension))?;
             let initial = initial_states(system, boxes.template())?;
-            automatic(&boxes, &initial, task.steps, seed)
+            automatic(&boxes, &initial, task.steps.unwrap_or(LOOKED_AT), seed)
         }
     };
     Abstraction::new(system, task, template)
@@ -384,7 +472,7 @@ fn chosen(
     initial: &Polyhedron,
     start: Option<&[f64]>,
     options: &Options,
-    task: &Task,
+    steps: usize,
     budget: &Budget<'_>,
 ) -> Method {
     if options.method != Method::Automatic {
@@ -392,7 +480,7 @@ fn chosen(
     }
     let (lower, upper) = initial.bounds();
     let middle: Vec<f64> = lower.iter().zip(&upper).map(|(low, high)| (low + high) / 2.0).collect();
-    let probe = Unfolding { steps: task.steps, refining: None, containment: false, most_regions: SMALL_TREE };
+    let probe = Unfolding { steps, refining: None, containment: false, most_regions: SMALL_TREE };
     let small = [Some(middle.as_slice()), start].into_iter().flatten().all(|centre| {
         let reach = |i: usize| PROBE / 2.0 * (upper[i] - lower[i]);
         let low: Vec<f64> = (0..lower.len()).map(|i| (centre[i] - reach(i)).max(lower[i])).collect();

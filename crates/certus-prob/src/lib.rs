@@ -14,7 +14,9 @@ mod check;
 pub mod domain;
 pub mod engine;
 pub mod imdp;
-pub mod picture;
+
+/// The engine's name.
+pub const NAME: &str = "imdp";
 
 pub use check::{Domain, Method, Options, Outcome, can_check, check};
 pub use engine::Budget;

@@ -28,7 +28,7 @@ fn task(system: &System) -> Task {
 fn accounted(abstraction: &Abstraction, parts: &[Part], point: &[f64]) -> bool {
     let variables = vec![abstraction.with_middles(point)];
     let p = abstraction.sampled_probabilities(&variables).remove(0);
-    let (next, _) = abstraction.sampled_steps(&variables).remove(0);
+    let (next, ..) = abstraction.sampled_steps(&variables).remove(0);
     let tolerance = 1e-9;
     parts.iter().filter(|part| part.region.contains_point(point)).any(|part| {
         // Every move of the point goes to some successor; a successor's interval holds the moves that may be its own.
@@ -88,7 +88,7 @@ fn regions_account_for_their_points() {
                     if abstraction.classify(region).is_none() {
                         let variables: Vec<Vec<f64>> = points.iter().map(|x| abstraction.with_middles(x)).collect();
                         assert!(
-                            abstraction.sampled_steps(&variables).iter().all(|(_, goal)| !goal),
+                            abstraction.sampled_steps(&variables).iter().all(|(_, goal, _)| !goal),
                             "{name}: {region:?}"
                         );
                     }
@@ -114,8 +114,9 @@ property rare = P<=0.2 [ F<=6 x >= 2 ]
 property never = P<0.001 [ F<=6 x >= 2 ]
 property safe = P>=0.8 [ G<=6 x < 2 ]
 property until = Pmax=? [ x < 1 U<=3 x >= 1 ]
-property wrong = P>=0.5 [ F<=6 x >= 2 ]
-property late = Pmax=? [ F x >= 2 ]
+property late = Pmax=? [ F[1, 6] x >= 2 ]
+property slipping = Pmax=? [ F<=3 c == slip ]
+property ever = Pmax=? [ F x >= 2 ]
 ";
 
 /// At least two slips in six steps.
@@ -176,9 +177,11 @@ property worst = Pmax=? [ F<=3 x >= 10 ]
 fn what_is_not_supported_is_said() {
     let system = inline(SLIPS);
     let why = |property: usize| can_check(&system, &system.properties[property], None).unwrap_err();
-    assert!(why(5).contains("from below"), "{}", why(5));
-    assert!(why(6).contains("-k"), "{}", why(6));
-    assert!(can_check(&system, &system.properties[6], Some(3)).is_ok());
+    assert!(why(5).contains("later than now"), "{}", why(5));
+    assert!(why(6).contains("speak of the state alone"), "{}", why(6));
+    let endless = Options { method: Method::Search { containment: false }, ..Options::default() };
+    let refused = check(&system, &system.properties[7], &endless, &Budget::default(), &mut |_| {}).unwrap_err();
+    assert!(refused.contains("only the partition"), "{refused}");
 }
 
 /// A choice by scores, with an input of the environment, which may know what chance did: the worst of both is found.
@@ -225,7 +228,8 @@ fn sampled_start_states_stay_below_their_cells() {
             };
             let found = outcome(&system, 0, &options);
             assert!(found.lower <= found.upper);
-            let boxes = Abstraction::new(&system, &Task { steps, ..task(&system) }, Template::boxes(2)).unwrap();
+            let boxes =
+                Abstraction::new(&system, &Task { steps: Some(steps), ..task(&system) }, Template::boxes(2)).unwrap();
             let (lower, upper) = &system.init_box;
             let mut random = Random::new(5, 5);
             let starts: Vec<Vec<f64>> =
@@ -239,6 +243,26 @@ fn sampled_start_states_stay_below_their_cells() {
             }
         }
     }
+}
+
+/// Where the probability jumps at a thin part of the start states, the cells lead to it.
+#[test]
+fn thin_parts_with_a_large_probability_are_found() {
+    let system = inline(
+        "system needle
+chance c of { hit: 0.5, miss: 0.5 }
+state x in [-1, 5]
+define thin = x in [0.70312, 0.70313]
+next x = if thin then match c { hit: 3, miss: 0 } else 0
+init x in [0, 1]
+property worst = Pmax=? [ F<=2 x >= 2.5 ]
+property rare = P<=0.4 [ F<=2 x >= 2.5 ]
+",
+    );
+    let found = outcome(&system, 0, &Options { method: Method::Search { containment: false }, ..Options::default() });
+    assert!(found.narrow && (found.lower - 0.5).abs() < 1e-9, "{} {}", found.lower, found.upper);
+    assert!(found.start.is_some_and(|start| (0.70312..=0.70313).contains(&start[0])));
+    assert_eq!(outcome(&system, 1, &Options::default()).holds, Some(false));
 }
 
 #[test]

@@ -164,6 +164,32 @@ proptest! {
     }
 
     #[test]
+    fn plans_attain_bounded_values(model in models(), steps in 0u64..9) {
+        let goal = model.labelled("goal").unwrap();
+        let stay: Vec<bool> = bad(&model).into_iter().map(|bad| !bad).collect();
+        for players in Players::ALL {
+            let means = bounded::Means::default();
+            let values = bounded::until(&model, &stay, &goal, steps, players, means).unwrap();
+            let plan = bounded::plan(&model, &stay, &goal, steps, players, means).unwrap();
+            prop_assert_eq!(plan.len() as u64, steps);
+            let again = bounded::following(&model, &stay, &goal, &plan, players, means).unwrap();
+            for state in 0..model.states() {
+                prop_assert!((again.lower[state] - values.lower[state]).abs() < 1e-12);
+                prop_assert!((again.upper[state] - values.upper[state]).abs() < 1e-12);
+            }
+            // Another plan is no better.
+            let first: bounded::Plan = plan.iter().map(|chosen| vec![0; chosen.len()]).collect();
+            let other = bounded::following(&model, &stay, &goal, &first, players, means).unwrap();
+            for state in 0..model.states() {
+                match players.scheduler {
+                    Goal::Max => prop_assert!(other.lower[state] <= values.upper[state]),
+                    Goal::Min => prop_assert!(other.upper[state] >= values.lower[state]),
+                }
+            }
+        }
+    }
+
+    #[test]
     fn formats_give_the_model_back(model in models()) {
         prop_assert_eq!(&drn::read(&drn::write(&model)).unwrap(), &model);
         let (transitions, labels) = explicit::write(&model);

@@ -1,6 +1,7 @@
 //! Outcomes as pages and pictures.
 //!
 //! * [`page`]: one HTML file from the JSON documents of any engine;
+//! * [`heat`]: polygons in the colours of their values;
 //! * [`map`]: a box of one or two parameters, partitioned;
 //! * [`matrix`]: rows and columns of verdicts;
 //! * [`units`]: units of a state space over time, and box plots.
@@ -11,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 mod glyphs;
+pub mod heat;
 pub mod map;
 pub mod matrix;
 pub mod page;

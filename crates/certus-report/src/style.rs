@@ -42,7 +42,7 @@ pub(crate) const STYLE: &str = "text{fill:#1a1a1a}.heading{font-weight:bold;font
 .mark{fill:#2a6fb0}.bad{fill:#b2432f}.badband{fill:#b2432f;fill-opacity:0.22}.loopband{fill:#c98a00;fill-opacity:0.2}\
 .area{fill:#2a6fb0;fill-opacity:0.22;stroke:#2a6fb0;stroke-width:1.5}.start{fill:none;stroke:#1b7a3d;stroke-width:2}\
 .danger{fill:url(#partly);fill-opacity:0.6}.bar{fill:#2a6fb0}.bar2{fill:#9cc3e6}.cursor{stroke:#c98a00;stroke-width:1.5;display:none}\
-.heat{stroke:none}.low{fill:none;stroke:#1b7a3d;stroke-width:1.5}.level{fill:none;stroke:#2a6fb0;stroke-opacity:0.5}\
+.heat{stroke:none}.cell{stroke:#fff;stroke-width:0.4}.low{fill:none;stroke:#1b7a3d;stroke-width:1.5}.level{fill:none;stroke:#2a6fb0;stroke-opacity:0.5}\
 .region{fill:#2a6fb0;fill-opacity:0.22}.first{fill:#1b7a3d}.over{font-size:11px}";
 
 /// What an area is filled with.
@@ -113,6 +113,7 @@ pub(crate) fn paint(classes: &str) -> Paint {
         "second" => line(0xb2432f, 1.5),
         "low" => line(0x1b7a3d, 1.5),
         "start" => line(0x1b7a3d, 2.0),
+        "cell" => line(0xffffff, 0.4),
         "level" => Paint { fill: None, stroke: Some((Fill::rgb(0x2a6fb0, 0.5), 1.0)) },
         "mark" | "bar" => area(Fill::rgb(0x2a6fb0, 1.0)),
         "bar2" => area(Fill::rgb(0x9cc3e6, 1.0)),

@@ -101,10 +101,10 @@ impl Write for Output {
     }
 }
 
-/// Writes a whole text to a file, or leaves the file as it was.
-pub fn write_whole(path: &Path, text: &str) -> Result<(), Failure> {
+/// Writes a whole text or picture to a file, or leaves the file as it was.
+pub fn write_whole(path: &Path, contents: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
     let mut output = Output::open(Some(path))?;
-    output.write_all(text.as_bytes()).map_err(|error| Failure::writing(path, &error))?;
+    output.write_all(contents.as_ref()).map_err(|error| Failure::writing(path, &error))?;
     output.finish()
 }
 

@@ -4,8 +4,10 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::{Property, PropertyKind, System};
 use certus_prob::{Budget, Cell, Options, Outcome, Standing, check};
+use certus_report::Picture;
+use certus_report::heat::{self, Heat, Part};
 use certus_sim::element_names;
 use serde_json::{Map, Value, json};
 
@@ -40,6 +42,9 @@ pub struct Bounded {
 
 /// How an interval narrowed: seconds since the property was begun, lower end, upper end.
 pub type Course = Vec<(f64, f64, f64)>;
+
+/// What is said of a property that was not come to in time.
+pub const LATE: &str = "the time was over before anything was known";
 
 /// Points that a course keeps.
 const MOST_POINTS: usize = 500;
@@ -97,7 +102,7 @@ pub fn prob(task: &Prob, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -
     let mut results = std::mem::take(&mut known.results);
     let missing: Vec<usize> = known.properties.iter().skip(results.len()).copied().collect();
     for property in missing {
-        results.push((property, Err("the time was over before anything was known".to_owned())));
+        results.push((property, Err(LATE.to_owned())));
     }
     let mut courses = std::mem::take(&mut known.courses);
     courses.resize(results.len(), Course::new());
@@ -131,18 +136,30 @@ fn run(task: &Prob, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fail
     for place in properties {
         let property = &system.properties[place];
         locked(so_far).place = Where { property: property.name.clone(), standing: None };
-        locked(so_far).courses.push(Course::new());
-        let started = Instant::now();
-        let outcome = check(&system, property, &task.options, &budget, &mut |standing| {
-            let mut known = locked(so_far);
-            known.place.standing = Some(standing);
-            if let Some(course) = known.courses.last_mut() {
-                note(course, started.elapsed().as_secs_f64(), standing);
-            }
+        let (outcome, course) = with_course(&system, property, &task.options, &budget, &mut |standing| {
+            locked(so_far).place.standing = Some(standing);
         });
+        locked(so_far).courses.push(course);
         locked(so_far).results.push((place, outcome));
     }
     Ok(())
+}
+
+/// Bounds one probability, and keeps how the interval narrowed.
+pub(crate) fn with_course(
+    system: &System,
+    property: &Property,
+    options: &Options,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Standing),
+) -> (Result<Outcome, String>, Course) {
+    let started = Instant::now();
+    let mut course = Course::new();
+    let outcome = check(system, property, options, budget, &mut |standing| {
+        note(&mut course, started.elapsed().as_secs_f64(), standing);
+        watch(standing);
+    });
+    (outcome, course)
 }
 
 /// The names of the elements of the state.
@@ -152,62 +169,82 @@ pub fn state_names(system: &System) -> Vec<String> {
 
 /// The results as one document, in the form of `certus check`.
 pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)], courses: &[Course]) -> Value {
-    let numbers = |values: Vec<f64>| values.into_iter().map(json_number).collect::<Vec<Value>>();
-    let names = state_names(system);
     let result = |(index, (place, outcome)): (usize, &(usize, Result<Outcome, String>))| {
         let property = &system.properties[*place];
         let mut shown = Map::new();
         shown.insert("property".to_owned(), property.name.as_str().into());
         describe(property, &mut shown);
-        let outcome = match outcome {
-            Err(reason) => {
-                shown.extend(members(json!({"verdict": "unknown", "engine": "imdp", "reason": reason})));
-                return Value::Object(shown);
-            }
-            Ok(outcome) => outcome,
-        };
-        let cell = |cell: &Cell| {
-            let (lower, upper) = cell.region.bounds();
-            json!({"lower": numbers(lower), "upper": numbers(upper), "bound": json_number(cell.upper)})
-        };
-        let course = courses.get(index).into_iter().flatten().map(|&(seconds, lower, upper)| {
-            json!({"seconds": json_number(seconds), "lower": json_number(lower), "upper": json_number(upper)})
+        shown.extend(match outcome {
+            Err(reason) => members(json!({"verdict": "unknown", "engine": certus_prob::NAME, "reason": reason})),
+            Ok(outcome) => outcome_members(system, outcome, courses.get(index).map_or(&[], Vec::as_slice)),
         });
-        let verdict = match outcome.holds {
-            Some(true) => "holds",
-            Some(false) => "violated",
-            None => "unknown",
-        };
-        let start = outcome.start.as_ref().map_or(Value::Null, |start| {
-            let values = state_names(system).into_iter().zip(start.iter().map(|&value| json_number(value)));
-            Value::Object(values.collect::<Map<_, _>>())
-        });
-        let reason = match (outcome.holds, outcome.stopped, outcome.narrow) {
-            (Some(_), ..) | (None, _, true) => Value::Null,
-            (None, true, false) => "the time was over".into(),
-            (None, false, false) => "the interval stays wider than was asked for".into(),
-        };
-        shown.extend(members(json!({
-            "verdict": verdict,
-            "engine": "imdp",
-            "scope": {"bounded": outcome.steps},
-            "seconds": json_number(outcome.seconds),
-            "probability": {"lower": json_number(outcome.lower), "upper": json_number(outcome.upper)},
-            "narrow": outcome.narrow,
-            "start": start,
-            "method": outcome.method,
-            "regions": outcome.regions,
-            "merged": outcome.contained,
-            "choices": outcome.model.as_ref().map(|model| model.choice_count()),
-            "may_leave_range": outcome.left_range,
-            "reason": reason,
-            "axes": names,
-            "cells": outcome.cells.iter().map(cell).collect::<Vec<_>>(),
-            "convergence": course.collect::<Vec<_>>(),
-        })));
         Value::Object(shown)
     };
     json!({"system": system.name, "results": results.iter().enumerate().map(result).collect::<Vec<_>>()})
+}
+
+/// The cells of the initial states in the colours of their bounds, over two elements of the state.
+pub fn map(system: &System, title: &str, outcome: &Outcome, axes: (usize, usize)) -> Result<Picture, String> {
+    let names = state_names(system);
+    let (x, y) = axes;
+    let (Some(across), Some(up)) = (names.get(x), names.get(y)) else {
+        return Err(format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len()));
+    };
+    let part = |cell: &Cell| Part { corners: cell.region.shadow(axes), value: cell.upper };
+    let parts = outcome.cells.iter().map(part).collect();
+    Ok(heat::draw(&Heat { title: title.to_owned(), names: [across.clone(), up.clone()], parts }))
+}
+
+/// What every bound is relative to, in words.
+pub const RELATIVE_TO: &str =
+    "the model over the reals, from every initial state; leaving the declared ranges counts against the property";
+
+/// What was found out about a probability, as members of a result.
+pub(crate) fn outcome_members(system: &System, outcome: &Outcome, course: &[(f64, f64, f64)]) -> Map<String, Value> {
+    let numbers = |values: Vec<f64>| values.into_iter().map(json_number).collect::<Vec<Value>>();
+    let names = state_names(system);
+    let cell = |cell: &Cell| {
+        let (lower, upper) = cell.region.bounds();
+        json!({"lower": numbers(lower), "upper": numbers(upper), "bound": json_number(cell.upper)})
+    };
+    let course = course.iter().map(|&(seconds, lower, upper)| {
+        json!({"seconds": json_number(seconds), "lower": json_number(lower), "upper": json_number(upper)})
+    });
+    let verdict = match outcome.holds {
+        Some(true) => "holds",
+        Some(false) => "violated",
+        None => "unknown",
+    };
+    let start = outcome.start.as_ref().map_or(Value::Null, |start| {
+        let values = names.iter().cloned().zip(start.iter().map(|&value| json_number(value)));
+        Value::Object(values.collect::<Map<_, _>>())
+    });
+    let reason = match (outcome.holds, outcome.stopped, outcome.narrow && !outcome.asks) {
+        (Some(_), ..) | (None, _, true) => Value::Null,
+        (None, true, false) => "the time was over".into(),
+        (None, false, false) if outcome.asks => "the interval does not decide it".into(),
+        (None, false, false) => "the interval stays wider than was asked for".into(),
+    };
+    members(json!({
+        "verdict": verdict,
+        "engine": certus_prob::NAME,
+        "scope": outcome.steps.map_or_else(|| "unbounded".into(), |steps| json!({"bounded": steps})),
+        "seconds": json_number(outcome.seconds),
+        "probability": {"lower": json_number(outcome.lower), "upper": json_number(outcome.upper)},
+        "gap": json_number(outcome.upper - outcome.lower),
+        "narrow": outcome.narrow,
+        "start": start,
+        "method": outcome.method,
+        "regions": outcome.regions,
+        "merged": outcome.contained,
+        "choices": outcome.model.as_ref().map(|model| model.choice_count()),
+        "may_leave_range": outcome.left_range,
+        "relative_to": RELATIVE_TO,
+        "reason": reason,
+        "axes": names,
+        "cells": outcome.cells.iter().map(cell).collect::<Vec<_>>(),
+        "convergence": course.collect::<Vec<_>>(),
+    }))
 }
 
 fn members(value: Value) -> Map<String, Value> {

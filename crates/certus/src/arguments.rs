@@ -62,6 +62,9 @@ pub enum Command {
 /// steps` says that no prefix of k steps, and no loop within them, shows a violation; it is a proof over the reals about the model's
 /// runs: from initial states, in the declared ranges, by transitions that `assume` allows.
 ///
+/// A property about a probability gets an interval that contains the worst one over all initial states (`certus prob` has the flags), for the
+/// steps that its formula names.
+///
 /// Exit code 0: every property holds, as far as was asked. 1: some property is violated. 2: bad input, or a property that
 /// cannot be checked this way. 3: undecided within the budget.
 #[derive(Args, Clone)]
@@ -81,7 +84,8 @@ pub struct Check {
     pub properties: Vec<String>,
 
     /// How they are checked: `bmc` looks for violations by so many steps, `induction` for a proof for all time, `auto` for both
-    /// in turns, `grid` cuts the state space into units and decides for all time
+    /// in turns, `grid` cuts the state space into units and decides for all time, `imdp` bounds probabilities; `auto` takes it for
+    /// properties about them
     #[arg(long, default_value_t, value_name = "ENGINE")]
     pub engine: Method,
 
@@ -485,10 +489,10 @@ pub struct Optimise {
 
 /// Bounds probabilities of a closed loop with random choices
 ///
-/// For `P<=p [ F<=k φ ]`, `Pmax=? [ ψ U<=k φ ]` and their counterparts with `G`: an interval that contains the worst probability over
+/// For `P<=p`, `P>=p`, `Pmax=?` and `Pmin=?` of `F φ`, `ψ U φ` and `G φ`, with a bound on the steps or without: an interval that contains the worst probability over
 /// all initial states for certain (over the reals, rounding accounted for). The upper end comes from an interval MDP over
 /// polyhedra; the lower end from a concrete start state, whose moves were all followed. A property with a bound is decided where
-/// the interval allows it. States beyond the declared ranges count as reaching.
+/// the interval allows it. States beyond the declared ranges count against the property.
 ///
 /// Exit code 0: properties hold, and intervals are as narrow as `--gap` and `--share` ask. 1: some property is violated. 3:
 /// undecided, or wider.
@@ -565,7 +569,7 @@ pub struct Prob {
     #[arg(long = "network", value_name = "NAME=FILE", value_parser = parse_network)]
     pub networks: Vec<(String, PathBuf)>,
 
-    /// Draws the cells of the initial set with their bounds, for one property, as SVG
+    /// Draws the cells of the initial set with their bounds, for one property: as PNG if the name ends so, else as SVG
     #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
 

@@ -39,6 +39,71 @@ fn probabilities_are_decided_with_exit_codes() {
     assert_eq!(late.code, 3, "{}{}", late.stdout, late.stderr);
 }
 
+/// Half of the tries go on; of the others three in five succeed.
+const TRIES: &str = "system tries
+chance c of { succeeds: 0.3, fails: 0.2, again: 0.5 }
+state x in [-1, 5]
+define over = x <= 0.5 | x >= 2.5
+next x = if over then x else match c { succeeds: 3, fails: 0, again: 0.5 * x + 0.5 }
+init x in [0.8, 1.2]
+property inside = G x <= 4
+property soon = P>=0.5 [ F<=4 x >= 2.5 ]
+property ever = P<=0.61 [ F x >= 2.5 ]
+property value = Pmax=? [ F<=4 x >= 2.5 ]
+property sure = P>=0.6 [ F<=4 x >= 2.5 ] expect violated
+property never = G x <= 2 expect violated
+";
+
+#[test]
+fn check_takes_runs_and_probabilities_from_one_file() {
+    let folder = Folder::new("check-probabilities");
+    let file = folder.write("tries.certus", TRIES);
+    let good = certus(&["check", &file, "inside", "soon", "ever", "value", "--json"]);
+    assert_eq!(good.code, 0, "{}{}", good.stdout, good.stderr);
+    let document: Value = serde_json::from_str(&good.stdout).unwrap();
+    let of = |index: usize, member: &str| document["results"][index][member].clone();
+    assert_eq!([of(0, "verdict"), of(1, "verdict"), of(2, "verdict")], ["holds", "holds", "holds"]);
+    assert!(of(0, "probability").is_null() && of(0, "engine") != "imdp");
+    for index in 1..4 {
+        assert_eq!(of(index, "engine"), "imdp");
+        let ends = of(index, "probability");
+        let (lower, upper) = (ends["lower"].as_f64().unwrap(), ends["upper"].as_f64().unwrap());
+        assert!(lower <= upper && of(index, "gap").as_f64() == Some(upper - lower), "{ends}");
+        assert!(of(index, "relative_to").as_str().unwrap().contains("declared ranges"));
+    }
+    assert_eq!((of(1, "scope"), of(2, "scope")), (serde_json::json!({"bounded": 4}), "unbounded".into()));
+    // 0.3 / (1 - 0.5) of what is over after four steps.
+    let exact = 0.6 * (1.0 - 0.5f64.powi(4));
+    let ends = of(3, "probability");
+    assert!(ends["lower"].as_f64().unwrap() <= exact && exact <= ends["upper"].as_f64().unwrap(), "{ends}");
+    let mixed = certus(&["check", &file]);
+    assert_eq!(mixed.code, 1, "{}{}", mixed.stdout, mixed.stderr);
+    assert!(mixed.stdout.contains("for all time; bounds on probabilities over all initial states"), "{}", mixed.stdout);
+    for text in ["sure    violated: in [", "ever    holds: in [", "] at any time", "never   violated at step"] {
+        assert!(mixed.stdout.contains(text), "{text}: {}", mixed.stdout);
+    }
+    let expected = certus(&["check", &file, "--expect"]);
+    assert_eq!(expected.code, 0, "{}{}", expected.stdout, expected.stderr);
+    // One engine for each kind: what it is not for is said, with the way out.
+    let own = certus(&["check", &file, "inside", "--engine", "imdp"]);
+    assert!(own.code == 2 && own.stdout.contains("it is no probability"), "{}{}", own.stdout, own.stderr);
+    for engine in ["bmc", "induction", "grid"] {
+        let other = certus(&["check", &file, "soon", "--engine", engine]);
+        assert!(other.code == 2 && other.stdout.contains("--engine imdp"), "{}{}", other.stdout, other.stderr);
+    }
+    let certificate = certus(&["check", &file, "soon", "--certificate", &folder.file("proof.json")]);
+    assert!(certificate.code == 2 && certificate.stderr.contains("no certificate"), "{}", certificate.stderr);
+    let late = certus(&["check", &file, "value", "--timeout", "0"]);
+    assert_eq!(late.code, 3, "{}{}", late.stdout, late.stderr);
+    // The document is one that reports read.
+    let json = folder.file("found.json");
+    assert_eq!(certus(&["check", &file, "--json", "-o", &json]).code, 1);
+    let page = folder.file("page.html");
+    let report = certus(&["report", &json, "-o", &page]);
+    assert_eq!(report.code, 0, "{}{}", report.stdout, report.stderr);
+    assert!(std::fs::read_to_string(&page).unwrap().contains("The worst probability over all initial states"));
+}
+
 #[test]
 fn one_unfolding_leaves_its_model_and_its_map() {
     let folder = Folder::new("prob-files");
@@ -50,7 +115,10 @@ fn one_unfolding_leaves_its_model_and_its_map() {
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
     let upper = document["results"][0]["probability"]["upper"].as_f64().unwrap();
     let picture = std::fs::read_to_string(&map).unwrap();
-    assert!(picture.starts_with("<svg") && picture.matches("<polygon").count() == 16);
+    assert!(picture.starts_with("<svg") && picture.matches("class=\"cell\"").count() == 16);
+    let pixels = folder.file("car.png");
+    assert_eq!(certus(&["prob", CAR, "worst", "--method", "unfold", "--map", &pixels]).code, 3);
+    assert_eq!(&std::fs::read(&pixels).unwrap()[1..4], b"PNG");
     // The model that was written gives the same bound.
     let again = certus(&["mdp", &model, "Pmaxmax=? [ F<=7 \"goal\" ]", "--json"]);
     assert_eq!(again.code, 0, "{}", again.stderr);
@@ -68,6 +136,9 @@ fn bad_questions_name_the_way_out() {
     assert!(message(&["prob", CAR, "wrost"]).contains("did you mean 'worst'?"));
     assert!(message(&["prob", "zoo/toy/toy.certus"]).contains("has no property about a probability"));
     assert!(message(&["prob", "zoo/toy/toy.certus", "below_ten"]).contains("it is no probability"));
+    let map = Folder::new("prob-axes").file("map.svg");
+    let drawn = |axes: &str| message(&["prob", CAR, "worst", "-k", "1", "--map", &map, "--axes", axes]);
+    assert!(drawn("0,0").contains("two different numbers") && drawn("0,2").contains("has 2 state variables"));
     assert!(message(&["prob", CAR, "worst", "--model", "m.drn"]).contains("--method unfold"));
     assert!(
         message(&["prob", CAR, "worst", "--direction", "1,2,3"])

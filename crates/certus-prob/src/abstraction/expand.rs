@@ -65,9 +65,14 @@ impl Abstraction {
         regions.chunks(64).flat_map(|regions| self.expand_batch(regions, refining)).collect()
     }
 
-    /// Whether a region may hold a state of the goal, or be beyond the range: what is known without a step.
+    /// What counts of a region after the last step: that it may hold a state of the goal (or, where staying is enough, one that stayed), or
+    /// be beyond the range.
     pub fn classify(&self, region: &Polyhedron) -> Option<Expansion> {
-        self.place(region).err()
+        match self.place(region) {
+            Err(known) => Some(known),
+            Ok(parts) if self.weak && !parts.is_empty() => Some(Expansion::Goal),
+            Ok(_) => None,
+        }
     }
 
     /// The modes of a region, or what it is instead.
@@ -138,7 +143,11 @@ impl Abstraction {
             }
             let regions: Vec<(usize, Rows)> = done.iter().map(|(part, _)| (part.mode, part.rows.clone())).collect();
             let next = self.next(&regions);
-            for ((part, probabilities), next) in done.into_iter().zip(next) {
+            for ((part, probabilities), mut next) in done.into_iter().zip(next) {
+                // What stays where it is does so exactly: rounding would let it creep into other regions.
+                for (to, _) in next.iter_mut().zip(&self.modes.modes[part.mode].still).filter(|(_, still)| **still) {
+                    *to = part.region.clone();
+                }
                 let mut moves: Vec<Successor> = Vec::with_capacity(next.len());
                 for (p, to) in probabilities.iter().zip(next).filter(|(p, _)| p.hi > 0.0) {
                     match moves.iter_mut().find(|other| other.to == to) {

@@ -29,15 +29,18 @@ impl Choice {
     }
 }
 
-/// What a path formula is made of: `stay U<=steps goal`, and whether the formula is its complement.
+/// What a path formula is made of: `stay U<=steps goal`, or `stay W<=steps goal`, and whether the formula is its complement. Engines bound the
+/// probability of a task from above; what has to be bounded from below is the complement of another task ([`Task::opposite`]).
 #[derive(Clone, Debug, PartialEq)]
 pub struct Task {
     /// What must hold until then; nothing if anything may.
     pub stay: Option<Formula>,
     /// What is to be reached.
     pub goal: Formula,
-    /// In so many steps.
-    pub steps: usize,
+    /// In so many steps; none for any number.
+    pub steps: Option<usize>,
+    /// Whether staying up to the last step counts as reaching: then more steps make it less likely, not more.
+    pub weak: bool,
     /// Whether the probability asked for is one minus that of this task.
     pub complement: bool,
 }
@@ -171,16 +174,24 @@ impl Task {
             _ => return Err("only `F<=k φ`, `ψ U<=k φ` and `G<=k φ` are bounded so far".to_owned()),
         };
         let own = bounds.upper.and_then(|upper| usize::try_from(upper).ok());
-        let Some(steps) = steps.or(own) else {
-            return Err("the formula has no bound on its steps: write `F<=k`, or give one with -k".to_owned());
-        };
+        let steps = steps.or(own);
         if bounds.lower != 0 {
             return Err("a formula that begins later than now is not supported".to_owned());
         }
         if !about_states(system, &goal) || stay.as_ref().is_some_and(|stay| !about_states(system, stay)) {
             return Err("the formula must speak of the state alone, not of actions, policies or next(x)".to_owned());
         }
-        Ok(Task { stay, goal, steps, complement })
+        Ok(Task { stay, goal, steps, weak: false, complement })
+    }
+
+    /// The task whose probability is one minus that of this one: not to come to the goal by way of `stay`.
+    pub fn opposite(self) -> Task {
+        let not = |formula: Formula| Formula::Not(Box::new(formula));
+        let lost = match self.stay {
+            Some(stay) => Formula::And(vec![not(self.goal.clone()), not(stay)]),
+            None => Formula::Constant(false),
+        };
+        Task { stay: Some(not(self.goal)), goal: lost, steps: self.steps, weak: true, complement: !self.complement }
     }
 }
 

@@ -40,6 +40,8 @@ pub struct Abstraction {
     /// Beyond this box nothing is known of the system.
     range: (Vec<f64>, Vec<f64>),
     states: usize,
+    /// Whether staying up to the last step counts as reaching.
+    weak: bool,
 }
 
 /// How far beyond its declared range a state is followed, as a share of the range's ends.
@@ -80,6 +82,7 @@ impl Abstraction {
             plant_graph,
             range: (lower, upper),
             states,
+            weak: task.weak,
         };
         own.images = (0..own.modes.modes.len())
             .map(|mode| {
@@ -103,6 +106,11 @@ impl Abstraction {
     /// How many numbers a state has.
     pub fn states(&self) -> usize {
         self.states
+    }
+
+    /// Whether staying up to the last step counts as reaching the goal.
+    pub fn weak(&self) -> bool {
+        self.weak
     }
 
     /// How many modes the plant has.
@@ -337,8 +345,8 @@ impl Abstraction {
             .collect()
     }
 
-    /// For points over all variables: the next state of each move, and whether the goal holds.
-    pub fn sampled_steps(&self, points: &[Vec<f64>]) -> Vec<(Vec<Vec<f64>>, bool)> {
+    /// For points over all variables: the next state of each move, whether the goal holds, and whether what must hold before it does.
+    pub fn sampled_steps(&self, points: &[Vec<f64>]) -> Vec<(Vec<Vec<f64>>, bool, bool)> {
         let count = points.len();
         let table = element_major(points);
         let mut workspace = Workspace::default();
@@ -346,12 +354,13 @@ impl Abstraction {
             return Vec::new();
         }
         let outputs: Vec<&[f64]> =
-            (0..=self.moves.len()).map(|output| self.plant.output(&workspace, &[&table], output)).collect();
+            (0..self.moves.len() + 2).map(|output| self.plant.output(&workspace, &[&table], output)).collect();
         (0..count)
             .map(|point| {
                 let next = (0..self.moves.len())
                     .map(|number| (0..self.states).map(|i| outputs[number][i * count + point]).collect());
-                (next.collect(), outputs[self.moves.len()][point] != 0.0)
+                let holds = |output: usize| outputs[output][point] != 0.0;
+                (next.collect(), holds(self.moves.len()), holds(self.moves.len() + 1))
             })
             .collect()
     }

@@ -6,8 +6,9 @@
 //! Guards that are not linear stay in the leaves' graphs, and relaxations bound them.
 
 use certus_graph::canonical::canonicalize;
+use certus_graph::eval::enclose;
 use certus_graph::ops::{Clip, Compare, Min, Neg, Op, Sub};
-use certus_graph::{Graph, GraphError, NodeId, Tensor};
+use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
 use certus_solver::{Line, Lines};
 
 use crate::domain::Rows;
@@ -25,6 +26,8 @@ pub struct HalfSpace {
 pub struct Mode {
     /// The next states of all moves, one after the other, over boxes.
     pub next: Lines,
+    /// For each move, whether it leaves the state as it is: absorbing states are such.
+    pub still: Vec<bool>,
     /// Whether the goal holds, if that is the same everywhere.
     pub goal: Option<bool>,
     /// Whether the condition before the goal holds, if that is the same everywhere.
@@ -172,6 +175,25 @@ fn half_spaces(graph: &Graph, guard: &Guard, rows: &Rows) -> Result<Option<(Half
     Ok(usable.then(|| (side(&found[0][0]), side(&found[0][1]))))
 }
 
+/// Which outputs are the first variables, unchanged. An affine function is that if it is so at zero and at the unit vectors, where nothing is rounded.
+fn still(graph: &Graph) -> Vec<bool> {
+    let linear = linear_nodes(graph);
+    let variables = graph.inputs().first().map_or(0, |port| graph.elements(port.node));
+    let mut found: Vec<bool> = graph.outputs().iter().map(|port| linear[port.node.index()]).collect();
+    for place in 0..=variables {
+        if !found.contains(&true) {
+            break;
+        }
+        let point: Vec<Interval> =
+            (0..variables).map(|i| if i == place { Interval::ONE } else { Interval::ZERO }).collect();
+        let Ok(values) = enclose(graph, &[&point]) else { return vec![false; found.len()] };
+        for (found, values) in found.iter_mut().zip(values) {
+            *found &= values.iter().zip(&point).all(|(value, own)| value.lo == own.lo && value.hi == own.hi);
+        }
+    }
+    found
+}
+
 impl Modes {
     /// The modes of a plant (whose last two outputs are the goal and the condition before it) within a box.
     pub fn new(plant: &Graph, rows: &Rows) -> Result<Modes, GraphError> {
@@ -206,8 +228,9 @@ impl Modes {
             Some(value.data().iter().all(|&value| value != 0.0))
         };
         let (goal, stay) = (known(moves), known(moves + 1));
-        let next = Lines::new(&graph.keep_outputs(&(0..moves).collect::<Vec<_>>()))?;
-        self.modes.push(Mode { next, goal, stay });
+        let nexts = graph.keep_outputs(&(0..moves).collect::<Vec<_>>());
+        let still = still(&nexts);
+        self.modes.push(Mode { next: Lines::new(&nexts)?, still, goal, stay });
         Ok(Tree::Leaf(self.modes.len() - 1))
     }
 

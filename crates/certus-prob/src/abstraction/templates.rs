@@ -63,8 +63,8 @@ pub fn automatic(boxes: &Abstraction, initial: &Polyhedron, steps: usize, seed: 
         let variables: Vec<Vec<f64>> = points.iter().map(|point| boxes.with_middles(point)).collect();
         let results = boxes.sampled_steps(&variables).into_iter().zip(boxes.sampled_probabilities(&variables));
         points = results
-            .filter(|((_, goal), _)| !goal)
-            .map(|((mut next, _), p)| next.swap_remove(Random::pick(p, random.unit())))
+            .filter(|((_, goal, _), _)| !goal)
+            .map(|((mut next, ..), p)| next.swap_remove(Random::pick(p, random.unit())))
             .collect();
     }
     let widths: Vec<f64> = (0..n)

@@ -5,6 +5,7 @@
 
 mod program;
 mod sample;
+mod shadow;
 
 use std::sync::Arc;
 

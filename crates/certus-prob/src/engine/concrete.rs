@@ -10,6 +10,7 @@ use certus_sim::Random;
 
 use crate::abstraction::{Abstraction, Choice, softmax};
 use crate::domain::{HitAndRun, Polyhedron};
+use crate::engine::search::Cell;
 
 /// Branches of one start state beyond this many at one step: in the search the least likely ones are left out.
 const MOST_SAMPLED: usize = 1_000;
@@ -32,10 +33,10 @@ pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], steps: usize, lea
             let points: Vec<Vec<f64>> = chunk.iter().map(|(state, ..)| abstraction.with_middles(state)).collect();
             let results = abstraction.sampled_steps(&points);
             let probabilities = abstraction.sampled_probabilities(&points);
-            for (((_, weight, root), (next, goal)), p) in chunk.iter().zip(results).zip(probabilities) {
-                if goal {
+            for (((_, weight, root), (next, goal, stay)), p) in chunk.iter().zip(results).zip(probabilities) {
+                if goal || (abstraction.weak() && stay && step == steps) {
                     found[*root] += weight;
-                } else if step < steps {
+                } else if stay && step < steps {
                     let first = after.len();
                     for (state, p) in next.into_iter().zip(p) {
                         match after[first..].iter_mut().find(|(other, ..)| *other == state) {
@@ -113,6 +114,46 @@ pub fn worst_start(
     best
 }
 
+/// Cells that points are taken from, and how many each gives.
+const SUSPECT_CELLS: usize = 64;
+const POINTS_PER_CELL: usize = 8;
+
+/// Points of the cells with the largest bounds. Where the probability jumps, a search has cut its cells down to the jump, which random start states miss.
+pub fn suspects(cells: &[Cell], seed: u64) -> Vec<Vec<f64>> {
+    let mut order: Vec<&Cell> = cells.iter().collect();
+    order.sort_by(|a, b| b.upper.total_cmp(&a.upper));
+    let points = order.iter().take(SUSPECT_CELLS).enumerate().flat_map(|(place, cell)| {
+        let (lower, upper) = cell.region.bounds();
+        let middle = lower.iter().zip(&upper).map(|(low, high)| low + (high - low) / 2.0).collect();
+        let mut walk = HitAndRun::new(&cell.region, Random::new(seed, 0x5059 + place as u64));
+        let walked: Vec<Vec<f64>> = (1..POINTS_PER_CELL).map(|_| walk.point()).collect();
+        walked.into_iter().chain([middle])
+    });
+    points.collect()
+}
+
+/// The best of some start states if it has a larger probability than is known already, with a lower bound of that.
+pub fn best_of(
+    abstraction: &Abstraction,
+    mut points: Vec<Vec<f64>>,
+    accept: &dyn Fn(&[f64]) -> bool,
+    steps: usize,
+    known: f64,
+    stopped: &dyn Fn() -> bool,
+) -> Option<(Vec<f64>, f64)> {
+    points.retain(|point| accept(point));
+    let mut values: Vec<(Vec<f64>, f64)> = Vec::new();
+    for chunk in points.chunks(16) {
+        if stopped() {
+            break;
+        }
+        values.extend(chunk.iter().cloned().zip(sampled(abstraction, chunk, steps, (known * 1e-3).clamp(1e-12, 1e-7))));
+    }
+    let (point, _) = values.into_iter().filter(|(_, value)| *value > known).max_by(|a, b| a.1.total_cmp(&b.1))?;
+    let found = exact(abstraction, &point, steps, 1e-13, stopped)?.lo;
+    (found > known).then_some((point, found))
+}
+
 /// A branch in intervals.
 struct Branch {
     state: Vec<Interval>,
@@ -163,6 +204,10 @@ pub fn exact(
                 }
             }
             if step == steps {
+                if abstraction.weak() {
+                    certain = add_down(certain, branch.lower);
+                    possible = add_up(possible, branch.upper);
+                }
                 continue;
             }
             let values =

@@ -3,7 +3,8 @@
 //! After Bacci and Parker (NFM 2022). A region that may hold a state of the goal counts as the goal. Any other is cut into parts, by
 //! the plant's guards and where the policy's probabilities vary by more than is allowed; which part the state is in is
 //! the scheduler's choice, where a move's probability lies in its interval is nature's. With *containment* a region inside one that
-//! was seen at the same or an earlier step is not expanded: the larger one's probability, with at least as many steps to go, is a bound.
+//! was seen at the same or an earlier step is not expanded: the larger one's probability, with at least as many steps to go, is a bound. Where
+//! staying is enough more steps make it less likely, so only regions of the same step are merged.
 
 use super::{Budget, in_parallel};
 use crate::abstraction::{Abstraction, Expansion, Part, Refining};
@@ -86,6 +87,9 @@ pub fn unfold(
     let (mut contained, mut left_range, mut complete) = (0, false, true);
     for depth in 0..=options.steps {
         watch(depth, regions.len());
+        if abstraction.weak() {
+            seen.clear();
+        }
         let mut fresh: Vec<usize> = Vec::new();
         for &index in &layer {
             let own = &regions[index].polyhedron;

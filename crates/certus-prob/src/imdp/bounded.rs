@@ -90,6 +90,72 @@ pub(crate) fn step(
     });
 }
 
+/// The best choices of every step, by their places within the states: those with all steps left come last.
+pub type Plan = Vec<Vec<u32>>;
+
+/// Plans of more choices than this are not made: they would cost more than the values.
+const LONGEST_PLAN: u64 = 2_000_000;
+
+/// A choice per state and number of steps left that attains the values; nothing when stopped, or when it would be too long.
+///
+/// Computed values are what they are by the first best choice, so the same choices give the same values again.
+pub fn plan(
+    model: &Imdp,
+    stay: &[bool],
+    goal: &[bool],
+    steps: u64,
+    players: Players,
+    means: Means<'_>,
+) -> Option<Plan> {
+    if steps.saturating_mul(model.states() as u64) > LONGEST_PLAN {
+        return None;
+    }
+    let possible = may_reach(model, stay, goal, steps);
+    let mut block = Block::new(model, 0..model.states());
+    let mut values: Vec<f64> = goal.iter().map(|&goal| f64::from(u8::from(goal))).collect();
+    let mut found = Plan::new();
+    for _ in 0..steps {
+        if (means.stop)() {
+            return None;
+        }
+        let mut next = values.clone();
+        let mut chosen = vec![0; model.states()];
+        for state in (0..model.states()).filter(|&state| possible[state] && !goal[state]) {
+            let (value, place) = block.state_value(state, &values, players);
+            (next[state], chosen[state]) = (value, place as u32);
+        }
+        values = next;
+        found.push(chosen);
+    }
+    Some(found)
+}
+
+/// Probabilities of `stay U<=steps goal` where the scheduler follows a plan; nothing when stopped.
+pub fn following(
+    model: &Imdp,
+    stay: &[bool],
+    goal: &[bool],
+    plan: &Plan,
+    players: Players,
+    means: Means<'_>,
+) -> Option<Values> {
+    let steps = plan.len() as u64;
+    let possible = may_reach(model, stay, goal, steps);
+    let mut block = Block::new(model, 0..model.states());
+    let mut values: Vec<f64> = goal.iter().map(|&goal| f64::from(u8::from(goal))).collect();
+    for chosen in plan {
+        if (means.stop)() {
+            return None;
+        }
+        let mut next = values.clone();
+        for state in (0..model.states()).filter(|&state| possible[state] && !goal[state]) {
+            next[state] = block.one_choice(state, chosen[state] as usize, &values, players.nature);
+        }
+        values = next;
+    }
+    Some(around(model, goal, &possible, &values, steps))
+}
+
 /// Probabilities of `stay U<=steps goal`, one per state; nothing when stopped.
 pub fn until(
     model: &Imdp,
@@ -99,7 +165,6 @@ pub fn until(
     players: Players,
     means: Means<'_>,
 ) -> Option<Values> {
-    let states = model.states();
     let possible = may_reach(model, stay, goal, steps);
     let threads = if model.transition_count() < WORTH_THREADS { 1 } else { means.threads };
     let mut blocks = blocks(model, threads);
@@ -117,6 +182,12 @@ pub fn until(
             break;
         }
     }
+    Some(around(model, goal, &possible, &values, steps))
+}
+
+/// Computed values with what rounding may have changed in so many steps.
+fn around(model: &Imdp, goal: &[bool], possible: &[bool], values: &[f64], steps: u64) -> Values {
+    let states = model.states();
     let error = 2.0 * steps as f64 * step_error(model);
     let lower = |state: usize| {
         let value = values[state];
@@ -126,5 +197,5 @@ pub fn until(
         let value = values[state];
         if !possible[state] { 0.0 } else { (value + error * (value + 1.0)).clamp(0.0, 1.0) }
     };
-    Some(Values { lower: (0..states).map(lower).collect(), upper: (0..states).map(upper).collect() })
+    Values { lower: (0..states).map(lower).collect(), upper: (0..states).map(upper).collect() }
 }

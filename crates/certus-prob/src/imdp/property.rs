@@ -274,9 +274,11 @@ pub struct Answer {
     pub holds: Option<bool>,
     /// Whether all intervals are as narrow as was asked for.
     pub narrow: bool,
-    /// For properties without a bound on the steps, a choice for every state, by number within the state, that attains the values.
+    /// A choice for every state, by number within the state, that attains the values: with a bound on the steps, that of the first step (and nothing
+    /// where there is none, or where the plan for all steps would be too long).
     pub strategy: Option<Vec<usize>>,
-    /// The interval of the initial states on the model that the strategy leaves: it must meet that of the model.
+    /// The interval of the initial states on the model that the strategy leaves (the plan for all steps, with a bound on them): it must meet that of
+    /// the model.
     pub rechecked: Option<(f64, f64)>,
 }
 
@@ -303,7 +305,11 @@ pub fn answer(model: &Imdp, property: &Property, gap: f64, means: Means<'_>) -> 
     let (mut values, narrow, strategy, mut rechecked) = match property.steps {
         Some(steps) => {
             let Some(values) = bounded::until(model, &stay, &goal, steps, players, means) else { return Ok(None) };
-            (values, true, None, None)
+            let plan = bounded::plan(model, &stay, &goal, steps, players, means);
+            let again = plan.as_ref().and_then(|plan| bounded::following(model, &stay, &goal, plan, players, means));
+            let first = plan.and_then(|mut plan| plan.pop());
+            let first = first.map(|chosen| chosen.into_iter().map(|place| place as usize).collect());
+            (values, true, first, again.map(|again| over_initial(model, &again)))
         }
         None => {
             let (values, narrow) = unbounded::until(model, &stay, &goal, gap, players, means);

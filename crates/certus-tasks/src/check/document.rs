@@ -7,9 +7,10 @@ use certus_sim::element_names;
 use certus_solver::UnknownReason;
 use serde_json::{Map, Value, json};
 
-use super::PropertyResult;
 use super::grid::grid_document;
+use super::{Found, PropertyResult};
 use crate::output::json_number;
+use crate::prob::outcome_members;
 
 /// Why something is not known, in words.
 pub fn why(reason: impl Into<Option<UnknownReason>>) -> &'static str {
@@ -39,14 +40,15 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
     let result = |result: &PropertyResult| {
         let mut shown = Map::new();
         let property = &system.properties[result.property];
-        let outcome = result.outcome.as_ref().ok();
+        let outcome = result.outcome.as_ref().ok().and_then(Found::runs);
         let proof = outcome.and_then(|outcome| outcome.proof.as_ref());
         let engine = outcome.map_or(Value::Null, |outcome| outcome.engine.into());
-        let (verdict, scope, reason, trace, loop_to, notes) = match &result.outcome {
-            Err(message) => {
+        let (verdict, scope, reason, trace, loop_to, notes) = match (&result.outcome, outcome) {
+            (Err(message), _) => {
                 ("unknown", Value::Null, Value::from(message.as_str()), Value::Null, Value::Null, Vec::new())
             }
-            Ok(outcome) => {
+            (Ok(_), None) => ("unknown", Value::Null, Value::Null, Value::Null, Value::Null, Vec::new()),
+            (Ok(_), Some(outcome)) => {
                 let notes = outcome.notes.clone();
                 match &outcome.verdict {
                     Verdict::Holds(Scope::Unbounded) => {
@@ -84,6 +86,9 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
         shown.insert("certificate".to_owned(), certificate.into());
         shown.insert("reason".to_owned(), reason);
         shown.insert("notes".to_owned(), notes.into());
+        if let Ok(Found::Probability(outcome, course)) = &result.outcome {
+            shown.extend(outcome_members(system, outcome, course));
+        }
         if let Some(report) = &result.grid {
             shown.insert("grid".to_owned(), grid_document(system, report));
         }

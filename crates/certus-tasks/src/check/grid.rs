@@ -1,9 +1,6 @@
-//! The grid engine among the others: its name, its options, its part of a result.
+//! The grid engine among the others: its options, its part of a result.
 
-use std::fmt;
-use std::str::FromStr;
-
-use certus_check::{CheckError, Engine, Outcome};
+use certus_check::{CheckError, Outcome};
 use certus_grid::{Options, Policy, Report, Standing};
 use certus_lang::system::{Property, System};
 use certus_solver::Budget;
@@ -11,48 +8,6 @@ use serde_json::{Map, Value, json};
 
 use super::names_of;
 use crate::output::json_number;
-
-/// How properties are checked.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Method {
-    /// By questions about runs.
-    Runs(Engine),
-    /// On a grid of units.
-    Grid,
-}
-
-impl Default for Method {
-    fn default() -> Self {
-        Method::Runs(Engine::default())
-    }
-}
-
-impl Method {
-    /// Its name.
-    pub fn name(self) -> &'static str {
-        match self {
-            Method::Runs(engine) => engine.name(),
-            Method::Grid => certus_grid::NAME,
-        }
-    }
-}
-
-impl fmt::Display for Method {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
-
-impl FromStr for Method {
-    type Err = String;
-
-    fn from_str(text: &str) -> Result<Method, String> {
-        if text == certus_grid::NAME {
-            return Ok(Method::Grid);
-        }
-        text.parse().map(Method::Runs).map_err(|message: String| format!("{message}, {}", certus_grid::NAME))
-    }
-}
 
 /// What the grid engine is to do.
 #[derive(Clone, Debug, Default, PartialEq)]

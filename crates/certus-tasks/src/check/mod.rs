@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use certus_check::bmc::Depth;
 use certus_check::engine::NO_PROOF;
-use certus_check::{CheckError, Outcome, Scope, Unknown, Verdict, choices};
+use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict, choices};
 use certus_grid::{Report, Standing};
 use certus_lang::system::{PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
@@ -15,6 +15,7 @@ use certus_solver::{Budget, UnknownReason};
 pub(crate) mod certificate;
 mod document;
 mod grid;
+mod method;
 mod region;
 mod region_document;
 mod trace_table;
@@ -22,13 +23,15 @@ mod trace_table;
 pub(crate) use document::describe;
 pub use document::{document, names_of, policy_names, proof_names, why};
 pub(crate) use grid::widths as grid_widths;
-pub use grid::{GridOptions, Method, units_picture};
+pub use grid::{GridOptions, units_picture};
+pub use method::Method;
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};
 pub use trace_table::trace_csv;
 
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
+use crate::prob::{self, Course};
 use crate::{Effort, Loading, load_system, property_named};
 
 /// What is asked.
@@ -64,13 +67,70 @@ pub struct PropertyResult {
     /// Its place in the system.
     pub property: usize,
     /// What was found out, or why it cannot be.
-    pub outcome: Result<Outcome, String>,
+    pub outcome: Result<Found, String>,
     /// How long it took.
     pub seconds: f64,
     /// Where its certificate is, if one was wanted and there is one.
     pub certificate: Option<PathBuf>,
     /// What the exploration of a grid looked like.
     pub grid: Option<Report>,
+}
+
+/// What was found out about a property.
+#[derive(Clone)]
+pub enum Found {
+    /// About its runs.
+    Runs(Outcome),
+    /// About its probability, and how the interval narrowed.
+    Probability(Box<certus_prob::Outcome>, Course),
+}
+
+/// What a property is said to do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Conclusion {
+    /// It holds, as far as was asked.
+    Holds,
+    /// It is violated.
+    Violated,
+    /// It asks for a number, which is known as well as was asked.
+    Measured,
+    /// None of these.
+    Unknown,
+}
+
+impl Found {
+    /// What was concluded.
+    pub fn conclusion(&self) -> Conclusion {
+        match self {
+            Found::Runs(outcome) => match outcome.verdict {
+                Verdict::Holds(_) => Conclusion::Holds,
+                Verdict::Violated(_) => Conclusion::Violated,
+                Verdict::Unknown(_) => Conclusion::Unknown,
+            },
+            Found::Probability(outcome, _) => match (outcome.holds, outcome.asks, outcome.narrow) {
+                (Some(true), ..) => Conclusion::Holds,
+                (Some(false), ..) => Conclusion::Violated,
+                (None, false, true) => Conclusion::Measured,
+                (None, ..) => Conclusion::Unknown,
+            },
+        }
+    }
+
+    /// What was found out about runs, if that was asked.
+    pub fn runs(&self) -> Option<&Outcome> {
+        match self {
+            Found::Runs(outcome) => Some(outcome),
+            Found::Probability(..) => None,
+        }
+    }
+
+    /// The run that violates the property, if there is one.
+    pub fn run(&self) -> Option<&Run> {
+        match &self.runs()?.verdict {
+            Verdict::Violated(run) => Some(run),
+            _ => None,
+        }
+    }
 }
 
 /// Where a check stands.
@@ -82,6 +142,8 @@ pub struct Where {
     pub depth: Option<Depth>,
     /// How far the exploration of a grid is.
     pub units: Option<Standing>,
+    /// How far the bounds on a probability are.
+    pub interval: Option<certus_prob::Standing>,
 }
 
 /// So long may it take to find out which choices a violation needs.
@@ -119,7 +181,7 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     let first = results.len();
     for (index, &property) in known.properties.iter().enumerate().skip(first) {
         let begun = (index == first).then_some(&known.place);
-        let outcome = Ok(undecided(task, reason.unwrap_or(UnknownReason::Stopped), begun));
+        let outcome = Ok(Found::Runs(undecided(task, reason.unwrap_or(UnknownReason::Stopped), begun)));
         let seconds = begun.and(known.started).map_or(0.0, |started| started.elapsed().as_secs_f64());
         results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None });
     }
@@ -138,10 +200,12 @@ fn undecided(task: &Check, reason: UnknownReason, begun: Option<&Where>) -> Outc
         let holds = Outcome::new(task.engine.name(), Verdict::Holds(Scope::Bounded(task.steps)));
         return Outcome { notes: vec![NO_PROOF.to_owned()], ..holds };
     }
-    let place = match (depth, begun.and_then(|place| place.units)) {
-        (Some(depth), _) => format!("{} steps", depth.steps),
-        (None, Some(standing)) => format!("{} units after {} steps", standing.units, standing.steps),
-        (None, None) => "nothing yet".to_owned(),
+    let interval = begun.and_then(|place| place.interval);
+    let place = match (depth, begun.and_then(|place| place.units), interval) {
+        (Some(depth), ..) => format!("{} steps", depth.steps),
+        (None, Some(standing), _) => format!("{} units after {} steps", standing.units, standing.steps),
+        (None, None, Some(standing)) => format!("{} regions", standing.regions),
+        (None, None, None) => "nothing yet".to_owned(),
     };
     let unknown = Unknown { reason: Some(reason), place, settled };
     Outcome::new(task.engine.name(), Verdict::Unknown(unknown))
@@ -173,6 +237,13 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
     if task.certificate.is_some() && properties.len() != 1 {
         return Err(Failure::message("a certificate is about one property: name it"));
     }
+    if task.certificate.is_some()
+        && let Some(&place) =
+            properties.iter().find(|&&place| task.engine.suited(&system.properties[place]) == Method::Imdp)
+    {
+        let name = &system.properties[place].name;
+        return Err(Failure::message(format!("{name}: bounds on probabilities leave no certificate")));
+    }
     {
         let mut known = locked(so_far);
         known.system = Some(Arc::clone(&system));
@@ -201,28 +272,39 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
             task.effort.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
         };
         let mut report = None;
-        let outcome = match over {
-            Some(reason) => Ok(undecided(task, reason, None)),
-            None => match task.engine {
-                Method::Runs(engine) => {
-                    engine.check(&system, &system.properties[property], task.steps, &budget, &mut watch)
-                }
-                Method::Grid => {
-                    let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
-                    let found = grid::check(&system, &system.properties[property], &task.grid, &budget, &mut watch);
-                    found.map(|(outcome, own)| {
-                        report = Some(own);
-                        outcome
-                    })
-                }
-            },
+        let runs = |outcome: Result<Outcome, CheckError>| {
+            let outcome = outcome.and_then(|outcome| with_needs(&system, property, outcome, task.effort.deadline));
+            outcome.map(Found::Runs).map_err(|error| error.to_string())
         };
-        let outcome = outcome.and_then(|outcome| with_needs(&system, property, outcome, task.effort.deadline));
-        let outcome = outcome.map_err(|error| error.to_string());
+        let asked = &system.properties[property];
+        let outcome = match (over, task.engine.suited(asked)) {
+            (Some(reason), _) => Ok(Found::Runs(undecided(task, reason, None))),
+            (None, Method::Runs(engine)) => runs(engine.check(&system, asked, task.steps, &budget, &mut watch)),
+            (None, Method::Grid) => {
+                let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
+                let found = grid::check(&system, asked, &task.grid, &budget, &mut watch);
+                runs(found.map(|(outcome, own)| {
+                    report = Some(own);
+                    outcome
+                }))
+            }
+            (None, Method::Imdp) => {
+                let own = certus_prob::Budget {
+                    deadline: budget.deadline,
+                    stop: budget.stop,
+                    threads: budget.threads,
+                    seed: budget.seed,
+                };
+                let mut watch = |standing| locked(so_far).place.interval = Some(standing);
+                let (outcome, course) =
+                    prob::with_course(&system, asked, &certus_prob::Options::default(), &own, &mut watch);
+                outcome.map(|outcome| Found::Probability(Box::new(outcome), course))
+            }
+        };
         let seconds = started.elapsed().as_secs_f64();
         let mut certificate = None;
-        if let (Some(path), Ok(outcome)) = (&task.certificate, &outcome)
-            && let Some(proof) = &outcome.proof
+        if let (Some(path), Ok(found)) = (&task.certificate, &outcome)
+            && let Some(proof) = found.runs().and_then(|outcome| outcome.proof.as_ref())
         {
             certificate::write(path, &task.system, &system, property, proof, &budget, &mut watch)?;
             certificate = Some(path.clone());

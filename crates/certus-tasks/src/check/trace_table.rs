@@ -1,6 +1,6 @@
 //! Violating runs as a table for other tools: comma-separated values, one row per position.
 
-use certus_check::{Run, Verdict};
+use certus_check::Run;
 use certus_lang::system::System;
 
 use super::PropertyResult;
@@ -12,9 +12,9 @@ use super::document::{names_of, policy_names};
 pub fn trace_csv(system: &System, results: &[PropertyResult]) -> Option<String> {
     let runs: Vec<(&str, &Run)> = results
         .iter()
-        .filter_map(|result| match result.outcome.as_ref().ok().map(|outcome| &outcome.verdict) {
-            Some(Verdict::Violated(run)) => Some((system.properties[result.property].name.as_str(), run)),
-            _ => None,
+        .filter_map(|result| {
+            let run = result.outcome.as_ref().ok()?.run()?;
+            Some((system.properties[result.property].name.as_str(), run))
         })
         .collect();
     if runs.is_empty() {

@@ -10,8 +10,8 @@ use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::Loading;
 use certus_tasks::check::{
-    self, Checked, GridOptions, Method, PropertyResult, Where, check, document, names_of, policy_names, proof_names,
-    trace_csv, units_picture, why,
+    self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, Where, check, document, names_of,
+    policy_names, proof_names, trace_csv, units_picture, why,
 };
 
 use super::stop_on_interrupt;
@@ -117,6 +117,9 @@ fn standing(place: &Where) -> String {
         let finer = if own.refinements > 0 { format!(", cut finer {} times", own.refinements) } else { String::new() };
         return format!("{}: {} units after {} steps{finer}", place.property, own.units, own.steps);
     }
+    if let Some(own) = place.interval {
+        return format!("{}: {}", place.property, super::prob::so_far(own));
+    }
     let Some(depth) = place.depth else { return "reading".to_owned() };
     let shape = match depth.loop_to {
         None => format!("k = {}", depth.steps),
@@ -130,15 +133,15 @@ fn standing(place: &Where) -> String {
 fn finding(command: &Check, system: &System, results: &[PropertyResult]) -> Finding {
     let mut worst = Finding::Good;
     for result in results {
-        let verdict = result.outcome.as_ref().map(|outcome| &outcome.verdict);
+        let conclusion = result.outcome.as_ref().map(Found::conclusion);
         let expected = system.properties[result.property].expect;
-        let own = match (verdict, expected) {
+        let own = match (conclusion, expected) {
             (Err(_), _) => Finding::ModelError,
-            (Ok(Verdict::Violated(_)), Some(Expect::Violated)) if command.expect => Finding::Good,
-            (Ok(Verdict::Violated(_)), _) => Finding::Violated,
-            (Ok(Verdict::Holds(_)), Some(Expect::Violated)) if command.expect => Finding::Violated,
-            (Ok(Verdict::Holds(_)), _) => Finding::Good,
-            (Ok(Verdict::Unknown(_)), _) => Finding::Undecided,
+            (Ok(Conclusion::Violated), Some(Expect::Violated)) if command.expect => Finding::Good,
+            (Ok(Conclusion::Violated), _) => Finding::Violated,
+            (Ok(Conclusion::Holds), Some(Expect::Violated)) if command.expect => Finding::Violated,
+            (Ok(Conclusion::Holds | Conclusion::Measured), _) => Finding::Good,
+            (Ok(Conclusion::Unknown), _) => Finding::Undecided,
         };
         let rank = |finding: Finding| match finding {
             Finding::Good => 0,
@@ -154,10 +157,11 @@ fn finding(command: &Check, system: &System, results: &[PropertyResult]) -> Find
 }
 
 /// A verdict in words.
-fn words(outcome: &Result<Outcome, String>) -> String {
-    match outcome {
+fn words(found: &Result<Found, String>) -> String {
+    match found {
         Err(message) => format!("cannot be checked: {message}"),
-        Ok(outcome) => match &outcome.verdict {
+        Ok(Found::Probability(outcome, _)) => super::prob::words(outcome),
+        Ok(Found::Runs(outcome)) => match &outcome.verdict {
             Verdict::Holds(Scope::Unbounded) => "holds for all time".to_owned(),
             Verdict::Holds(Scope::Bounded(steps)) => format!("holds up to {steps} steps"),
             Verdict::Violated(run) => match run.loop_to {
@@ -176,8 +180,15 @@ fn words(outcome: &Result<Outcome, String>) -> String {
 }
 
 fn report(command: &Check, system: &System, results: &[PropertyResult], output: &mut Output) -> Result<(), Failure> {
+    const PROBABILITIES: &str = "bounds on probabilities over all initial states";
+    let is_probability = |result: &PropertyResult| matches!(result.outcome, Ok(Found::Probability(..)));
     let how = match command.engine {
-        Method::Runs(Engine::Auto) => format!("violations by at most {} steps, and proofs for all time", command.steps),
+        Method::Imdp => PROBABILITIES.to_owned(),
+        Method::Runs(_) if !results.is_empty() && results.iter().all(is_probability) => PROBABILITIES.to_owned(),
+        Method::Runs(Engine::Auto) => {
+            let also = if results.iter().any(is_probability) { format!("; {PROBABILITIES}") } else { String::new() };
+            format!("violations by at most {} steps, and proofs for all time{also}", command.steps)
+        }
         Method::Runs(Engine::Bmc) => format!("bounded model checking, at most {} steps", command.steps),
         Method::Grid => "a grid of units, for all time".to_owned(),
         Method::Runs(Engine::Induction) => "proofs for all time".to_owned(),
@@ -195,8 +206,10 @@ fn report(command: &Check, system: &System, results: &[PropertyResult], output: 
         writeln!(output, "  {name:width$}  {}{expected}  {:.2} s", words(&result.outcome), result.seconds)?;
     }
     for result in results {
-        if let Ok(outcome) = &result.outcome {
-            explain(system, property(result), outcome, output)?;
+        match &result.outcome {
+            Ok(Found::Runs(outcome)) => explain(system, property(result), outcome, output)?,
+            Ok(Found::Probability(outcome, _)) => super::prob::details(system, result.property, outcome, output)?,
+            Err(_) => {}
         }
     }
     Ok(())

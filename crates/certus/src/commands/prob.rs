@@ -4,8 +4,7 @@ use std::io::Write;
 
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
-use certus_prob::picture::{Caption, heat_map};
-use certus_prob::{Domain, Method, Options, Outcome};
+use certus_prob::{Domain, Method, Options, Outcome, Standing};
 use certus_tasks::prob::{self, Bounded, Where, document, state_names};
 use certus_tasks::{Effort, Loading};
 
@@ -94,16 +93,12 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
 /// The picture and the model, where they are wanted.
 fn files(command: &Prob, system: &System, place: usize, outcome: &Outcome) -> Result<(), Failure> {
     if let Some(path) = &command.map {
-        let names = state_names(system);
-        let (x, y) = command.axes;
-        if x.max(y) >= names.len() {
-            let message =
-                format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len());
-            return Err(Failure::message(message));
+        let title = format!("{}: {}{}", system.name, system.properties[place].name, within(outcome));
+        let picture = prob::map(system, &title, outcome, command.axes).map_err(Failure::message)?;
+        match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
+            true => write_whole(path, &picture.png())?,
+            false => write_whole(path, &picture.standalone())?,
         }
-        let title = format!("{}: {} within {} steps", system.name, system.properties[place].name, outcome.steps);
-        let caption = Caption { title: &title, names: &names, axes: command.axes };
-        write_whole(path, &heat_map(&outcome.cells, &caption))?;
     }
     if let (Some(path), Some(model)) = (&command.model, &outcome.model) {
         super::mdp::write_model(path, model)?;
@@ -114,23 +109,23 @@ fn files(command: &Prob, system: &System, place: usize, outcome: &Outcome) -> Re
 fn standing(place: &Where) -> String {
     match place.standing {
         None => format!("{}: looking for start states", place.property),
-        Some(standing) => format!(
-            "{}: in [{}, {}], {} cells, {} regions",
-            place.property,
-            short(standing.lower),
-            short(standing.upper),
-            standing.cells,
-            standing.regions
-        ),
+        Some(standing) => format!("{}: {}", place.property, so_far(standing)),
     }
+}
+
+/// Where an interval stands.
+pub(super) fn so_far(standing: Standing) -> String {
+    let (lower, upper) = (short(standing.lower), short(standing.upper));
+    format!("in [{lower}, {upper}], {} cells, {} regions", standing.cells, standing.regions)
 }
 
 fn finding(results: &[(usize, Result<Outcome, String>)]) -> Finding {
     let own = |outcome: &Result<Outcome, String>| match outcome {
+        Err(message) if message == prob::LATE => Finding::Undecided,
         Err(_) => Finding::ModelError,
         Ok(Outcome { holds: Some(false), .. }) => Finding::Violated,
         Ok(Outcome { holds: Some(true), .. }) => Finding::Good,
-        Ok(outcome) if outcome.narrow => Finding::Good,
+        Ok(outcome) if outcome.narrow && !outcome.asks => Finding::Good,
         Ok(_) => Finding::Undecided,
     };
     let all: Vec<Finding> = results.iter().map(|(_, outcome)| own(outcome)).collect();
@@ -146,41 +141,46 @@ fn report(system: &System, results: &[(usize, Result<Outcome, String>)], output:
         match outcome {
             Err(message) => writeln!(output, "  {:width$}  cannot be bounded: {message}", name(*place))?,
             Ok(outcome) => {
-                let verdict = match outcome.holds {
-                    Some(true) => "holds: ",
-                    Some(false) => "violated: ",
-                    None if outcome.narrow => "",
-                    None => "open: ",
-                };
-                writeln!(
-                    output,
-                    "  {:width$}  {verdict}in [{}, {}] within {} steps  {:.2} s",
-                    name(*place),
-                    shown(outcome.lower, false),
-                    shown(outcome.upper, true),
-                    outcome.steps,
-                    outcome.seconds
-                )?;
+                writeln!(output, "  {:width$}  {}  {:.2} s", name(*place), words(outcome), outcome.seconds)?;
             }
         }
     }
     for (place, outcome) in results {
         let Ok(outcome) = outcome else { continue };
-        writeln!(output, "\n{}: {}", name(*place), system.properties[*place].source)?;
-        let choices =
-            outcome.model.as_ref().map_or(String::new(), |model| format!(", {} choices", model.choice_count()));
-        writeln!(output, "  by {}; {} regions{choices}", outcome.method, outcome.regions)?;
-        if let Some(start) = &outcome.start {
-            let values: Vec<String> = state_names(system)
-                .iter()
-                .zip(start)
-                .map(|(name, &value)| format!("{name} = {}", short(value)))
-                .collect();
-            writeln!(output, "  worst start state found: {}", values.join(", "))?;
-        }
-        if outcome.left_range {
-            writeln!(output, "  some region may leave the declared ranges, which counts as reaching")?;
-        }
+        details(system, *place, outcome, output)?;
+    }
+    Ok(())
+}
+
+/// How many steps an outcome speaks of.
+fn within(outcome: &Outcome) -> String {
+    outcome.steps.map_or_else(|| " at any time".to_owned(), |steps| format!(" within {steps} steps"))
+}
+
+/// A verdict with its interval.
+pub(super) fn words(outcome: &Outcome) -> String {
+    let verdict = match outcome.holds {
+        Some(true) => "holds: ",
+        Some(false) => "violated: ",
+        None if outcome.narrow && !outcome.asks => "",
+        None => "open: ",
+    };
+    format!("{verdict}in [{}, {}]{}", shown(outcome.lower, false), shown(outcome.upper, true), within(outcome))
+}
+
+/// The property, how its bounds came about, and the start state that is as bad as the lower end says.
+pub(super) fn details(system: &System, place: usize, outcome: &Outcome, output: &mut Output) -> Result<(), Failure> {
+    let property = &system.properties[place];
+    writeln!(output, "\n{}: {}", property.name, property.source)?;
+    let choices = outcome.model.as_ref().map_or(String::new(), |model| format!(", {} choices", model.choice_count()));
+    writeln!(output, "  by {}; {} regions{choices}", outcome.method, outcome.regions)?;
+    if let Some(start) = &outcome.start {
+        let values: Vec<String> =
+            state_names(system).iter().zip(start).map(|(name, &value)| format!("{name} = {}", short(value))).collect();
+        writeln!(output, "  worst start state found: {}", values.join(", "))?;
+    }
+    if outcome.left_range {
+        writeln!(output, "  some region may leave the declared ranges, which counts against the property")?;
     }
     Ok(())
 }

@@ -9,6 +9,11 @@
 //! probability is charged with that probability times the cell's own loss: the difference between its value and what the same
 //! step gives with the least favourable cell of each image, and with probabilities in the middle of their intervals. The cells with the largest
 //! charges are cut.
+//!
+//! Without a bound on the steps all cells that can be reached at all are bounded, and one list of values serves every step (`endless.rs`).
+
+mod endless;
+mod refine;
 
 use super::search::{Aim, Cell, Standing, Stuck};
 use super::tree::CutTree;
@@ -67,38 +72,39 @@ const COARSEST: f64 = 1.0 / 12.0;
 /// Runs that show where a partition is needed.
 const RUNS: usize = 256;
 
-/// The share of the charged cells that is cut in one round, and how many at least.
-const CUT_SHARE: f64 = 0.25;
-const FEWEST_CUT: usize = 64;
-
 struct Partition<'a> {
     abstraction: &'a Abstraction,
     initial: &'a Polyhedron,
-    steps: usize,
+    /// None for any number.
+    steps: Option<usize>,
+    most_cells: usize,
     tree: CutTree,
     states: Vec<State>,
     /// Widths above which cells are cut before they are asked, per pair of directions.
     coarsest: Vec<f64>,
     links: Links,
-    /// V for each number of steps, over cells.
+    /// V for each number of steps, over cells; one for all without a bound on them.
     values: Vec<Vec<f64>>,
     /// The smallest number of steps after which a cell is reached.
     depth: Vec<u32>,
     left_range: bool,
 }
 
-/// Bounds the probability from every state of the initial region; `lower` is a lower bound of the worst case that is known already.
+/// Without a bound on the steps, what is cut is judged by so many.
+const LOOKED_AHEAD: usize = 64;
+
+/// Bounds the probability from every state of the initial region, within so many steps or within any number; `lower` is a lower bound of the worst case that is known already.
 pub fn partition(
     abstraction: &Abstraction,
     initial: &Polyhedron,
     lower: f64,
-    steps: usize,
+    steps: Option<usize>,
     aim: &Aim,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Standing),
 ) -> Partitioned {
     let mut standing = Standing { upper: 1.0, lower, ..Standing::default() };
-    let mut own = Partition::new(abstraction, initial, steps, budget.seed);
+    let mut own = Partition::new(abstraction, initial, steps, aim.most_cells, budget.seed);
     if !own.in_range(initial) {
         let cells = vec![Cell { region: initial.clone(), upper: 1.0 }];
         return Partitioned { cells, standing, left_range: true, reached: Vec::new() };
@@ -106,10 +112,14 @@ pub fn partition(
     let mut best: Vec<Cell> = vec![Cell { region: initial.clone(), upper: 1.0 }];
     let mut stuck = Stuck::default();
     while own.reach(budget) {
-        own.iterate();
+        match steps {
+            Some(steps) if !own.iterate(steps, budget) => break,
+            None if !own.iterate_endlessly(budget) => break,
+            _ => {}
+        }
         standing.cells = own.tree.cells.len();
         let cells = own.initial_cells();
-        let values = &own.values[steps];
+        let values = own.whole();
         let upper = cells.iter().map(|&cell| values[cell as usize]).fold(0.0, f64::max);
         if upper <= standing.upper {
             standing.upper = upper;
@@ -140,7 +150,13 @@ pub fn partition(
 }
 
 impl<'a> Partition<'a> {
-    fn new(abstraction: &'a Abstraction, initial: &'a Polyhedron, steps: usize, seed: u64) -> Self {
+    fn new(
+        abstraction: &'a Abstraction,
+        initial: &'a Polyhedron,
+        steps: Option<usize>,
+        most_cells: usize,
+        seed: u64,
+    ) -> Self {
         let (lower, upper) = abstraction.range();
         let states = abstraction.states();
         let whole = Polyhedron::of_box(abstraction.template(), &lower[..states], &upper[..states]);
@@ -149,15 +165,15 @@ impl<'a> Partition<'a> {
         let mut walk = HitAndRun::new(initial, Random::new(seed, 0xce11));
         let mut random = Random::new(seed, 0xce12);
         let mut points: Vec<Vec<f64>> = (0..RUNS).map(|_| walk.point()).collect();
-        for _ in 0..steps {
+        for _ in 0..steps.unwrap_or(LOOKED_AHEAD) {
             let variables: Vec<Vec<f64>> = points.iter().map(|point| abstraction.with_middles(point)).collect();
             let (results, probabilities) =
                 (abstraction.sampled_steps(&variables), abstraction.sampled_probabilities(&variables));
             points = results
                 .into_iter()
                 .zip(probabilities)
-                .filter(|((_, goal), _)| !goal)
-                .map(|((mut next, _), p)| next.swap_remove(Random::pick(p, random.unit())))
+                .filter(|((_, goal, _), _)| !goal)
+                .map(|((mut next, ..), p)| next.swap_remove(Random::pick(p, random.unit())))
                 .collect();
             for point in points.iter().filter(|point| point.iter().all(|x| x.is_finite())) {
                 seen = seen.hull(&Polyhedron::of_box(abstraction.template(), point, point));
@@ -178,6 +194,7 @@ impl<'a> Partition<'a> {
             abstraction,
             initial,
             steps,
+            most_cells,
             states: vec![State::Unknown; tree.cells.len()],
             tree,
             coarsest,
@@ -186,6 +203,16 @@ impl<'a> Partition<'a> {
             depth: Vec::new(),
             left_range: false,
         }
+    }
+
+    /// The values for all steps, over cells.
+    fn whole(&self) -> &[f64] {
+        self.values.last().map_or(&[], Vec::as_slice)
+    }
+
+    /// The values for so many steps, over cells.
+    fn within(&self, steps: usize) -> &[f64] {
+        if self.steps.is_some() { &self.values[steps] } else { self.whole() }
     }
 
     /// Whether a region is in the range that all cells together cover.
@@ -234,17 +261,10 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// Cells that cover the initial set. A cell that only touches one of its sides from without is left out: the cell on the other side of
-    /// the cut there has the same points.
+    /// Cells that cover the initial set.
     fn initial_cells(&mut self) -> Vec<u32> {
         let mut found = Vec::new();
         self.meeting(self.initial, &mut found);
-        let sides = self.initial.offsets();
-        let flat = |direction: usize| sides[direction] + sides[direction ^ 1] <= 0.0;
-        found.retain(|&cell| {
-            let own = self.tree.cells[cell as usize].offsets();
-            (0..sides.len()).all(|direction| flat(direction) || -own[direction ^ 1] < sides[direction])
-        });
         found
     }
 
@@ -256,11 +276,17 @@ impl<'a> Partition<'a> {
             let mut depth = vec![u32::MAX; before];
             let mut layer = self.initial_cells();
             let mut images: Vec<Option<Vec<Vec<Vec<u32>>>>> = Vec::new();
-            for step in 0..=self.steps as u32 {
+            for step in 0..=self.steps.map_or(u32::MAX - 1, |steps| steps as u32) {
                 depth.resize(self.tree.cells.len(), u32::MAX);
                 layer.retain(|&cell| depth[cell as usize] == u32::MAX);
                 layer.sort_unstable();
                 layer.dedup();
+                if layer.is_empty() {
+                    break;
+                }
+                if self.steps.is_none() && self.tree.cells.len() > self.most_cells {
+                    return false;
+                }
                 layer.iter().for_each(|&cell| depth[cell as usize] = step);
                 let unknown: Vec<u32> =
                     layer.iter().copied().filter(|&c| matches!(self.states[c as usize], State::Unknown)).collect();
@@ -277,11 +303,14 @@ impl<'a> Partition<'a> {
                         Expansion::Parts(parts) => State::Parts(parts),
                     };
                 }
-                if step == self.steps as u32 {
+                if self.steps.is_some_and(|steps| step == steps as u32) {
                     break;
                 }
                 let mut after = Vec::new();
-                for &cell in &layer {
+                for (place, &cell) in layer.iter().enumerate() {
+                    if place % 256 == 0 && budget.stopped() {
+                        return false;
+                    }
                     let parts = match &self.states[cell as usize] {
                         State::Parts(parts) => parts.clone(),
                         State::Left => {
@@ -350,26 +379,38 @@ impl<'a> Partition<'a> {
         }
     }
 
-    /// All values, step by step.
-    fn iterate(&mut self) {
+    /// The value of a cell when no step is left.
+    fn last(&self, cell: usize) -> f64 {
+        match &self.states[cell] {
+            State::Parts(parts) => f64::from(u8::from(self.abstraction.weak() && !parts.is_empty())),
+            _ => 1.0,
+        }
+    }
+
+    /// All values, step by step. False when stopped on the way.
+    fn iterate(&mut self, steps: usize, budget: &Budget<'_>) -> bool {
         let cells = self.tree.cells.len();
         let fixed: Vec<Option<f64>> = (0..cells).map(|cell| self.fixed(cell)).collect();
-        let mut values: Vec<Vec<f64>> = vec![fixed.iter().map(|fixed| fixed.unwrap_or(0.0)).collect()];
+        let mut values: Vec<Vec<f64>> = vec![(0..cells).map(|cell| self.last(cell)).collect()];
         let mut scratch = Vec::new();
-        for step in 1..=self.steps {
+        for step in 1..=steps {
+            if budget.stopped() {
+                return false;
+            }
             let before = &values[step - 1];
             let mut now = vec![0.0; cells];
             for cell in 0..cells {
                 now[cell] = match fixed[cell] {
                     Some(value) => value,
                     // Values of more steps than are left when the cell is first reached are not needed.
-                    None if self.depth[cell] as usize + step > self.steps => 1.0,
+                    None if self.depth[cell] as usize + step > steps => 1.0,
                     None => self.value(cell, before, &mut scratch).0,
                 };
             }
             values.push(now);
         }
         self.values = values;
+        true
     }
 
     fn image(&self, link: &Link, values: &[f64]) -> (f64, u32) {
@@ -406,65 +447,6 @@ impl<'a> Partition<'a> {
             (value, link.lo, target)
         }));
         best_distribution(scratch, links.iter().map(|link| link.hi - link.lo))
-    }
-
-    /// What a part's step gives in the middle: probabilities in the middle of their intervals, images at their least.
-    fn middle(&self, part: usize, before: &[f64]) -> f64 {
-        let links = &self.links.links[self.links.parts[part] as usize..self.links.parts[part + 1] as usize];
-        let sum: f64 = links.iter().map(|link| (link.lo + link.hi) / 2.0).sum();
-        let value = |link: &Link| {
-            let targets = &self.links.targets[link.first as usize..link.end as usize];
-            let least = targets.iter().map(|&target| before[target as usize]).fold(1.0, f64::min);
-            (link.lo + link.hi) / 2.0 / sum.max(1e-300) * least
-        };
-        links.iter().map(value).sum()
-    }
-
-    /// Cuts the cells that cost most. False if there is nothing to cut.
-    fn refine(&mut self, initial: &[u32], content: f64) -> bool {
-        let cells = self.tree.cells.len();
-        let top = initial.iter().map(|&cell| self.values[self.steps][cell as usize]).fold(0.0, f64::max);
-        let bar = content.max(0.3 * top);
-        let mut weights = vec![0.0f64; cells];
-        for &cell in initial.iter().filter(|&&cell| self.values[self.steps][cell as usize] > bar) {
-            weights[cell as usize] = 1.0;
-        }
-        let mut charges = vec![0.0f64; cells];
-        let mut scratch = Vec::new();
-        for step in (0..=self.steps).rev() {
-            let mut after = vec![0.0f64; cells];
-            for cell in 0..cells {
-                let weight = weights[cell];
-                if weight == 0.0 {
-                    continue;
-                }
-                match &self.states[cell] {
-                    State::Goal | State::Left => charges[cell] += weight,
-                    State::Parts(parts) if !parts.is_empty() && step > 0 => {
-                        let before = &self.values[step - 1];
-                        let (value, part) = self.value(cell, before, &mut scratch);
-                        charges[cell] += weight * (value - self.middle(part, before)).max(0.0);
-                        self.part_value(part, before, &mut scratch);
-                        for &(_, p, target) in &scratch {
-                            if target != u32::MAX {
-                                after[target as usize] += weight * p;
-                            }
-                        }
-                    }
-                    _ => {}
-                }
-            }
-            weights = after;
-        }
-        let mut order: Vec<usize> = (0..cells).filter(|&cell| charges[cell] > 0.0).collect();
-        order.sort_by(|&a, &b| charges[b].total_cmp(&charges[a]).then(a.cmp(&b)));
-        let count = ((order.len() as f64 * CUT_SHARE) as usize).max(FEWEST_CUT).max(cells / 20);
-        let mut changed = false;
-        for cell in order.into_iter().take(count) {
-            let (pair, _) = self.widest(cell);
-            changed |= self.cut(cell, pair);
-        }
-        changed
     }
 }
 

@@ -1,0 +1,74 @@
+//! Values of a partition without a bound on the steps.
+//!
+//! All cells that runs can come to are linked, so the partition is an interval MDP as it stands: a cell's parts are the scheduler's choices, and
+//! so is the cell of a move's image that the next state is in. The upper end of its unbounded value bounds the system's.
+
+use super::{Link, Partition, State};
+use crate::engine::Budget;
+use crate::imdp::bounded::Means;
+use crate::imdp::{Builder, Goal, Imdp, Players, unbounded};
+
+/// How narrow the values of the interval MDP are made.
+const NARROW: f64 = 1e-9;
+
+impl Partition<'_> {
+    /// Values for any number of steps; false when stopped on the way.
+    pub(super) fn iterate_endlessly(&mut self, budget: &Budget<'_>) -> bool {
+        let Some((model, goal)) = self.model() else { return false };
+        let players = Players { scheduler: Goal::Max, nature: Goal::Max };
+        let stay = vec![true; model.states()];
+        let stopped = || budget.stopped();
+        let means = Means { threads: budget.threads.max(1), stop: &stopped };
+        let (mut found, _) = unbounded::until(&model, &stay, &goal, NARROW, players, means);
+        found.upper.truncate(self.tree.cells.len());
+        self.values = vec![found.upper];
+        true
+    }
+
+    /// The interval MDP: states are the cells, then the images that meet several cells, then what lies beyond all cells.
+    fn model(&self) -> Option<(Imdp, Vec<bool>)> {
+        let cells = self.tree.cells.len();
+        let several = |link: &Link| link.end - link.first > 1;
+        let mut place = cells;
+        let images: Vec<usize> = self
+            .links
+            .links
+            .iter()
+            .map(|link| {
+                place += usize::from(several(link));
+                place - 1
+            })
+            .collect();
+        let beyond = place;
+        let mut goal: Vec<bool> = self.states.iter().map(|state| !matches!(state, State::Parts(_))).collect();
+        goal.resize(beyond, false);
+        goal.push(true);
+        let mut builder = Builder::new();
+        for cell in 0..cells {
+            builder.state();
+            for part in self.links.cells[cell] as usize..self.links.cells[cell + 1] as usize {
+                let places = self.links.parts[part] as usize..self.links.parts[part + 1] as usize;
+                let moves: Vec<(usize, f64, f64)> = places
+                    .map(|place| {
+                        let link = &self.links.links[place];
+                        let to = match link.end - link.first {
+                            0 => beyond,
+                            1 => self.links.targets[link.first as usize] as usize,
+                            _ => images[place],
+                        };
+                        (to, link.lo, link.hi)
+                    })
+                    .collect();
+                builder.choice(&moves);
+            }
+        }
+        for link in self.links.links.iter().filter(|link| several(link)) {
+            builder.state();
+            for &target in &self.links.targets[link.first as usize..link.end as usize] {
+                builder.choice(&[(target as usize, 1.0, 1.0)]);
+            }
+        }
+        builder.state();
+        Some((builder.finish().ok()?, goal))
+    }
+}

@@ -88,3 +88,17 @@ proptest! {
         prop_assert!(report.refinements == 0);
     }
 }
+
+#[test]
+fn a_unit_across_the_border_of_the_terminal_states_does_not_hold_a_run_up() {
+    // Units begin at 0, so one of them lies across 1: a hull of staying there and going on would stay there for ever.
+    let file = "system climb\nstate x in [0, 3]\nnext x = x + 0.3\ninit x in [0, 0.04]\n\
+                define up = x > 1\nterminal up\nproperty arrives = F up\n";
+    let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+    for width in [0.07, 0.2] {
+        let options = Options { widths: vec![width], refinements: Some(0), ..Options::default() };
+        let property = system.property("arrives").unwrap();
+        let (outcome, _) = check(&system, property, &options, &Budget::default(), &mut |_| {}).unwrap();
+        assert!(matches!(outcome.verdict, Verdict::Holds(_)), "width {width}: {:?}", outcome.verdict);
+    }
+}

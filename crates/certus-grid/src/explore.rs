@@ -73,6 +73,9 @@ const SEARCH_BYTES: usize = 12;
 /// Not entered yet.
 const UNMET: u16 = u16::MAX;
 
+/// After so many successors the budget is looked at.
+const HANDED_AT_ONCE: usize = 1 << 15;
+
 /// Fewer units than this are not worth a thread.
 const WORTH_A_THREAD: usize = 64;
 
@@ -177,9 +180,11 @@ impl<'a> Product<'a> {
             let begun = Instant::now();
             let mut next: Pending = Vec::new();
             let mut targets = vec![0u64; words];
-            for (count, (unit, word, bits)) in pending.into_iter().enumerate() {
+            let mut handed = 0;
+            for (unit, word, bits) in pending {
                 // In many dimensions one unit can have very many successors.
-                if count % 256 == 255 {
+                if handed > HANDED_AT_ONCE {
+                    handed = 0;
                     if let Some(reason) = spent(budget) {
                         return Ok(Explored::Spent(reason));
                     }
@@ -207,6 +212,7 @@ impl<'a> Product<'a> {
                         if entered.len() < units.len() * words {
                             entered.resize(units.len() * words, 0);
                         }
+                        handed += 1;
                         hand_on(entered, words, successor, &targets, &mut next);
                     });
                     if !fits {

@@ -76,6 +76,9 @@ const UNMET: u16 = u16::MAX;
 /// After so many successors the budget is looked at.
 const HANDED_AT_ONCE: usize = 1 << 15;
 
+/// Bytes that a unit takes at least: a word, its place in the table, and what the automaton is in.
+const LEAST_BYTES: f64 = 24.0;
+
 /// Fewer units than this are not worth a thread.
 const WORTH_A_THREAD: usize = 64;
 
@@ -206,6 +209,11 @@ impl<'a> Product<'a> {
                     }
                     if targets.iter().all(|&word| word == 0) {
                         continue;
+                    }
+                    // Whatever of the box is known already, the rest must fit.
+                    let fresh = self.units.box_size(self.lattice, unit, place) - self.units.len() as f64;
+                    if fresh * LEAST_BYTES > budget.memory as f64 {
+                        return Ok(Explored::Spent(UnknownReason::Memory));
                     }
                     let entered = &mut self.entered;
                     let fits = self.units.each_in_box(self.lattice, unit, place, &mut |units, successor| {

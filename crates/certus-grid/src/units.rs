@@ -193,6 +193,13 @@ impl Units {
         self.box_classes[self.begins[unit as usize] as usize + place]
     }
 
+    /// How many units, if none was halved, meet a box of a unit's next states.
+    pub fn box_size(&self, lattice: &Lattice, unit: u32, place: usize) -> f64 {
+        let (low, high) = self.corners(unit, place);
+        let along = |axis| (lattice.unpack(high, axis).0 >> DEPTH) - (lattice.unpack(low, axis).0 >> DEPTH) + 1;
+        (0..lattice.axes.len()).map(|axis| along(axis) as f64).product()
+    }
+
     /// Calls the function with every unit that meets a box of a unit's next states, new ones included. False if there are no numbers left.
     pub fn each_in_box(
         &mut self,

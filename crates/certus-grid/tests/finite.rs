@@ -102,3 +102,15 @@ fn a_unit_across_the_border_of_the_terminal_states_does_not_hold_a_run_up() {
         assert!(matches!(outcome.verdict, Verdict::Holds(_)), "width {width}: {:?}", outcome.verdict);
     }
 }
+
+#[test]
+fn a_box_of_more_units_than_fit_is_not_listed() {
+    let file = "system wide\nstate x[6] in [-1, 1]\ninput e[6] in [-1, 1]\nnext x = e\ninit all(x in [0, 0])\n\
+                property small = G x[0] < 2\n";
+    let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+    let options = Options { widths: vec![0.001; 6], ..Options::default() };
+    let property = system.property("small").unwrap();
+    let (outcome, report) = check(&system, property, &options, &Budget::default(), &mut |_| {}).unwrap();
+    assert!(matches!(outcome.verdict, Verdict::Unknown(_)), "{:?}", outcome.verdict);
+    assert!(report.units < 10, "{}", report.units);
+}

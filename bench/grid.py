@@ -1,10 +1,10 @@
 """The systems of Tables 1 and 2 of Jin, Wang and Zhang with the zoo's policies, beside the published figures.
 
-    python bench/grid.py [table | fine | throughput]
+    python bench/grid.py [table | fine | throughput] [system…]
 
 Needs a release build and nothing else. `table` (the default) takes the paper's widths, for the network itself and for an extracted policy;
 `fine` takes narrower ones; `throughput` compares the exploration of the mountain car with bare evaluations of its network and plant
-(`cargo build --release -p certus-grid --example units --example bare` first).
+(`cargo build --release -p certus-grid --example units --example bare` first). With names of systems, only rows whose name begins so.
 """
 
 import json
@@ -19,6 +19,7 @@ CERTUS = os.path.join(ROOT, "target", "release", "certus")
 EXAMPLES = os.path.join(ROOT, "target", "release", "examples")
 CAR = ["--set", "p0_low=-0.5", "--set", "p0_high=-0.49991", "--set", "v0_high=0.00009"]
 PENDULUM = ["--set", "theta0_high=0.009", "--set", "omega0_high=0.009"]
+PLATOON = ["--set", "cell=0.009", "--network", "a=zoo/platoon4_gaps/platoon4_gaps_steady.onnx"]
 # Name, file, settings, property, widths, narrower widths; published units and seconds.
 ROWS = [
     ("mountain car", "mountain_car/mountain_car", CAR, "reaches_goal", "0.0001", "0.00005", "1.2 million", 2687),
@@ -26,7 +27,7 @@ ROWS = [
     ("pendulum", "gym_pendulum/gym_pendulum", PENDULUM, "stays_up", "0.01", "0.001", "728", 5),
     ("pendulum", "gym_pendulum/gym_pendulum", PENDULUM, "returns", "0.01", "0.001", "728, not verified", 6),
     ("TORA", "tora/tora_cells", [], "stays_safe", "0.01", "0.005", "1 million, 24 steps", 2731),
-    ("4-car platoon", "platoon4_gaps/platoon4_gaps", ["--set", "cell=0.009"], "never_touch", "0.01", "0.005", "9721", 154),
+    ("4-car platoon", "platoon4_gaps/platoon4_gaps", PLATOON, "never_touch", "0.01", "0.005", "9721", 154),
     ("B1, 20x20", "b1/b1", [], "at_goal_at_end", "0.001", "0.0005", "", 389),
     ("B1, 100x100", "b1/b1", ["--network", "u=zoo/b1/b1_100.onnx"], "at_goal_at_end", "0.001", "0.0005", "", 401),
     ("B2, 20x20", "b2/b2", [], "at_goal_after_9", "x1=0.001,x2=0.0001", "x1=0.0005,x2=0.0001", "", 91),
@@ -36,38 +37,48 @@ ROWS = [
 
 def run(arguments):
     begun = time.perf_counter()
-    out = subprocess.run([CERTUS, "check", "--engine", "grid"] + arguments + ["--json", "--quiet"], capture_output=True, text=True, cwd=ROOT)
-    if out.returncode == 2:
-        raise SystemExit(out.stderr)
+    child = subprocess.Popen([CERTUS, "check", "--engine", "grid"] + arguments + ["--json", "--quiet"], stdout=subprocess.PIPE, text=True, cwd=ROOT)
+    told = child.stdout.read()
+    _, status, usage = os.wait4(child.pid, 0)
+    if os.waitstatus_to_exitcode(status) == 2:
+        raise SystemExit(2)
     seconds = time.perf_counter() - begun
-    peak = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss / 1024
-    return json.loads(out.stdout)["results"][0], seconds, peak
+    return json.loads(told)["results"][0], seconds, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def table(narrow):
-    print("| system | property | policy | verdict | units | refinements | s | MB, largest so far | published: units | s | times |")
-    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
-    for name, file, settings, prop, widths, finer, units, published in ROWS:
+def table(narrow, names):
+    print("| system | property | policy | verdict | units | refinements | s | processor s | MB | published: units | s | times |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
+    rows = [row for row in ROWS if not names or any(row[0].startswith(name) for name in names)]
+    for name, file, settings, prop, widths, finer, units, published in rows:
         for policy in ("network", "extracted"):
             arguments = [f"zoo/{file}.certus", prop, "--width", finer if narrow else widths, "--policy", policy, "--timeout", "60"]
-            result, seconds, peak = run(arguments + settings)
+            result, seconds, processor, peak = run(arguments + settings)
             verdict = result["verdict"]
             scope = result["scope"]
             if verdict == "unknown" and scope:
                 verdict += f", none up to {scope['bounded']} steps"
             grid = result.get("grid") or {"units": "", "refinements": ""}
             times = f"{published / seconds:.0f}" if result["verdict"] != "unknown" else ""
-            print(f"| {name} | `{prop}` | {policy} | {verdict} | {grid['units']} | {grid['refinements']} | {seconds:.2f} | {peak:.0f} | {units} | {published} | {times} |", flush=True)
+            print(f"| {name} | `{prop}` | {policy} | {verdict} | {grid['units']} | {grid['refinements']} | {seconds:.2f} | {processor:.2f} | {peak:.0f} | {units} | {published} | {times} |", flush=True)
 
 
 def throughput():
+    """Processor time per unit, beside what its bare evaluations take: one of network and plant, or one network evaluation per sample."""
     file = os.path.join(ROOT, "zoo", "mountain_car", "mountain_car.certus")
-    settings = ["p0_low=-0.5", "p0_high=-0.4998", "v0_high=0.0002"]
-    for arguments in (["units", file, "reaches_goal", "0.0002", "network"], ["bare", file]):
-        out = subprocess.run([os.path.join(EXAMPLES, arguments[0])] + arguments[1:] + settings, capture_output=True, text=True)
-        print(out.stdout.strip().splitlines()[-2:], out.stderr)
+    bare = subprocess.run([os.path.join(EXAMPLES, "bare"), file], capture_output=True, text=True).stdout
+    both, network = (float(line.split(":")[1].split()[0]) / 1000 for line in bare.strip().splitlines())
+    settings = [text for text in CAR if text != "--set"]
+    for policy, evaluations in (("network", both), ("extracted", 5 * network + both - network)):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+        command = [os.path.join(EXAMPLES, "units"), file, "reaches_goal", "0.0001", policy]
+        out = subprocess.run(command + settings, capture_output=True, text=True).stdout
+        spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+        units = int(out.split(" units,")[0].split()[-1])
+        each = spent / units * 1e6
+        print(f"{policy}: {units} units, {each:.2f} µs of processor time each, bare evaluations {evaluations:.2f} µs: {each / evaluations:.1f} times")
 
 
 if __name__ == "__main__":
     what = sys.argv[1] if len(sys.argv) > 1 else "table"
-    throughput() if what == "throughput" else table(what == "fine")
+    throughput() if what == "throughput" else table(what == "fine", sys.argv[2:])

@@ -1,6 +1,6 @@
 //! How many units an exploration meets, and where its time goes.
 //!
-//!     cargo run --release -p certus-grid --example units -- FILE PROPERTY WIDTHS [network|extracted] [name=value…]
+//!     cargo run --release -p certus-grid --example units -- FILE PROPERTY WIDTHS [network|extracted] [name=value | name=network.onnx …]
 
 use std::path::Path;
 use std::time::Instant;
@@ -13,11 +13,16 @@ use certus_solver::Budget;
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let mut options = LowerOptions::default();
+    let mut networks = Vec::new();
     for pair in arguments.iter().skip(4) {
         let (name, value) = pair.split_once('=').unwrap();
+        if value.ends_with(".onnx") {
+            networks.push((name.to_owned(), value.into()));
+            continue;
+        }
         options.overrides.push((name.to_owned(), value.parse().unwrap()));
     }
-    let system = load_file_with(Path::new(&arguments[0]), &[], &options).unwrap();
+    let system = load_file_with(Path::new(&arguments[0]), &networks, &options).unwrap();
     let property = system.property(&arguments[1]).unwrap();
     let PropertyKind::Ltl(formula) = &property.kind else { panic!() };
     let mut widths: Vec<f64> = arguments[2].split(',').map(|text| text.parse().unwrap()).collect();
@@ -46,11 +51,18 @@ fn main() {
         product.bytes() as f64 / 1e6
     );
     println!("{:.3} s: {:?}", begun.elapsed().as_secs_f64(), product.seconds());
-    let mut hull: Vec<(f64, f64)> = product.ends(0);
+    let mut hulls: Vec<Vec<(f64, f64)>> = vec![Vec::new(); product.layers.len()];
     for unit in 0..product.units.len() as u32 {
-        for (all, own) in hull.iter_mut().zip(product.ends(unit)) {
+        let Some(round) = product.round(unit) else { continue };
+        if hulls[round].is_empty() {
+            hulls[round] = product.ends(unit);
+        }
+        for (all, own) in hulls[round].iter_mut().zip(product.ends(unit)) {
             *all = (all.0.min(own.0), all.1.max(own.1));
         }
     }
-    println!("{hull:?}");
+    for (round, hull) in hulls.iter().enumerate().filter(|(round, _)| round % 5 == 0) {
+        let ends: Vec<String> = hull.iter().map(|(low, high)| format!("{low:.6}..{high:.6}")).collect();
+        println!("step {round}: {} new units in {}", product.layers[round], ends.join(" x "));
+    }
 }

@@ -9,7 +9,7 @@ use std::collections::HashMap;
 use certus_check::replay::{Drive, replay};
 use certus_check::{CheckError, Run, lasso};
 use certus_graph::eval::{Evaluator, Workspace};
-use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
+use certus_lang::system::{ActionRole, AtomId, Formula, Output, System, Variable};
 use certus_sim::Random;
 use certus_sim::semantics::{self, Tail};
 
@@ -106,8 +106,9 @@ impl<'a> Concrete<'a> {
         lattice: &'a Lattice,
         options: crate::extract::ExtractOptions,
     ) -> Result<Concrete<'a>, CheckError> {
-        let atoms: Vec<AtomId> = (0..system.atoms.len()).map(AtomId).collect();
-        let moves = Moves::new(system, &atoms, true).map_err(CheckError::Unsupported)?;
+        let truths = system.roles.atoms.iter().chain(&system.roles.assume).map(|own| own.truth);
+        let wanted: Vec<Output> = truths.collect();
+        let moves = Moves::with(system, &wanted, true).map_err(CheckError::Unsupported)?;
         let extraction = Extraction::new(system, &moves, options)?;
         let steps = moves.moves.iter().map(|own| Evaluator::new(&own.step)).collect();
         let table = Table { lattice, extraction, moves, steps, known: HashMap::new() };

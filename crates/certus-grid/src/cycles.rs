@@ -69,14 +69,15 @@ impl Numbers {
 
 /// The steps from a state of the product.
 fn steps(product: &mut Product<'_>, (unit, state): State, found: &mut Vec<(State, Marks)>) {
-    let moves = product.reading.at(product.units.class(unit)).moves[usize::from(state)].clone();
-    if moves.is_empty() {
-        return;
+    let (lattice, units, reading) = (product.lattice, &mut product.units, &product.reading);
+    for place in 0..units.boxes(unit) {
+        let moves = &reading.at(units.box_class(unit, place)).moves[usize::from(state)];
+        if !moves.is_empty() {
+            units.each_in_box(lattice, unit, place, &mut |_, successor| {
+                found.extend(moves.iter().map(|&(target, marks)| ((successor, target as u16), marks)));
+            });
+        }
     }
-    let lattice = product.lattice;
-    product.units.each_successor(lattice, unit, &mut |_, successor| {
-        found.extend(moves.iter().map(|&(target, marks)| ((successor, target as u16), marks)));
-    });
 }
 
 fn starts(product: &mut Product<'_>) -> Vec<State> {

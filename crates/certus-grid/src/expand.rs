@@ -18,6 +18,7 @@ use crate::moves::Moves;
 /// A move, prepared for bounds.
 struct Prepared {
     labels: Vec<usize>,
+    ended: bool,
     ranges: Ranges,
     /// The atoms and the condition alone, operator by operator.
     truths: Graph,
@@ -34,6 +35,8 @@ pub struct Expansion {
     pub may_end: Vec<bool>,
     /// How many boxes the next states of each unit are in.
     pub counts: Vec<u8>,
+    /// What is known of the atoms where the next state is in a box, for one box after the other.
+    pub box_truths: Vec<Truths>,
     /// The boxes, one after the other: the packed first fine places of both corners.
     pub images: Vec<u64>,
 }
@@ -44,6 +47,7 @@ pub struct Expander<'a> {
     moves: &'a Moves,
     prepared: Vec<Prepared>,
     differences: Option<Ranges>,
+    terminal: Option<Ranges>,
     /// Ranges of the environment's choices.
     inputs: Vec<(f64, f64)>,
     /// Numbers of the one-hot inputs of the differences of scores.
@@ -58,7 +62,7 @@ pub struct Expander<'a> {
 }
 
 /// Values that a table of one node may hold.
-const TABLE_VALUES: usize = 1 << 16;
+const TABLE_VALUES: usize = 1 << 13;
 
 /// The most units at once.
 const LARGEST_BATCH: usize = 512;
@@ -82,6 +86,7 @@ impl<'a> Expander<'a> {
             widest = widest.max(own.step.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1));
             prepared.push(Prepared {
                 labels: own.labels.clone(),
+                ended: own.ended,
                 ranges,
                 truths: own.step.keep_outputs(&(nexts..outputs).collect::<Vec<_>>()),
                 next: own.step.keep_outputs(&(0..nexts).collect::<Vec<_>>()),
@@ -106,6 +111,7 @@ impl<'a> Expander<'a> {
             moves,
             prepared,
             differences,
+            terminal: moves.terminal.as_ref().map(Ranges::new).transpose()?,
             inputs,
             atoms,
             extraction,
@@ -122,6 +128,7 @@ impl<'a> Expander<'a> {
             whole.truths.extend(own.truths);
             whole.may_end.extend(own.may_end);
             whole.counts.extend(own.counts);
+            whole.box_truths.extend(own.box_truths);
             whole.images.extend(own.images);
         }
         Ok(whole)
@@ -152,25 +159,34 @@ impl<'a> Expander<'a> {
         let words = self.lattice.words();
         let count = keys.len() / words;
         let (lower, upper) = self.boxes(keys);
+        let ended = self.ended(&lower, &upper, count)?;
         let given = self.given(keys)?;
         let possible = match &given {
-            Some(given) => given.iter().map(|own| own.labels.iter().map(|&label| 1u32 << label).collect()).collect(),
+            Some(given) => given.iter().flat_map(|own| own.labels.iter().map(|&label| 1u32 << label)).collect(),
             None => self.possible(&lower, &upper, count),
         };
+        let largest = self.moves.largest.len();
         let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
         let mut truths = vec![Truths { yes: all, no: all }; count];
         let mut may_end = vec![false; count];
-        let mut boxes: Vec<Vec<u64>> = vec![Vec::new(); count];
+        let mut found = Boxes::default();
         for own in &self.prepared {
             let chosen = |unit: &usize| {
-                let mut largest = self.moves.largest.iter().zip(&possible[*unit]);
-                largest.all(|(&(choice, _), labels): (&(usize, usize), &u32)| labels >> own.labels[choice] & 1 == 1)
+                if ended[*unit].is_some_and(|ended| ended != own.ended) {
+                    return false;
+                }
+                let labels = &possible[*unit * largest..(*unit + 1) * largest];
+                let mut labels = self.moves.largest.iter().zip(labels);
+                own.ended || labels.all(|(&(choice, _), labels)| labels >> own.labels[choice] & 1 == 1)
             };
             let units: Vec<usize> = (0..count).filter(chosen).collect();
             if units.is_empty() {
                 continue;
             }
             let pick = |table: &[f64]| -> Vec<f64> {
+                if units.len() == count {
+                    return table.to_vec();
+                }
                 table.chunks_exact(count).flat_map(|row| units.iter().map(move |&unit| row[unit])).collect()
             };
             let (mut low, mut high) = (pick(&lower), pick(&upper));
@@ -181,15 +197,45 @@ impl<'a> Expander<'a> {
                     high.extend(values);
                 }
             }
-            let found = own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols));
+            let result = own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols));
+            let mut scratch = Scratch::default();
             for (place, &unit) in units.iter().enumerate() {
                 let input = Slices { low: &low, high: &high, count: units.len(), place };
-                let result = Slices { low: &found.lower, high: &found.upper, count: units.len(), place };
-                self.settle(own, input, result, &mut truths[unit], &mut may_end[unit], &mut boxes[unit])?;
+                let result = Slices { low: &result.lower, high: &result.upper, count: units.len(), place };
+                let settled = self.settle(own, input, result, &mut scratch, &mut found.corners)?;
+                truths[unit].yes &= settled.truths.yes;
+                truths[unit].no &= settled.truths.no;
+                may_end[unit] |= settled.may_end;
+                if settled.goes_on {
+                    found.owners.push((unit as u32, settled.truths));
+                }
             }
         }
-        let counts = boxes.iter().map(|own| (own.len() / (2 * words)) as u8).collect();
-        Ok(Expansion { truths, may_end, counts, images: boxes.concat() })
+        let (counts, box_truths, images) = found.sorted(count, 2 * words);
+        Ok(Expansion { truths, may_end, counts, box_truths, images })
+    }
+
+    /// Whether runs have ended in some units, as far as that is known.
+    fn ended(&self, lower: &[f64], upper: &[f64], count: usize) -> Result<Vec<Option<bool>>, GraphError> {
+        let (Some(ranges), Some(graph)) = (&self.terminal, &self.moves.terminal) else {
+            return Ok(vec![None; count]);
+        };
+        let padded = |ends: &[f64], fill: f64| {
+            let mut table = ends.to_vec();
+            table.resize(ranges.inputs() * count, fill);
+            table
+        };
+        let (low, high) = (padded(lower, 0.0), padded(upper, 1.0));
+        let found = ranges.enclose(&low, &high, count, Forms::None);
+        let known = (0..count).map(|place| {
+            let sure = truth(Interval::new(found.lower[place], found.upper[place]));
+            if sure.is_some() {
+                return Ok(sure);
+            }
+            let exact = enclose_slices(graph, Slices { low: &low, high: &high, count, place })?;
+            Ok(exact.first().and_then(|&range| truth(range)))
+        });
+        known.collect()
     }
 
     /// What an extracted policy does in some units: as in the whole unit that each is a part of.
@@ -207,9 +253,9 @@ impl<'a> Expander<'a> {
     }
 
     /// For each unit and each action by the largest score, the labels that can be chosen, as bits.
-    fn possible(&self, lower: &[f64], upper: &[f64], count: usize) -> Vec<Vec<u32>> {
+    fn possible(&self, lower: &[f64], upper: &[f64], count: usize) -> Vec<u32> {
         let Some(differences) = &self.differences else {
-            return vec![vec![1; self.moves.largest.len()]; count];
+            return vec![1; self.moves.largest.len() * count];
         };
         let with_labels = |ends: &[f64], fill: f64, picks: Option<&[usize]>| -> Vec<f64> {
             let mut table: Vec<f64> = match picks {
@@ -224,30 +270,32 @@ impl<'a> Expander<'a> {
         let low = with_labels(lower, 0.0, None);
         let high = with_labels(upper, 1.0, None);
         let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, Forms::None);
-        let read = |below: &[f64], above: &[f64], unit: usize| -> Vec<u32> {
-            let largest = self.moves.largest.iter();
-            largest
-                .map(|&(choice, begin)| {
-                    let labels = self.moves.labels[choice];
-                    let mut kept = (1u32 << labels) - 1;
-                    let pairs = (0..labels).flat_map(|i| (i + 1..labels).map(move |j| (i, j)));
-                    for (pair, (i, j)) in pairs.enumerate() {
-                        let at = (begin + pair) * count + unit;
-                        // The first label of equals is chosen.
-                        if above[at] < 0.0 {
-                            kept &= !(1 << i);
-                        }
-                        if below[at] >= 0.0 {
-                            kept &= !(1 << j);
-                        }
+        let largest = self.moves.largest.len();
+        let read = |below: &[f64], above: &[f64], unit: usize, kept: &mut [u32]| {
+            for (kept, &(choice, begin)) in kept.iter_mut().zip(&self.moves.largest) {
+                let labels = self.moves.labels[choice];
+                *kept = (1u32 << labels) - 1;
+                let mut at = begin * count + unit;
+                for (i, j) in (0..labels).flat_map(|i| (i + 1..labels).map(move |j| (i, j))) {
+                    // The first label of equals is chosen.
+                    if above[at] < 0.0 {
+                        *kept &= !(1 << i);
                     }
-                    kept
-                })
-                .collect()
+                    if below[at] >= 0.0 {
+                        *kept &= !(1 << j);
+                    }
+                    at += count;
+                }
+            }
         };
-        let open: Vec<usize> = (0..count)
-            .filter(|&unit| read(&below, &above, unit).iter().any(|labels| labels.count_ones() > 1))
-            .collect();
+        let mut kept = vec![0; largest * count];
+        let mut open = Vec::new();
+        for (unit, kept) in kept.chunks_exact_mut(largest.max(1)).enumerate() {
+            read(&below, &above, unit, kept);
+            if kept.iter().any(|labels| labels.count_ones() > 1) {
+                open.push(unit);
+            }
+        }
         if !open.is_empty() {
             let (low, high) = (with_labels(lower, 0.0, Some(&open)), with_labels(upper, 1.0, Some(&open)));
             let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
@@ -257,73 +305,114 @@ impl<'a> Expander<'a> {
                     above[row * count + unit] = tight.upper[row * open.len() + place];
                 }
             }
+            for &unit in &open {
+                read(&below, &above, unit, &mut kept[unit * largest..(unit + 1) * largest]);
+            }
         }
-        (0..count).map(|unit| read(&below, &above, unit)).collect()
+        kept
     }
 
-    /// Adds what one move does in one unit.
+    /// What one move does in one unit. The corners of the box of next states come to those that are there, if there is one.
     fn settle(
         &self,
         own: &Prepared,
         input: Slices<'_>,
         result: Slices<'_>,
-        truths: &mut Truths,
-        may_end: &mut bool,
-        boxes: &mut Vec<u64>,
-    ) -> Result<(), GraphError> {
+        scratch: &mut Scratch,
+        corners: &mut Vec<u64>,
+    ) -> Result<Settled, GraphError> {
         let axes = self.lattice.axes.len();
         let conditions = self.atoms + usize::from(self.has_condition);
-        let mut known: Vec<Option<bool>> = (0..conditions).map(|place| truth(result.range(axes + place))).collect();
+        let Scratch { known, next } = scratch;
+        known.clear();
+        known.extend((0..conditions).map(|place| truth(result.range(axes + place))));
         if known.contains(&None) {
             let exact = enclose_slices(&own.truths, input)?;
             for (known, range) in known.iter_mut().zip(exact) {
                 *known = known.or(truth(range));
             }
         }
+        let mut settled = Settled::default();
         for (atom, known) in known.iter().take(self.atoms).enumerate() {
-            if *known != Some(true) {
-                truths.yes &= !(1 << atom);
-            }
-            if *known != Some(false) {
-                truths.no &= !(1 << atom);
-            }
+            settled.truths.yes |= u64::from(*known == Some(true)) << atom;
+            settled.truths.no |= u64::from(*known == Some(false)) << atom;
         }
         if self.has_condition {
-            *may_end |= known[self.atoms] != Some(true);
+            settled.may_end |= known[self.atoms] != Some(true);
             if known[self.atoms] == Some(false) {
-                return Ok(());
+                return Ok(settled);
             }
         }
-        let mut next: Vec<Interval> = (0..axes).map(|axis| result.range(axis)).collect();
+        next.clear();
+        next.extend((0..axes).map(|axis| result.range(axis)));
         let leaves = |next: &[Interval]| {
             let mut ends = next.iter().zip(&self.lattice.axes);
             !ends.all(|(range, axis)| axis.lower <= range.lo && range.hi <= axis.upper)
         };
-        if leaves(&next) {
+        if leaves(next) {
             let exact = enclose_slices(&own.next, input)?;
             for (range, exact) in next.iter_mut().zip(exact) {
                 *range = range.intersection(exact).unwrap_or(*range);
             }
+            settled.may_end |= leaves(next);
         }
-        *may_end |= leaves(&next);
         let outside =
             |(range, axis): (&Interval, &crate::lattice::Axis)| range.lo > axis.upper || range.hi < axis.lower;
         if next.iter().zip(&self.lattice.axes).any(outside) {
-            return Ok(());
+            return Ok(settled);
         }
-        let levels = [0; crate::lattice::MOST_AXES];
-        let mut places = [[0u64; crate::lattice::MOST_AXES]; 2];
+        settled.goes_on = true;
+        let first = corners.len();
+        corners.resize(first + 2 * self.lattice.words(), 0);
+        let (low, high) = corners[first..].split_at_mut(self.lattice.words());
         for (axis, range) in next.iter().enumerate() {
             let own = &self.lattice.axes[axis];
-            places[0][axis] = own.place(range.lo.max(own.lower));
-            places[1][axis] = own.place(range.hi.min(own.upper));
+            self.lattice.pack_place(axis, own.place(range.lo.max(own.lower)), low);
+            self.lattice.pack_place(axis, own.place(range.hi.min(own.upper)), high);
         }
-        for corner in &places {
-            let begin = boxes.len();
-            boxes.resize(begin + self.lattice.words(), 0);
-            self.lattice.pack(&corner[..axes], &levels[..axes], &mut boxes[begin..]);
+        Ok(settled)
+    }
+}
+
+/// What one move does in one unit.
+#[derive(Default)]
+struct Settled {
+    truths: Truths,
+    may_end: bool,
+    goes_on: bool,
+}
+
+/// Room that is used again and again.
+#[derive(Default)]
+struct Scratch {
+    known: Vec<Option<bool>>,
+    next: Vec<Interval>,
+}
+
+/// Boxes of next states in the order in which moves were made.
+#[derive(Default)]
+struct Boxes {
+    /// The unit of each, and what is known of the atoms there.
+    owners: Vec<(u32, Truths)>,
+    corners: Vec<u64>,
+}
+
+impl Boxes {
+    /// The same by units: how many each has, then all in order.
+    fn sorted(self, units: usize, words: usize) -> (Vec<u8>, Vec<Truths>, Vec<u64>) {
+        let mut counts = vec![0u8; units];
+        self.owners.iter().for_each(|&(unit, _)| counts[unit as usize] += 1);
+        let mut begins: Vec<usize> =
+            counts.iter().scan(0, |sum, &count| Some(std::mem::replace(sum, *sum + usize::from(count)))).collect();
+        let mut truths = vec![Truths::default(); self.owners.len()];
+        let mut images = vec![0; self.corners.len()];
+        for (&(unit, own), corners) in self.owners.iter().zip(self.corners.chunks_exact(words)) {
+            let at = &mut begins[unit as usize];
+            truths[*at] = own;
+            images[*at * words..(*at + 1) * words].copy_from_slice(corners);
+            *at += 1;
         }
-        Ok(())
+        (counts, truths, images)
     }
 }
 

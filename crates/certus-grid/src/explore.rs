@@ -73,6 +73,12 @@ const SEARCH_BYTES: usize = 12;
 /// Not entered yet.
 const UNMET: u16 = u16::MAX;
 
+/// After so many successors the budget is looked at.
+const HANDED_AT_ONCE: usize = 1 << 15;
+
+/// Bytes that a unit takes at least: a word, its place in the table, and what the automaton is in.
+const LEAST_BYTES: f64 = 24.0;
+
 /// Fewer units than this are not worth a thread.
 const WORTH_A_THREAD: usize = 64;
 
@@ -177,9 +183,11 @@ impl<'a> Product<'a> {
             let begun = Instant::now();
             let mut next: Pending = Vec::new();
             let mut targets = vec![0u64; words];
-            for (count, (unit, word, bits)) in pending.into_iter().enumerate() {
+            let mut handed = 0;
+            for (unit, word, bits) in pending {
                 // In many dimensions one unit can have very many successors.
-                if count % 256 == 255 {
+                if handed > HANDED_AT_ONCE {
+                    handed = 0;
                     if let Some(reason) = spent(budget) {
                         return Ok(Explored::Spent(reason));
                     }
@@ -187,32 +195,37 @@ impl<'a> Product<'a> {
                         return Ok(Explored::Spent(UnknownReason::Memory));
                     }
                 }
-                targets.fill(0);
-                let class = self.reading.at(self.units.class(unit));
-                let mut rest = bits;
-                while rest != 0 {
-                    let state = usize::from(word) * 64 + rest.trailing_zeros() as usize;
-                    rest &= rest - 1;
-                    let own = &class.targets[state * words..(state + 1) * words];
-                    targets.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
-                }
-                let meets = |states: &[u64]| targets.iter().zip(states).any(|(a, b)| a & b != 0);
-                if meets(&self.violated) || (self.units.may_end(unit) && meets(&self.perhaps)) {
-                    return Ok(Explored::Reached(unit));
-                }
-                if targets.iter().all(|&word| word == 0) {
-                    continue;
-                }
-                self.may_end |= self.units.may_end(unit);
-                let entered = &mut self.entered;
-                let fits = self.units.each_successor(self.lattice, unit, &mut |units, successor| {
-                    if entered.len() < units.len() * words {
-                        entered.resize(units.len() * words, 0);
+                if self.units.may_end(unit) {
+                    self.reading.targets(self.units.class(unit), word, bits, &mut targets);
+                    if meets(&targets, &self.perhaps) {
+                        return Ok(Explored::Reached(unit));
                     }
-                    hand_on(entered, words, successor, &targets, &mut next);
-                });
-                if !fits {
-                    return Ok(Explored::Spent(UnknownReason::Memory));
+                    self.may_end |= targets.iter().any(|&word| word != 0);
+                }
+                for place in 0..self.units.boxes(unit) {
+                    self.reading.targets(self.units.box_class(unit, place), word, bits, &mut targets);
+                    if meets(&targets, &self.violated) {
+                        return Ok(Explored::Reached(unit));
+                    }
+                    if targets.iter().all(|&word| word == 0) {
+                        continue;
+                    }
+                    // Whatever of the box is known already, the rest must fit.
+                    let fresh = self.units.box_size(self.lattice, unit, place) - self.units.len() as f64;
+                    if fresh * LEAST_BYTES > budget.memory as f64 {
+                        return Ok(Explored::Spent(UnknownReason::Memory));
+                    }
+                    let entered = &mut self.entered;
+                    let fits = self.units.each_in_box(self.lattice, unit, place, &mut |units, successor| {
+                        if entered.len() < units.len() * words {
+                            entered.resize(units.len() * words, 0);
+                        }
+                        handed += 1;
+                        hand_on(entered, words, successor, &targets, &mut next);
+                    });
+                    if !fits {
+                        return Ok(Explored::Spent(UnknownReason::Memory));
+                    }
                 }
             }
             self.seconds.handing += begun.elapsed().as_secs_f64();
@@ -245,13 +258,20 @@ impl<'a> Product<'a> {
             let mut left = units.iter();
             for expansion in found {
                 let expansion: Expansion = expansion?;
+                let mut classes = Vec::with_capacity(expansion.box_truths.len());
+                for &truths in &expansion.box_truths {
+                    match self.reading.class(truths) {
+                        Some(class) => classes.push(class),
+                        None => return Ok(Some(UnknownReason::Memory)),
+                    }
+                }
                 let mut begin = 0;
                 for place in 0..expansion.truths.len() {
                     let Some(&unit) = left.next() else { break };
                     let Some(class) = self.reading.class(expansion.truths[place]) else {
                         return Ok(Some(UnknownReason::Memory));
                     };
-                    match self.units.expanded(unit, class, &expansion, place, begin) {
+                    match self.units.expanded(unit, class, &expansion, place, (begin, &classes)) {
                         Some(end) => begin = end,
                         None => return Ok(Some(UnknownReason::Memory)),
                     }
@@ -272,6 +292,11 @@ impl<'a> Product<'a> {
         debug_assert!(self.lattice.axes.len() <= MOST_AXES);
         (0..self.lattice.axes.len()).map(|axis| self.lattice.ends(self.units.key(unit), axis)).collect()
     }
+}
+
+/// Whether two sets of states have one in common.
+fn meets(states: &[u64], others: &[u64]) -> bool {
+    states.iter().zip(others).any(|(own, other)| own & other != 0)
 }
 
 /// Adds states of the automaton to those that a unit can be entered with.

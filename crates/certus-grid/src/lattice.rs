@@ -192,6 +192,12 @@ impl Lattice {
         }
     }
 
+    /// Adds the place in a coordinate to the words of a unit that was never halved.
+    pub fn pack_place(&self, axis: usize, place: u64, key: &mut [u64]) {
+        let (word, shift) = self.slots[axis];
+        key[word] |= place << shift;
+    }
+
     /// The first fine place and the level of a packed unit in a coordinate.
     pub fn unpack(&self, key: &[u64], axis: usize) -> (u64, u32) {
         let (word, shift) = self.slots[axis];

@@ -3,6 +3,9 @@
 //! A *move* is one label for every discrete choice of a step: actions by the largest score, random actions, chances. With its
 //! labels fixed a step is a function of the state and of the environment's numbers, free of selections between branches. If a
 //! policy is *extracted*, its outputs are given, too, and no network is left in the step.
+//!
+//! Where runs end (`terminal`) is taken apart as well: staying for ever and going on are two moves. A unit across the border has both, and
+//! each comes with what it says about the atoms; their hull would be neither, and would let a run creep along the border.
 
 use certus_graph::ops::{Gather, Op, Sub};
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
@@ -25,6 +28,8 @@ pub enum Choice {
 pub struct Move {
     /// The label of each choice.
     pub labels: Vec<usize>,
+    /// Whether the run has ended, so that the state stays as it is.
+    pub ended: bool,
     /// The step.
     pub step: Graph,
 }
@@ -47,6 +52,15 @@ pub struct Moves {
     pub policy: Graph,
     /// How many numbers the policies' outputs have.
     pub outputs: usize,
+    /// Whether a run has ended, as a function of the step's inputs; none if moves do not tell.
+    pub terminal: Option<Graph>,
+}
+
+/// What a node that was opened stands for.
+enum Meaning {
+    Action(usize),
+    Policy(usize),
+    Terminal,
 }
 
 /// More moves than this are not taken apart.
@@ -96,11 +110,16 @@ impl Moves {
         let roles = &system.roles;
         let truths = atoms.iter().map(|atom| roles.atoms[atom.0].truth);
         let wanted: Vec<Output> = truths.chain(roles.assume.map(|assume| assume.truth)).collect();
-        Moves::with(system, &wanted, extracted)
+        let terminal = system.roles.terminal.map(|terminal| terminal.truth);
+        Moves::build(system, &wanted, extracted, terminal.filter(|own| reads_states_only(system, own.node)))
     }
 
-    /// The same with some outputs of the step after the next state.
+    /// The same with some outputs of the step after the next state, and with terminal states as a part of the step.
     pub fn with(system: &System, wanted: &[Output], extracted: bool) -> Result<Moves, String> {
+        Moves::build(system, wanted, extracted, None)
+    }
+
+    fn build(system: &System, wanted: &[Output], extracted: bool, terminal: Option<Output>) -> Result<Moves, String> {
         let failed = |error: GraphError| format!("the step cannot be taken apart: {error}");
         if !system.roles.free_params.is_empty() {
             return Err("the grid engine takes parameters as numbers, not as ranges".to_owned());
@@ -131,6 +150,7 @@ impl Moves {
             differences: differences(system, &choices, &labels).map_err(failed)?,
             policy: policy(system).map_err(failed)?,
             outputs: system.policies.iter().map(|policy| policy.len).sum(),
+            terminal: terminal.map(|own| system.step.keep_outputs(&[own.port])),
             moves: Vec::new(),
             choices,
             labels,
@@ -161,28 +181,45 @@ impl Moves {
                 _ => true,
             });
             if happens {
-                let step = moves.step(system, wanted, extracted, &labels).map_err(failed)?;
-                moves.moves.push(Move { labels, step });
+                let going_on = terminal.map(|own| (own, false));
+                let step = moves.step(system, wanted, extracted, &labels, going_on).map_err(failed)?;
+                moves.moves.push(Move { labels, ended: false, step });
             }
+        }
+        // Where a run has ended, choices do not matter.
+        if let (Some(own), Some(labels)) = (terminal, moves.moves.first().map(|first| first.labels.clone())) {
+            let step = moves.step(system, wanted, extracted, &labels, Some((own, true))).map_err(failed)?;
+            moves.moves.push(Move { labels, ended: true, step });
         }
         Ok(moves)
     }
 
-    fn step(&self, system: &System, wanted: &[Output], extracted: bool, labels: &[usize]) -> Result<Graph, GraphError> {
+    fn step(
+        &self,
+        system: &System,
+        wanted: &[Output],
+        extracted: bool,
+        labels: &[usize],
+        terminal: Option<(Output, bool)>,
+    ) -> Result<Graph, GraphError> {
         let roles = &system.roles;
         let mut nodes: Vec<NodeId> = Vec::new();
-        // What each opened node is replaced by: a label of an action, or a policy.
-        let mut meanings: Vec<Result<usize, usize>> = Vec::new();
+        let mut meanings: Vec<Meaning> = Vec::new();
         for (place, role) in roles.actions.iter().enumerate() {
             if let ActionRole::Argmax { choice, .. } = role {
                 nodes.push(choice.node);
-                meanings.push(Ok(place));
+                meanings.push(Meaning::Action(place));
             }
         }
         if extracted {
             nodes.extend(roles.policies.iter().map(|policy| policy.node));
-            meanings.extend((0..roles.policies.len()).map(Err));
+            meanings.extend((0..roles.policies.len()).map(Meaning::Policy));
         }
+        if let Some((own, _)) = terminal {
+            nodes.push(own.node);
+            meanings.push(Meaning::Terminal);
+        }
+        let ended = terminal.is_some_and(|(_, ended)| ended);
         let (open, kinds) = opened(&system.step, &nodes)?;
         let mut graph = Graph::new();
         let numbers = system.states.iter().chain(&system.inputs);
@@ -209,20 +246,48 @@ impl Moves {
                     graph.constant(one_hot(count, label))
                 }
                 Err(place) => match meanings[place] {
-                    Ok(action) => {
+                    Meaning::Action(action) => {
                         let (count, label) = label_of(Choice::Largest(action));
                         graph.constant(one_hot(count, label))
                     }
-                    Err(policy) => policies[policy],
+                    Meaning::Policy(policy) => policies[policy],
+                    Meaning::Terminal => {
+                        let shape = system.step.shape(nodes[place]);
+                        let values = vec![f64::from(u8::from(ended)); shape.iter().product()];
+                        graph.constant(Tensor::new(shape.to_vec(), values)?)
+                    }
                 },
             });
         }
         let outputs = graph.inline(&open, &arguments)?;
         for (place, output) in roles.next.iter().chain(wanted).enumerate() {
-            graph.output(&format!("output {place}"), outputs[output.port]);
+            let node = if ended && place < roles.next.len() { numbers[place] } else { outputs[output.port] };
+            graph.output(&format!("output {place}"), node);
         }
         Ok(graph.without_dead_nodes())
     }
+}
+
+/// Whether a node of the step depends on the state alone.
+fn reads_states_only(system: &System, node: NodeId) -> bool {
+    let step = &system.step;
+    let (mut seen, mut pending) = (vec![false; step.len()], vec![node]);
+    while let Some(next) = pending.pop() {
+        if !std::mem::replace(&mut seen[next.index()], true) {
+            let own = &step.nodes()[next.index()];
+            let roles = &system.roles;
+            let chosen = roles
+                .actions
+                .iter()
+                .any(|role| matches!(role, ActionRole::Argmax { choice, .. } if choice.node == next));
+            let of_policy = chosen || roles.policies.iter().any(|policy| policy.node == next);
+            if of_policy || (matches!(own.op, Op::Input(_)) && !roles.states.contains(&next)) {
+                return false;
+            }
+            pending.extend(own.inputs.iter().copied());
+        }
+    }
+    true
 }
 
 /// The differences of scores as a function of the state and the environment's choices. Scores may depend on earlier choices only through these.

@@ -47,6 +47,8 @@ pub struct Reading {
     pub words: usize,
     classes: Vec<Class>,
     numbers: HashMap<Truths, u16>,
+    /// The class that was asked for last: mostly it is asked for again.
+    last: Option<(Truths, u16)>,
 }
 
 /// The most states of an automaton.
@@ -80,12 +82,16 @@ impl Reading {
     fn of(automaton: Automaton, atoms: Vec<AtomId>) -> Reading {
         let universal = universality(&automaton);
         let words = automaton.states().div_ceil(64).max(1);
-        Reading { universal, words, automaton, atoms, classes: Vec::new(), numbers: HashMap::new() }
+        Reading { universal, words, automaton, atoms, classes: Vec::new(), numbers: HashMap::new(), last: None }
     }
 
     /// The class of units of which so much is known; nothing if there are too many classes.
     pub fn class(&mut self, truths: Truths) -> Option<u16> {
+        if let Some((_, number)) = self.last.filter(|(known, _)| *known == truths) {
+            return Some(number);
+        }
         if let Some(&number) = self.numbers.get(&truths) {
+            self.last = Some((truths, number));
             return Some(number);
         }
         let number = u16::try_from(self.classes.len()).ok().filter(|&number| number < u16::MAX)?;
@@ -102,6 +108,19 @@ impl Reading {
         self.classes.push(class);
         self.numbers.insert(truths, number);
         Some(number)
+    }
+
+    /// The states to which some of the automaton's can go on a class: those of `bits`, the states of one word.
+    pub fn targets(&self, class: u16, word: u16, bits: u64, targets: &mut [u64]) {
+        targets.fill(0);
+        let class = self.at(class);
+        let mut rest = bits;
+        while rest != 0 {
+            let state = usize::from(word) * 64 + rest.trailing_zeros() as usize;
+            rest &= rest - 1;
+            let own = &class.targets[state * self.words..(state + 1) * self.words];
+            targets.iter_mut().zip(own).for_each(|(all, own)| *all |= own);
+        }
     }
 
     /// What the automaton can do on a class.

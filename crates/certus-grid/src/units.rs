@@ -25,6 +25,8 @@ pub struct Units {
     /// How many there are, and whether a run may end there.
     counts: Vec<u8>,
     boxes: Vec<u64>,
+    /// What the automaton can read where the next state is in a box.
+    box_classes: Vec<u16>,
     /// In which coordinates a unit is halved; empty until one is.
     halved: Vec<u32>,
     /// How many units are halved.
@@ -49,6 +51,7 @@ impl Units {
             begins: Vec::new(),
             counts: Vec::new(),
             boxes: Vec::new(),
+            box_classes: Vec::new(),
             halved: Vec::new(),
             halvings: 0,
         }
@@ -77,6 +80,7 @@ impl Units {
             + 4 * self.begins.capacity()
             + self.counts.capacity()
             + 8 * self.boxes.capacity()
+            + 2 * self.box_classes.capacity()
             + 4 * self.halved.capacity()
     }
 
@@ -142,15 +146,22 @@ impl Units {
         self.counts[unit as usize] & MAY_END != 0
     }
 
-    /// Notes what can happen in a unit: one of an expansion, whose boxes begin at some word. Says where the next one's do; nothing if there are no
-    /// numbers left.
-    pub fn expanded(&mut self, unit: u32, class: u16, from: &Expansion, place: usize, begin: usize) -> Option<usize> {
-        let count = usize::from(from.counts[place]);
-        let end = begin + count * 2 * self.words;
+    /// Notes what can happen in a unit: one of an expansion, whose boxes begin at some place, with their classes. Says where the next one's do;
+    /// nothing if there are no numbers left.
+    pub fn expanded(
+        &mut self,
+        unit: u32,
+        class: u16,
+        from: &Expansion,
+        place: usize,
+        (begin, classes): (usize, &[u16]),
+    ) -> Option<usize> {
+        let end = begin + usize::from(from.counts[place]);
         self.classes[unit as usize] = class;
-        self.begins[unit as usize] = u32::try_from(self.boxes.len() / (2 * self.words)).ok()?;
+        self.begins[unit as usize] = u32::try_from(self.box_classes.len()).ok()?;
         self.counts[unit as usize] = from.counts[place] | if from.may_end[place] { MAY_END } else { 0 };
-        self.boxes.extend_from_slice(&from.images[begin..end]);
+        self.boxes.extend_from_slice(&from.images[begin * 2 * self.words..end * 2 * self.words]);
+        self.box_classes.extend_from_slice(&classes[begin..end]);
         Some(end)
     }
 
@@ -172,21 +183,43 @@ impl Units {
         (&self.boxes[at..at + self.words], &self.boxes[at + self.words..at + 2 * self.words])
     }
 
+    /// How many boxes contain a unit's next states.
+    pub fn boxes(&self, unit: u32) -> usize {
+        usize::from(self.counts[unit as usize] & !MAY_END)
+    }
+
+    /// What the automaton can read in a unit if the next state is in a box of it.
+    pub fn box_class(&self, unit: u32, place: usize) -> u16 {
+        self.box_classes[self.begins[unit as usize] as usize + place]
+    }
+
+    /// How many units, if none was halved, meet a box of a unit's next states.
+    pub fn box_size(&self, lattice: &Lattice, unit: u32, place: usize) -> f64 {
+        let (low, high) = self.corners(unit, place);
+        let along = |axis| (lattice.unpack(high, axis).0 >> DEPTH) - (lattice.unpack(low, axis).0 >> DEPTH) + 1;
+        (0..lattice.axes.len()).map(|axis| along(axis) as f64).product()
+    }
+
+    /// Calls the function with every unit that meets a box of a unit's next states, new ones included. False if there are no numbers left.
+    pub fn each_in_box(
+        &mut self,
+        lattice: &Lattice,
+        unit: u32,
+        place: usize,
+        visit: &mut dyn FnMut(&mut Units, u32),
+    ) -> bool {
+        let mut meeting = Places::default();
+        let (low, high) = self.corners(unit, place);
+        for axis in 0..lattice.axes.len() {
+            meeting.low[axis] = lattice.unpack(low, axis).0;
+            meeting.high[axis] = lattice.unpack(high, axis).0;
+        }
+        self.each_meeting(lattice, &meeting, visit)
+    }
+
     /// Calls the function with every unit that a successor of some unit may be in, new ones included. False if there are no numbers left.
     pub fn each_successor(&mut self, lattice: &Lattice, unit: u32, visit: &mut dyn FnMut(&mut Units, u32)) -> bool {
-        let count = usize::from(self.counts[unit as usize] & !MAY_END);
-        for place in 0..count {
-            let mut meeting = Places::default();
-            let (low, high) = self.corners(unit, place);
-            for axis in 0..lattice.axes.len() {
-                meeting.low[axis] = lattice.unpack(low, axis).0;
-                meeting.high[axis] = lattice.unpack(high, axis).0;
-            }
-            if !self.each_meeting(lattice, &meeting, visit) {
-                return false;
-            }
-        }
-        true
+        (0..self.boxes(unit)).all(|place| self.each_in_box(lattice, unit, place, visit))
     }
 
     /// Calls the function with every unit that meets a box, new ones included. False if there are no numbers left.

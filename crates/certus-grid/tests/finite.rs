@@ -88,3 +88,29 @@ proptest! {
         prop_assert!(report.refinements == 0);
     }
 }
+
+#[test]
+fn a_unit_across_the_border_of_the_terminal_states_does_not_hold_a_run_up() {
+    // Units begin at 0, so one of them lies across 1: a hull of staying there and going on would stay there for ever.
+    let file = "system climb\nstate x in [0, 3]\nnext x = x + 0.3\ninit x in [0, 0.04]\n\
+                define up = x > 1\nterminal up\nproperty arrives = F up\n";
+    let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+    for width in [0.07, 0.2] {
+        let options = Options { widths: vec![width], refinements: Some(0), ..Options::default() };
+        let property = system.property("arrives").unwrap();
+        let (outcome, _) = check(&system, property, &options, &Budget::default(), &mut |_| {}).unwrap();
+        assert!(matches!(outcome.verdict, Verdict::Holds(_)), "width {width}: {:?}", outcome.verdict);
+    }
+}
+
+#[test]
+fn a_box_of_more_units_than_fit_is_not_listed() {
+    let file = "system wide\nstate x[6] in [-1, 1]\ninput e[6] in [-1, 1]\nnext x = e\ninit all(x in [0, 0])\n\
+                property small = G x[0] < 2\n";
+    let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+    let options = Options { widths: vec![0.001; 6], ..Options::default() };
+    let property = system.property("small").unwrap();
+    let (outcome, report) = check(&system, property, &options, &Budget::default(), &mut |_| {}).unwrap();
+    assert!(matches!(outcome.verdict, Verdict::Unknown(_)), "{:?}", outcome.verdict);
+    assert!(report.units < 10, "{}", report.units);
+}

@@ -8,7 +8,7 @@ use certus_grid::extract::{ExtractOptions, Extraction};
 use certus_grid::lattice::{DEPTH, Lattice, Unit};
 use certus_grid::moves::Moves;
 use certus_grid::{Options, Policy, check};
-use certus_lang::system::{AtomId, System};
+use certus_lang::system::{AtomId, Output, System};
 use certus_lang::{LowerOptions, load_file};
 use certus_sim::Random;
 use certus_solver::Budget;
@@ -36,6 +36,10 @@ fn check_unit(system: &System, widths: &[f64], shares: &[f64], halvings: u32, ex
     let lattice = Lattice::new(system, widths).unwrap();
     let atoms: Vec<AtomId> = (0..system.atoms.len()).map(AtomId).collect();
     let moves = Moves::new(system, &atoms, extracted).unwrap();
+    // The step in one piece says what samples do.
+    let truths = system.roles.atoms.iter().chain(&system.roles.assume);
+    let wanted: Vec<Output> = truths.map(|own| own.truth).collect();
+    let whole = Moves::with(system, &wanted, extracted).unwrap();
     let extraction = || Extraction::new(system, &moves, ExtractOptions::default()).unwrap();
     let expander = Expander::new(system, &lattice, &moves, atoms.len(), extracted.then(extraction)).unwrap();
     let axes = lattice.axes.len();
@@ -100,7 +104,7 @@ fn check_unit(system: &System, widths: &[f64], shares: &[f64], halvings: u32, ex
                 _ => chosen.next().unwrap(),
             })
             .collect();
-        let Some(own) = moves.moves.iter().find(|own| own.labels == labels) else { continue };
+        let Some(own) = whole.moves.iter().find(|own| own.labels == labels) else { continue };
         if let Some(given) = &given {
             let mut rest = given.outputs.as_slice();
             for policy in &system.policies {
@@ -125,14 +129,19 @@ fn check_unit(system: &System, widths: &[f64], shares: &[f64], halvings: u32, ex
             continue;
         }
         let words = lattice.words();
-        let contained = expansion.images.chunks_exact(2 * words).any(|corners| {
-            (0..axes).all(|axis| {
-                let place = lattice.axes[axis].place(next[axis]);
-                let (low, high) =
-                    (lattice.unpack(&corners[..words], axis).0, lattice.unpack(&corners[words..], axis).0);
-                // The samples themselves are rounded, by less than a fine place.
-                low <= place + 1 && place <= high + 1
-            })
+        let contained = expansion.images.chunks_exact(2 * words).zip(&expansion.box_truths).any(|(corners, truths)| {
+            let may_be = |atom: usize| match made[system.states.len() + atom][0] != 0.0 {
+                true => truths.no >> atom & 1 == 0,
+                false => truths.yes >> atom & 1 == 0,
+            };
+            (0..atoms.len()).all(may_be)
+                && (0..axes).all(|axis| {
+                    let place = lattice.axes[axis].place(next[axis]);
+                    let (low, high) =
+                        (lattice.unpack(&corners[..words], axis).0, lattice.unpack(&corners[words..], axis).0);
+                    // The samples themselves are rounded, by less than a fine place.
+                    low <= place + 1 && place <= high + 1
+                })
         });
         assert!(contained, "{}: {state:?} goes to {next:?}", system.name);
     }

@@ -148,6 +148,15 @@ impl Shape {
         }
     }
 
+    /// Every cell, with where its form begins.
+    fn cells(self, count: usize) -> impl Iterator<Item = (usize, usize)> {
+        // Divisions are slow where a cell takes a few operations.
+        let Shape { boxes, columns } = self;
+        (0..count / boxes.max(1)).flat_map(move |element| {
+            (0..boxes).map(move |index| (element * boxes + index, element * columns * boxes + index))
+        })
+    }
+
     /// |centre| and Σ|slope| of every cell; sums are off by a share of themselves.
     fn reach(self, values: &Values) -> (Vec<f64>, Vec<f64>) {
         let cells = values.errors.len();
@@ -166,8 +175,8 @@ impl Shape {
 
     /// Ends become the common part with the forms', and forms that say less than the ends give way to them.
     fn settle(self, values: &mut Values) {
-        for at in 0..values.errors.len() {
-            self.settle_cell(values, at);
+        for (at, row) in self.cells(values.errors.len()) {
+            self.settle_cell(values, at, row);
         }
     }
 
@@ -192,9 +201,8 @@ impl Shape {
             }
         }
         let unbounded = |at: usize, values: &Values| !(values.lower[at].is_finite() && values.upper[at].is_finite());
-        for at in 0..values.errors.len() {
+        for (at, row) in self.cells(values.errors.len()) {
             if unbounded(at, values) {
-                let row = at / self.boxes * self.columns * self.boxes + at % self.boxes;
                 (0..self.columns).for_each(|column| values.forms[row + column * self.boxes] = 0.0);
                 (values.errors[at], values.lower[at], values.upper[at]) =
                     (f64::INFINITY, f64::NEG_INFINITY, f64::INFINITY);
@@ -202,8 +210,7 @@ impl Shape {
         }
     }
 
-    fn settle_cell(self, values: &mut Values, at: usize) {
-        let row = at / self.boxes * self.columns * self.boxes + at % self.boxes;
+    fn settle_cell(self, values: &mut Values, at: usize, row: usize) {
         let mut radius = 0.0;
         for column in 1..self.columns {
             radius += values.forms[row + column * self.boxes].abs();
@@ -271,9 +278,13 @@ impl Shape {
                 .zip(centres.iter().zip(&radii))
                 .map(|(error, (centre, radius))| error + factor * (centre + radius) * ROOM)
                 .collect();
-            for (at, error) in errors.iter().enumerate() {
-                exact[at % boxes] &= *error == 0.0;
-                weight_slack[at % boxes] += term.weight_error * (error + centres[at] + radii[at]) * ROOM;
+            for (element, errors) in errors.chunks_exact(boxes).enumerate() {
+                let cells = element * boxes..(element + 1) * boxes;
+                exact.iter_mut().zip(errors).for_each(|(exact, error)| *exact &= *error == 0.0);
+                let sizes = centres[cells.clone()].iter().zip(&radii[cells]);
+                for ((slack, error), (centre, radius)) in weight_slack.iter_mut().zip(errors).zip(sizes) {
+                    *slack += term.weight_error * (error + centre + radius) * ROOM;
+                }
             }
             term.magnitudes.mul_acc(&errors, &mut own.errors, boxes, scratch);
         }
@@ -295,10 +306,8 @@ impl Shape {
 
     fn curve(self, curve: &Curve, argument: &Values, elements: usize) -> Values {
         let mut own = self.new_values(elements);
-        let stride = self.columns * self.boxes;
-        for at in 0..argument.errors.len() {
+        for (at, row) in self.cells(argument.errors.len()) {
             let range = Interval::new(argument.lower[at], argument.upper[at]);
-            let row = at / self.boxes * stride + at % self.boxes;
             // Most curves are straight over small boxes, and then nothing is rounded.
             let same = match *curve {
                 Curve::Relu => range.lo >= 0.0,
@@ -341,7 +350,7 @@ impl Shape {
             let constant = slope == 0.0 && half == 0.0;
             own.errors[at] = if constant { 0.0 } else { (tail + half) * ROOM + f64::MIN_POSITIVE };
             (own.lower[at], own.upper[at]) = (values.lo, values.hi);
-            self.settle_cell(&mut own, at);
+            self.settle_cell(&mut own, at, row);
         }
         own
     }
@@ -349,17 +358,15 @@ impl Shape {
     /// x·y = m·y + n·x − m·n + (x − m)(y − n) about the middles of both ranges.
     fn product(self, x: &Values, y: &Values, elements: usize, square: bool) -> Values {
         let mut own = self.new_values(elements);
-        let stride = self.columns * self.boxes;
-        for at in 0..own.errors.len() {
+        for (at, row) in self.cells(own.errors.len()) {
             let (x_range, y_range) = (Interval::new(x.lower[at], x.upper[at]), Interval::new(y.lower[at], y.upper[at]));
             let values = if square { x_range.powi(2) } else { x_range * y_range };
             (own.lower[at], own.upper[at]) = (values.lo, values.hi);
             if values.lo == values.hi {
-                own.forms[at / self.boxes * stride + at % self.boxes] = values.lo;
+                own.forms[row] = values.lo;
                 continue;
             }
             let ((m, x_half), (n, y_half)) = (middle(x_range.lo, x_range.hi), middle(y_range.lo, y_range.hi));
-            let row = at / self.boxes * stride + at % self.boxes;
             let (mut x_reach, mut y_reach) = (0.0, 0.0);
             for column in 0..self.columns {
                 let place = row + column * self.boxes;
@@ -376,7 +383,7 @@ impl Shape {
             let error = (errors + gamma(4 + self.columns) * size) * ROOM + f64::MIN_POSITIVE;
             // 0 · ∞ is no number, and then nothing is known but the range.
             own.errors[at] = if error.is_nan() { f64::INFINITY } else { error };
-            self.settle_cell(&mut own, at);
+            self.settle_cell(&mut own, at, row);
         }
         own
     }

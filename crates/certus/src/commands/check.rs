@@ -20,7 +20,7 @@ use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
 use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
-use crate::terminal::colourful_messages;
+use crate::terminal::{colourful_messages, painted};
 
 /// Checks properties.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
@@ -130,30 +130,28 @@ fn standing(place: &Where) -> String {
     format!("{}: {shape}; {} parts closed, {} open{bound}", place.property, progress.closed, progress.open)
 }
 
-fn finding(command: &Check, system: &System, results: &[PropertyResult]) -> Finding {
-    let mut worst = Finding::Good;
-    for result in results {
-        let conclusion = result.outcome.as_ref().map(Found::conclusion);
-        let expected = system.properties[result.property].expect;
-        let own = match (conclusion, expected) {
-            (Err(_), _) => Finding::ModelError,
-            (Ok(Conclusion::Violated), Some(Expect::Violated)) if command.expect => Finding::Good,
-            (Ok(Conclusion::Violated), _) => Finding::Violated,
-            (Ok(Conclusion::Holds), Some(Expect::Violated)) if command.expect => Finding::Violated,
-            (Ok(Conclusion::Holds | Conclusion::Measured), _) => Finding::Good,
-            (Ok(Conclusion::Unknown), _) => Finding::Undecided,
-        };
-        let rank = |finding: Finding| match finding {
-            Finding::Good => 0,
-            Finding::Undecided => 1,
-            Finding::ModelError => 2,
-            Finding::Violated => 3,
-        };
-        if rank(own) > rank(worst) {
-            worst = own;
-        }
+/// What one property came to.
+fn finding_of(command: &Check, system: &System, result: &PropertyResult) -> Finding {
+    let conclusion = result.outcome.as_ref().map(Found::conclusion);
+    match (conclusion, system.properties[result.property].expect) {
+        (Err(_), _) => Finding::ModelError,
+        (Ok(Conclusion::Violated), Some(Expect::Violated)) if command.expect => Finding::Good,
+        (Ok(Conclusion::Violated), _) => Finding::Violated,
+        (Ok(Conclusion::Holds), Some(Expect::Violated)) if command.expect => Finding::Violated,
+        (Ok(Conclusion::Holds | Conclusion::Measured), _) => Finding::Good,
+        (Ok(Conclusion::Unknown), _) => Finding::Undecided,
     }
-    worst
+}
+
+/// The worst of what the properties came to.
+fn finding(command: &Check, system: &System, results: &[PropertyResult]) -> Finding {
+    let rank = |finding: &Finding| match finding {
+        Finding::Good => 0,
+        Finding::Undecided => 1,
+        Finding::ModelError => 2,
+        Finding::Violated => 3,
+    };
+    results.iter().map(|result| finding_of(command, system, result)).max_by_key(rank).unwrap_or(Finding::Good)
 }
 
 /// A verdict in words.
@@ -203,7 +201,8 @@ fn report(command: &Check, system: &System, results: &[PropertyResult], output: 
             (true, Some(Expect::Violated)) => "  (expected to be violated)",
             _ => "",
         };
-        writeln!(output, "  {name:width$}  {}{expected}  {:.2} s", words(&result.outcome), result.seconds)?;
+        let verdict = painted(&words(&result.outcome), finding_of(command, system, result), output);
+        writeln!(output, "  {name:width$}  {verdict}{expected}  {:.2} s", result.seconds)?;
     }
     for result in results {
         match &result.outcome {

@@ -2,7 +2,7 @@
 
     cargo build --release && python zoo/measure.py [NAME…]
 
-Each README names one `certus simulate` command; it is run with `--json`, then every property is checked, twenty seconds each, and everything
+Each README names one `certus simulate` command; it is run with `--json`, then every property is checked, ten seconds each, and everything
 after the marker is replaced. Where
 the folder has a `training.json` (written by `python -m zoo.train`), the section "Policy" is written from it. What a file
 expects of its properties goes into the table of properties. Without names, the table of trained policies in `zoo/README.md` is
@@ -67,6 +67,10 @@ def measured(readme):
 
 def verdict(result):
     """A verdict and what it rests on, in a few words."""
+    if result.get("probability"):
+        lower, upper = result["probability"]["lower"], result["probability"]["upper"]
+        within = f" within {result['scope']['bounded']} steps" if isinstance(result["scope"], dict) else ""
+        return f"{result['verdict']}: in [{lower:.3g}, {upper:.3g}]{within}"
     if result["verdict"] == "violated":
         steps = len(result["trace"]) - 1
         return f"violated, for ever from step {result['loop']} on" if result["loop"] is not None else f"violated at step {steps}"
@@ -95,11 +99,11 @@ def checked(name):
     names = re.findall(r"^property (\w+)", system.read_text(), re.MULTILINE)
     rows = ["| property | verdict | engine | s |", "| --- | --- | --- | --- |"]
     for own in names:
-        command = [PROGRAM, "check", system.relative_to(ZOO.parent), own, "--json", "--timeout", "20"]
+        command = [PROGRAM, "check", system.relative_to(ZOO.parent), own, "--json", "--timeout", "10"]
         ran = subprocess.run(command, cwd=ZOO.parent, capture_output=True, text=True)
         result = json.loads(ran.stdout)["results"][0]
         rows.append(f"| `{own}` | {verdict(result)} | {result['engine'] or '-'} | {result['seconds']:.2f} |")
-    command = f"certus check zoo/{name}/{name}.certus --timeout 20"
+    command = f"certus check zoo/{name}/{name}.certus --timeout 10"
     return f"Checked with `{command}`, each property by itself:\n\n" + "\n".join(rows) + "\n"
 
 

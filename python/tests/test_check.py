@@ -23,7 +23,7 @@ def test_proofs_for_all_time_come_with_certificates(tmp_path):
     path = tmp_path / "toy.cert"
     (result,) = certus.check(TOY, "below_ten", engine="induction", certificate=path)
     assert (result.verdict, result.scope, result.engine) == ("holds", "unbounded", "induction")
-    assert result.proof == {"for_all_time": [{"induction": {"depth": 1, "invariant": []}}]}
+    assert result.proof == {"for_all_time": [{"induction": {"depth": 0, "different": False, "invariant": []}}]}
     assert certus.audit(path).verdict == "accepted"
     with pytest.raises(certus.CertusError, match="there are auto, bmc, induction"):
         certus.check(TOY, engine="magic")
@@ -32,5 +32,12 @@ def test_proofs_for_all_time_come_with_certificates(tmp_path):
 def test_check_names_what_is_wrong():
     with pytest.raises(certus.CertusError, match="did you mean 'below_ten'"):
         certus.check(TOY, "below_tne")
-    (result,) = certus.check("zoo/ball/ball.certus", "worst", steps=1)
+    (result,) = certus.check("zoo/ball/ball.certus", "worst", engine="bmc")
     assert result.verdict == "unknown" and "probability" in result.reason
+
+
+def test_probabilities_are_bounded():
+    worst, rarely = certus.check("zoo/pendulum_softmax/pendulum_softmax.certus", "worst", "rarely_falls")
+    assert (worst.verdict, rarely.verdict, rarely.engine) == ("bounded", "holds", "imdp")
+    assert 0 <= worst.probability["lower"] <= worst.probability["upper"] <= 0.06
+    assert set(worst.start) == {"theta", "omega"}

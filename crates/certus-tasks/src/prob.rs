@@ -213,6 +213,7 @@ pub(crate) fn outcome_members(system: &System, outcome: &Outcome, course: &[(f64
     let verdict = match outcome.holds {
         Some(true) => "holds",
         Some(false) => "violated",
+        None if !outcome.asks && outcome.narrow => "bounded",
         None => "unknown",
     };
     let start = outcome.start.as_ref().map_or(Value::Null, |start| {

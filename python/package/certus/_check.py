@@ -16,7 +16,7 @@ class Checked:
     """What is said of a property."""
 
     property: str
-    #: ``holds``, ``violated`` or ``unknown``.
+    #: ``holds``, ``violated`` or ``unknown``; ``bounded`` where a probability is asked for and its interval is narrow.
     verdict: str
     engine: str
     #: ``unbounded``, or ``{"bounded": k}``: how many steps the verdict speaks of.
@@ -34,6 +34,10 @@ class Checked:
     #: What a reader must know about the verdict.
     notes: List[str]
     seconds: float
+    #: Of a property about a probability: the ends of an interval that it is in, ``lower`` and ``upper``.
+    probability: Optional[Dict[str, float]] = None
+    #: Of such a property: the start state that reaches the lower end.
+    start: Optional[Dict[str, float]] = None
 
     @property
     def states(self) -> List[Dict[str, float]]:
@@ -57,7 +61,8 @@ def check(
 ) -> List[Checked]:
     """Checks properties of a closed loop; all of them if none is named.
 
-    ``engine`` is ``"bmc"`` (violations by so many ``steps``), ``"induction"`` (proofs for all time) or ``"auto"`` (both, in turns).
+    ``engine`` is ``"bmc"`` (violations by so many ``steps``), ``"induction"`` (proofs for all time), ``"grid"`` (a finite abstraction, for all time), ``"imdp"``
+    (bounds of probabilities) or ``"auto"`` (the first two in turns; the last for properties about probabilities).
     ``certificate`` is where the proof of the one named property goes, if it holds.
     ``system`` is a ``.certus`` file, or a `System` with its own settings. ``set`` gives values of parameters, ``networks`` files in place of its networks (by the
     policy or action that applies them). A violation is a run that the system itself has made again.
@@ -81,4 +86,9 @@ def check(
         progress,
     )
     fields = ("property", "verdict", "engine", "scope", "trace", "loop", "proof", "certificate", "reason", "notes", "seconds")
-    return [Checked(**{name: result[name] for name in fields}) for result in document["results"]]
+    optional = ("probability", "start")
+
+    def read(result):
+        return Checked(**{name: result.get(name) for name in fields}, **{name: result.get(name) for name in optional})
+
+    return [read(result) for result in document["results"]]

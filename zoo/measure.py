@@ -75,7 +75,8 @@ def verdict(result):
         steps = len(result["trace"]) - 1
         return f"violated, for ever from step {result['loop']} on" if result["loop"] is not None else f"violated at step {steps}"
     if result["verdict"] == "unknown":
-        return f"unknown: {result['reason']}"
+        known = f"; no violation up to {result['scope']['bounded']} steps" if isinstance(result["scope"], dict) else ""
+        return f"unknown: {result['reason']}{known}"
     proof = result["proof"] or {}
     if result["scope"] != "unbounded":
         return f"holds up to {proof['bounded']['steps']} steps" if "bounded" in proof else "holds"

@@ -37,7 +37,7 @@ pub fn check(
     file: PathBuf,
     properties: Vec<String>,
     engine: &str,
-    steps: usize,
+    steps: Option<usize>,
     certificate: Option<PathBuf>,
     settings: Vec<(String, f64)>,
     networks: Vec<(String, PathBuf)>,

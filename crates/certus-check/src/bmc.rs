@@ -9,7 +9,7 @@
 //! allows. 'No violation up to k' says: none that a prefix of k steps, or a loop within k steps, can show.
 
 use certus_graph::Interval;
-use certus_lang::system::{Formula as Ltl, Property, System};
+use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
 use certus_sim::{End, Options, RunReport, Simulator};
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
@@ -58,6 +58,14 @@ enum Asked {
     Violated(Run),
     None,
     Open(UnknownReason),
+}
+
+/// How far to look if nobody says: ten steps, or as far as the property's own bounds reach.
+pub fn usual_steps(property: &Property) -> usize {
+    const LEAST: usize = 10;
+    let PropertyKind::Ltl(formula) = &property.kind else { return LEAST };
+    let horizon = Normal::of(formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok());
+    horizon.map_or(LEAST, |horizon| horizon.max(LEAST))
 }
 
 /// A search for a violation that can be taken up again.

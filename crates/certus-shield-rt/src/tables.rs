@@ -58,6 +58,11 @@ fn variable(lists: [&[f64]; 3], mut index: usize) -> f64 {
     f64::NAN
 }
 
+/// Whether a state is in a box; what is not a number is in none.
+fn within(state: &[f64], ranges: &[(f64, f64)]) -> bool {
+    state.iter().zip(ranges).all(|(x, &(lower, upper))| lower <= *x && *x <= upper)
+}
+
 /// A polynomial that is not positive inside of an invariant.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Surface<'a> {
@@ -76,6 +81,8 @@ pub struct Surface<'a> {
 pub struct Branch<'a> {
     /// Inside is where all of these are not positive.
     pub surfaces: &'a [Surface<'a>],
+    /// A box on which all of these are below zero by their reserves; empty for none.
+    pub heart: &'a [(f64, f64)],
     /// One polynomial of the states per action.
     pub program: &'a [&'a [Op]],
 }
@@ -96,11 +103,17 @@ pub struct Tables<'a> {
 }
 
 impl Tables<'_> {
+    /// Whether a state is in the heart of a branch, where no surface needs to be looked at.
+    fn in_heart(&self, branch: usize, state: &[f64]) -> bool {
+        let heart = self.branches.get(branch).map_or(&[][..], |branch| branch.heart);
+        !heart.is_empty() && heart.len() == state.len() && within(state, heart)
+    }
+
     /// Whether a state is in the domain, and so far below zero on every surface of a branch.
     fn below(&self, branch: usize, state: &[f64], room: impl Fn(&Surface<'_>) -> f64) -> bool {
-        let within = state.iter().zip(self.domain).all(|(x, &(lower, upper))| lower <= *x && *x <= upper);
         let Some(branch) = self.branches.get(branch) else { return false };
-        within && branch.surfaces.iter().all(|surface| value(surface.ops, [state, &[], &[]]) <= -room(surface))
+        within(state, self.domain)
+            && branch.surfaces.iter().all(|surface| value(surface.ops, [state, &[], &[]]) <= -room(surface))
     }
 }
 
@@ -129,7 +142,7 @@ impl Guard for Tables<'_> {
     }
 
     fn surely_inside(&self, branch: usize, next: &[f64]) -> bool {
-        self.below(branch, next, |surface| surface.reserve)
+        self.in_heart(branch, next) || self.below(branch, next, |surface| surface.reserve)
     }
 
     fn well_inside(&self, branch: usize, next: &[f64]) -> bool {
@@ -137,8 +150,9 @@ impl Guard for Tables<'_> {
     }
 
     fn inside(&self, branch: usize, state: &[f64]) -> bool {
-        let Some(branch) = self.branches.get(branch) else { return false };
-        branch.surfaces.iter().all(|surface| value(surface.ops, [state, &[], &[]]) <= surface.rounding)
+        let Some(own) = self.branches.get(branch) else { return false };
+        let below = |surface: &Surface<'_>| value(surface.ops, [state, &[], &[]]) <= surface.rounding;
+        self.in_heart(branch, state) || own.surfaces.iter().all(below)
     }
 
     fn program(&self, branch: usize, state: &[f64], actions: &mut [f64]) {

@@ -132,7 +132,12 @@ impl Work<'_> {
             stages.push(Stage::Polyhedron(FEW_HALFSPACES));
         }
         if form != Form::Polyhedron {
-            stages.push(Stage::Polynomial(self.options.degree.unwrap_or(2)));
+            // What is too large for its degree, or not found with it, may be found with half of it.
+            let halves = std::iter::successors(self.options.degree, |&own| (own > 2).then_some(own / 4 * 2));
+            stages.extend(halves.map(Stage::Polynomial));
+            if self.options.degree.is_none() {
+                stages.push(Stage::Polynomial(2));
+            }
         }
         if form != Form::Polynomial && self.linear.is_some() && self.plant.states() <= 2 * MOST_CUT {
             stages.push(Stage::Polyhedron(MANY_HALFSPACES));

@@ -48,6 +48,9 @@ const MARGIN: f64 = 1.0 / (1 << 20) as f64;
 /// E on unsafe states is at least this.
 const ABOVE: f64 = 1.0 / (1 << 10) as f64;
 
+/// An E of more monomials than this is not sought: the effort grows with the third power of their number and more.
+const MOST_TERMS: usize = 1500;
+
 /// More states than this: multipliers of the domain are left out.
 pub const MANY_STATES: usize = 8;
 
@@ -134,6 +137,9 @@ fn seek(
         .into_iter()
         .filter(|m| !setting.symmetric || degree(m).is_multiple_of(2))
         .collect();
+    if basis.len() > MOST_TERMS {
+        return None;
+    }
     let barrier = |factor: f64, change: &dyn Fn(Poly) -> Poly| -> Vec<(usize, Poly)> {
         basis.iter().enumerate().map(|(k, m)| (k, change(Poly::term(m.clone(), factor)))).collect()
     };

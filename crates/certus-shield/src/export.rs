@@ -8,7 +8,8 @@ pub use c::{c_header, c_source};
 pub use python::python_module;
 pub use rust::rust_module;
 
-use crate::runtime::{Runtime, Wall};
+use crate::horner::{Horner, literal};
+use crate::runtime::{Guarded, Runtime, Wall};
 
 /// The tests of a state against a branch that a monitor makes.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -40,6 +41,32 @@ impl Test {
             Test::Inside => wall.rounding,
         }
     }
+}
+
+/// A polynomial in brackets and operators, which are the same in these languages: states x, actions a, choices d.
+fn polynomial(form: &Horner, states: usize, actions: usize) -> String {
+    form.expression(&|v| match v {
+        v if v < states => format!("x[{v}]"),
+        v if v < states + actions => format!("a[{}]", v - states),
+        v => format!("d[{}]", v - states - actions),
+    })
+}
+
+/// A test of a state x against a branch, with the words of a language for 'and' and 'or'.
+fn condition(branch: &Guarded, kind: Test, states: usize, actions: usize, and: &str, or: &str) -> String {
+    let wall = |wall: &Wall| format!("{} <= {}", polynomial(&wall.form, states, actions), literal(kind.bound(wall)));
+    let walls = branch.walls.iter().map(wall).collect::<Vec<_>>().join(and);
+    match &branch.heart {
+        // The heart is no answer to how well inside a state is.
+        Some(heart) if kind != Test::Well => format!("({}){or}({walls})", in_box(heart, and)),
+        _ => walls,
+    }
+}
+
+/// That a state x is in a box.
+fn in_box(ranges: &[(f64, f64)], and: &str) -> String {
+    let side = |(i, (a, b)): (usize, &(f64, f64))| format!("{} <= x[{i}]{and}x[{i}] <= {}", literal(*a), literal(*b));
+    ranges.iter().enumerate().map(side).collect::<Vec<_>>().join(and)
 }
 
 /// The name of an exported shield, as every language allows it: letters, digits and underscores.

@@ -1,8 +1,9 @@
 //! A shield ready to run: its polynomials in Horner's form, with what prediction and rounding may be off.
 
-use certus_audit::shield::{Invariant, Model, Monomial, Shield, rounded};
+use certus_audit::shield::{Halfspace, Invariant, Model, Monomial, Shield, rounded};
 use certus_shield_rt::{Branch, Op, Surface, Tables};
 
+use crate::heart::{FEW, Side, heart};
 use crate::horner::Horner;
 use crate::plant::Plant;
 use crate::polynomial::{Fast, Poly};
@@ -33,8 +34,36 @@ pub struct Runtime {
     pub next: Vec<Horner>,
     /// The choices at every corner.
     pub corners: Vec<Vec<f64>>,
-    /// Of each branch, its walls and its program.
-    pub branches: Vec<(Vec<Wall>, Vec<Horner>)>,
+    /// The branches.
+    pub branches: Vec<Guarded>,
+}
+
+/// A branch ready to run.
+#[derive(Clone, Debug)]
+pub struct Guarded {
+    /// The surfaces of its invariant.
+    pub walls: Vec<Wall>,
+    /// A box on which every wall is far enough below zero for a prediction, where there are many walls.
+    pub heart: Option<Vec<(f64, f64)>>,
+    /// One polynomial per action.
+    pub program: Vec<Horner>,
+}
+
+/// The heart of a polyhedron whose walls have these reserves.
+fn heart_of(
+    halfspaces: &[Halfspace],
+    walls: &[Wall],
+    centre: &[f64],
+    domain: &[(f64, f64)],
+) -> Option<Vec<(f64, f64)>> {
+    if halfspaces.len() <= FEW {
+        return None;
+    }
+    // Twice what rounding may be off: a test that is left out would have been passed.
+    let room = |wall: &Wall| wall.reserve + 2.0 * wall.rounding;
+    let sides = halfspaces.iter().zip(walls).map(|(h, wall)| Side { normal: &h.normal, bound: h.bound - room(wall) });
+    let sides: Vec<Side<'_>> = sides.collect();
+    heart(&sides, centre, domain)
 }
 
 /// Steps after which a program is taken to have come to rest.
@@ -144,12 +173,20 @@ impl Runtime {
             let release = if depth.is_finite() { (shield.release * depth).max(reserve) } else { reserve };
             Wall { form: Horner::new(&terms(&poly)), reserve, release, rounding }
         };
+        let domain: Vec<(f64, f64)> = model
+            .domain
+            .iter()
+            .map(|r| {
+                let end = |value: &Option<_>, otherwise| value.as_ref().map_or(otherwise, rounded);
+                (end(&r.lower, f64::NEG_INFINITY), end(&r.upper, f64::INFINITY))
+            })
+            .collect();
         let branches = shield
             .branches
             .iter()
             .map(|branch| {
                 let centre = resting(&plant, branch);
-                let walls = match &branch.invariant {
+                let walls: Vec<Wall> = match &branch.invariant {
                     Invariant::Polynomial(proof) => {
                         let mut barrier = Poly::zero(states);
                         proof.barrier.iter().for_each(|(c, m)| barrier.add(m.clone(), *c));
@@ -167,20 +204,17 @@ impl Runtime {
                         })
                         .collect(),
                 };
-                (walls, branch.program.iter().map(|terms| Horner::new(terms)).collect())
+                let heart = match &branch.invariant {
+                    Invariant::Polynomial(_) => None,
+                    Invariant::Polyhedron(own) => heart_of(&own.halfspaces, &walls, &centre, &domain),
+                };
+                Guarded { walls, heart, program: branch.program.iter().map(|terms| Horner::new(terms)).collect() }
             })
             .collect();
         Some(Runtime {
             states: model.states.clone(),
             limits: plant.limits.clone(),
-            domain: model
-                .domain
-                .iter()
-                .map(|r| {
-                    let end = |value: &Option<_>, otherwise| value.as_ref().map_or(otherwise, rounded);
-                    (end(&r.lower, f64::NEG_INFINITY), end(&r.upper, f64::INFINITY))
-                })
-                .collect(),
+            domain,
             next: plant.next.iter().map(|f| Horner::new(&terms(f))).collect(),
             corners,
             branches,
@@ -193,17 +227,18 @@ impl Runtime {
         let next: Vec<&[Op]> = next.iter().map(Vec::as_slice).collect();
         let corners: Vec<&[f64]> = self.corners.iter().map(Vec::as_slice).collect();
         let programs: Vec<Vec<Vec<Op>>> =
-            self.branches.iter().map(|(_, program)| program.iter().map(Horner::ops).collect()).collect();
+            self.branches.iter().map(|own| own.program.iter().map(Horner::ops).collect()).collect();
         let programs: Vec<Vec<&[Op]>> =
             programs.iter().map(|program| program.iter().map(Vec::as_slice).collect()).collect();
         let walls: Vec<Vec<Vec<Op>>> =
-            self.branches.iter().map(|(walls, _)| walls.iter().map(|wall| wall.form.ops()).collect()).collect();
+            self.branches.iter().map(|own| own.walls.iter().map(|wall| wall.form.ops()).collect()).collect();
         let surfaces: Vec<Vec<Surface<'_>>> = self
             .branches
             .iter()
             .zip(&walls)
-            .map(|((own, _), ops)| {
-                own.iter()
+            .map(|(own, ops)| {
+                own.walls
+                    .iter()
                     .zip(ops)
                     .map(|(wall, ops)| Surface {
                         ops,
@@ -214,8 +249,12 @@ impl Runtime {
                     .collect()
             })
             .collect();
-        let branches: Vec<Branch<'_>> =
-            surfaces.iter().zip(&programs).map(|(surfaces, program)| Branch { surfaces, program }).collect();
+        let branches: Vec<Branch<'_>> = surfaces
+            .iter()
+            .zip(&programs)
+            .zip(&self.branches)
+            .map(|((surfaces, program), own)| Branch { surfaces, heart: own.heart.as_deref().unwrap_or(&[]), program })
+            .collect();
         run(&Tables { limits: &self.limits, domain: &self.domain, next: &next, corners: &corners, branches: &branches })
     }
 }

@@ -110,33 +110,97 @@ impl Setting {
     }
 }
 
-/// Monomials whose squares may occur in a polynomial with these monomials: those of half its Newton polytope, as far as
-/// degrees and a few directions tell.
-fn half_polytope(support: &[Monomial], variables: usize) -> Vec<Monomial> {
-    let among: Vec<usize> = (0..variables).filter(|&v| support.iter().any(|m| m[v] > 0)).collect();
-    let highest = support.iter().map(|m| degree(m)).max().unwrap_or(0);
-    let lowest = support.iter().map(|m| degree(m)).min().unwrap_or(0);
-    let mut directions: Vec<Vec<i64>> =
-        among.iter().map(|&v| (0..variables).map(|i| i64::from(i == v)).collect()).collect();
+/// A polytope around exponents, as far as degrees and some directions tell.
+struct Polytope {
+    variables: usize,
+    /// The variables that occur.
+    among: Vec<usize>,
+    lowest: usize,
+    highest: usize,
+    /// Directions, and how far the exponents go along each.
+    most: Vec<(Vec<i64>, i64)>,
+}
+
+/// Coordinates of a direction reach from minus this to this.
+const STEEPEST: i64 = 3;
+
+/// So many directions are looked along where not all of them are few.
+const SOME_DIRECTIONS: usize = 64;
+
+/// All directions of so few variables are few.
+const FEW_VARIABLES: usize = 4;
+
+fn directions(variables: usize, among: &[usize]) -> Vec<Vec<i64>> {
+    let width = 2 * STEEPEST + 1;
+    if among.len() <= FEW_VARIABLES {
+        let all = 0..width.pow(among.len() as u32);
+        return all
+            .map(|number| {
+                let mut direction = vec![0; variables];
+                let mut rest = number;
+                for &variable in among {
+                    direction[variable] = rest % width - STEEPEST;
+                    rest /= width;
+                }
+                direction
+            })
+            .collect();
+    }
+    let axis = |&v: &usize| (0..variables).map(|i| i64::from(i == v)).collect();
+    let mut directions: Vec<Vec<i64>> = among.iter().map(axis).collect();
     let mut state = 88_172_645_463_325_252u64;
-    for _ in 0..64 {
+    for _ in 0..SOME_DIRECTIONS {
         let mut draw = || {
             state ^= state << 13;
             state ^= state >> 7;
             state ^= state << 17;
-            (state % 7) as i64 - 3
+            (state % width as u64) as i64 - STEEPEST
         };
         directions.push((0..variables).map(|_| draw()).collect());
     }
-    let along = |direction: &[i64], m: &[u8]| direction.iter().zip(m).map(|(d, &e)| d * i64::from(e)).sum::<i64>();
-    let most: Vec<i64> = directions.iter().map(|d| support.iter().map(|m| along(d, m)).max().unwrap_or(0)).collect();
-    monomials(variables, &among, highest / 2)
-        .into_iter()
-        .filter(|m| 2 * degree(m) >= lowest && directions.iter().zip(&most).all(|(d, &most)| 2 * along(d, m) <= most))
-        .collect()
+    directions
 }
 
-/// A claim with its bases chosen.
+fn along(direction: &[i64], monomial: &[u8]) -> i64 {
+    direction.iter().zip(monomial).map(|(d, &e)| d * i64::from(e)).sum()
+}
+
+impl Polytope {
+    fn around(support: &[Monomial], variables: usize) -> Polytope {
+        let among: Vec<usize> = (0..variables).filter(|&v| support.iter().any(|m| m[v] > 0)).collect();
+        let most = directions(variables, &among)
+            .into_iter()
+            .map(|direction| {
+                let most = support.iter().map(|m| along(&direction, m)).max().unwrap_or(0);
+                (direction, most)
+            })
+            .collect();
+        let degrees = || support.iter().map(|m| degree(m));
+        Polytope { variables, among, lowest: degrees().min().unwrap_or(0), highest: degrees().max().unwrap_or(0), most }
+    }
+
+    fn contains(&self, monomial: &[u8]) -> bool {
+        let own = degree(monomial);
+        self.lowest <= own
+            && own <= self.highest
+            && self.most.iter().all(|(direction, most)| along(direction, monomial) <= *most)
+    }
+
+    /// Monomials whose squares are inside.
+    fn half(&self) -> Vec<Monomial> {
+        let inside = |m: &Monomial| {
+            2 * degree(m) >= self.lowest && self.most.iter().all(|(direction, most)| 2 * along(direction, m) <= *most)
+        };
+        monomials(self.variables, &self.among, self.highest / 2).into_iter().filter(inside).collect()
+    }
+}
+
+/// Multipliers of constraints may have more than this many monomials only if they stay in the Newton polytope.
+const MANY_MONOMIALS: usize = 40;
+
+/// A claim with its bases chosen. Multipliers of the constraints are as free as their degree allows; where they are large, none of
+/// what they add leaves the Newton polytope of what is claimed, which is weaker, and far cheaper where degrees differ between
+/// variables.
 pub fn claim(
     setting: &Setting,
     parts: Vec<(usize, Poly)>,
@@ -147,19 +211,29 @@ pub fn claim(
     let variables = constant.variables();
     let all: Vec<usize> = (0..variables).collect();
     let blocks = |basis| if symmetric { setting.blocks(basis) } else { vec![basis] };
-    let constraints: Vec<(Poly, Vec<Vec<Monomial>>)> =
-        constraints.into_iter().map(|(g, half)| (g, blocks(monomials(variables, &all, half)))).collect();
     let mut support: Vec<Monomial> = parts.iter().flat_map(|(_, p)| p.terms().map(|(m, _)| m.clone())).collect();
     support.extend(constant.terms().map(|(m, _)| m.clone()));
-    for (g, bases) in &constraints {
-        for monomial in bases.iter().flatten() {
-            let square = Poly::term(monomial.clone(), 1.0).times(&Poly::term(monomial.clone(), 1.0));
-            support.extend(square.times(g).terms().map(|(m, _)| m.clone()));
-        }
-    }
     support.sort();
     support.dedup();
-    let basis = blocks(half_polytope(&support, variables));
+    let mut polytope = Polytope::around(&support, variables);
+    // What the square of a monomial adds when it multiplies a constraint.
+    let added = |monomial: &Monomial, g: &Poly| -> Vec<Monomial> {
+        let own = Poly::term(monomial.clone(), 1.0);
+        own.times(&own).times(g).terms().map(|(m, _)| m.clone()).collect()
+    };
+    let fits = |monomial: &Monomial, g: &Poly| added(monomial, g).iter().all(|m| polytope.contains(m));
+    let mut bases: Vec<(Poly, Vec<Monomial>)> =
+        constraints.into_iter().map(|(g, half)| (g, monomials(variables, &all, half))).collect();
+    if bases.iter().any(|(_, basis)| basis.len() > MANY_MONOMIALS) {
+        bases.iter_mut().for_each(|(g, basis)| basis.retain(|m| fits(m, g)));
+    } else {
+        for (g, basis) in &bases {
+            support.extend(basis.iter().flat_map(|m| added(m, g)));
+        }
+        polytope = Polytope::around(&support, variables);
+    }
+    let constraints = bases.into_iter().map(|(g, basis)| (g, blocks(basis))).collect();
+    let basis = blocks(polytope.half());
     Claim { parts, constant, constraints, basis }
 }
 

@@ -39,7 +39,7 @@ pub enum Form {
 pub struct Options {
     /// The kind of invariant.
     pub form: Form,
-    /// The degree of a polynomial invariant; 2, then 4, if not given.
+    /// The highest degree of a polynomial invariant, of which half is tried where it is too much; 2, then 4, if not given.
     pub degree: Option<usize>,
     /// The degree of the program; affine if not given.
     pub sketch_degree: Option<usize>,

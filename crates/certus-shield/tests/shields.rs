@@ -138,6 +138,15 @@ fn disturbances_are_covered() {
     assert!(lane.accepted.branches[0].tolerance > 0.0);
 }
 
+/// Where degrees differ much between variables, as after a cubic step, multipliers are kept in the Newton polytope.
+#[test]
+fn a_degree_that_is_asked_for_is_found_for_a_cubic_step() {
+    let options = Options { form: Form::Polynomial, degree: Some(8), ..Options::default() };
+    let (made, _) = made("selfdriving", "stays_on_road", &options);
+    let Invariant::Polynomial(own) = &made.shield.branches[0].invariant else { panic!("a polynomial was asked for") };
+    assert_eq!(own.barrier.iter().map(|(_, m)| m.iter().map(|e| u32::from(*e)).sum::<u32>()).max(), Some(8));
+}
+
 /// A loop whose program leads to a box comes with a proof of it, and nothing worse is accepted.
 #[test]
 fn convergence_is_proved_and_anything_worse_is_not() {

@@ -89,9 +89,9 @@ pub struct Check {
     #[arg(long, default_value_t, value_name = "ENGINE")]
     pub engine: Method,
 
-    /// How many steps are looked at
-    #[arg(short = 'k', long = "steps", default_value_t = 10, value_name = "N")]
-    pub steps: usize,
+    /// How many steps are looked at; if not given, 10, or as far as a property's own bounds reach
+    #[arg(short = 'k', long = "steps", value_name = "N")]
+    pub steps: Option<usize>,
 
     /// Sets a `param` of the system; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
@@ -376,9 +376,9 @@ pub struct Gate {
     #[arg(long, value_enum, default_value_t = GateEngine::Simulation)]
     pub engine: GateEngine,
 
-    /// How many steps model checking looks at
-    #[arg(short = 'k', default_value_t = 10, value_name = "N")]
-    pub depth: usize,
+    /// How many steps model checking looks at; if not given, 10, or as far as a property's own bounds reach
+    #[arg(short = 'k', value_name = "N")]
+    pub depth: Option<usize>,
 
     /// How many seconds model checking may take for each checkpoint and property
     #[arg(long, value_name = "SECONDS")]
@@ -701,7 +701,7 @@ pub struct Shield {
     #[arg(long, value_enum, default_value_t = Invariant::Auto)]
     pub invariant: Invariant,
 
-    /// The degree of a polynomial invariant, even; 2 and then 4 if not given
+    /// The highest degree of a polynomial invariant, even; half of it is tried where it is too much. 2 and then 4 if not given
     #[arg(long, value_name = "N")]
     pub degree: Option<usize>,
 

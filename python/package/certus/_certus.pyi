@@ -86,7 +86,7 @@ def check(
     file: str,
     properties: List[str],
     engine: str,
-    steps: int,
+    steps: Optional[int],
     certificate: Optional[str],
     settings: List[Tuple[str, float]],
     networks: List[Tuple[str, str]],

@@ -49,7 +49,7 @@ def check(
     system: Union[PathLike, System],
     *properties: str,
     engine: str = "auto",
-    steps: int = 10,
+    steps: Optional[int] = None,
     certificate: Optional[PathLike] = None,
     set: Optional[Mapping[str, float]] = None,
     networks: Optional[Mapping[str, NetworkLike]] = None,
@@ -61,7 +61,7 @@ def check(
 ) -> List[Checked]:
     """Checks properties of a closed loop; all of them if none is named.
 
-    ``engine`` is ``"bmc"`` (violations by so many ``steps``), ``"induction"`` (proofs for all time), ``"grid"`` (a finite abstraction, for all time), ``"imdp"``
+    ``engine`` is ``"bmc"`` (violations by so many ``steps``; if not given ten, or as far as a property's own bounds reach), ``"induction"`` (proofs for all time), ``"grid"`` (a finite abstraction, for all time), ``"imdp"``
     (bounds of probabilities) or ``"auto"`` (the first two in turns; the last for properties about probabilities).
     ``certificate`` is where the proof of the one named property goes, if it holds.
     ``system`` is a ``.certus`` file, or a `System` with its own settings. ``set`` gives values of parameters, ``networks`` files in place of its networks (by the

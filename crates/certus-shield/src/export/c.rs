@@ -1,7 +1,6 @@
 //! C99: one header, one source.
 
-use super::{Test, about};
-use crate::horner::{Horner, literal};
+use super::{Test, about, condition, in_box, polynomial};
 use crate::runtime::Runtime;
 
 /// The header.
@@ -38,13 +37,9 @@ int {name}_decide({name}_monitor *monitor, const double *state, double *actions,
     )
 }
 
-fn polynomial(form: &Horner, states: usize, actions: usize) -> String {
-    form.expression(&|v| match v {
-        v if v < states => format!("x[{v}]"),
-        v if v < states + actions => format!("a[{}]", v - states),
-        v => format!("d[{}]", v - states - actions),
-    })
-}
+/// Between two conditions.
+const AND: &str = "\n        && ";
+const OR: &str = "\n        || ";
 
 /// The source.
 pub fn c_source(runtime: &Runtime, name: &str) -> String {
@@ -76,24 +71,14 @@ pub fn c_source(runtime: &Runtime, name: &str) -> String {
     }
     text += "}\n\n";
     text += "static int in_domain(const double *x)\n{\n    return ";
-    let sides: Vec<String> = runtime
-        .domain
-        .iter()
-        .enumerate()
-        .map(|(i, (a, b))| format!("{} <= x[{i}] && x[{i}] <= {}", literal(*a), literal(*b)))
-        .collect();
-    text += &format!("{};\n}}\n\n", sides.join("\n        && "));
-    for (b, (walls, program)) in runtime.branches.iter().enumerate() {
+    text += &format!("{};\n}}\n\n", in_box(&runtime.domain, AND));
+    for (b, branch) in runtime.branches.iter().enumerate() {
         for kind in Test::ALL {
             text += &format!("static int {}_{b}(const double *x)\n{{\n    return ", kind.name());
-            let tests: Vec<String> = walls
-                .iter()
-                .map(|wall| format!("{} <= {}", polynomial(&wall.form, n, m), literal(kind.bound(wall))))
-                .collect();
-            text += &format!("{};\n}}\n\n", tests.join("\n        && "));
+            text += &format!("{};\n}}\n\n", condition(branch, kind, n, m, AND, OR));
         }
         text += &format!("static void program_{b}(const double *x, double *a)\n{{\n    (void)x;\n");
-        for (i, form) in program.iter().enumerate() {
+        for (i, form) in branch.program.iter().enumerate() {
             text += &format!("    a[{i}] = {};\n", polynomial(form, n, m));
         }
         text += "}\n\n";

@@ -1,16 +1,8 @@
 //! Python: one module without imports.
 
-use super::{Test, about};
+use super::{Test, about, condition, polynomial};
 use crate::horner::{Horner, literal};
 use crate::runtime::Runtime;
-
-fn polynomial(form: &Horner, states: usize, actions: usize) -> String {
-    form.expression(&|v| match v {
-        v if v < states => format!("x[{v}]"),
-        v if v < states + actions => format!("a[{}]", v - states),
-        v => format!("d[{}]", v - states - actions),
-    })
-}
 
 fn number(x: f64) -> String {
     match x {
@@ -38,21 +30,15 @@ pub fn python_module(runtime: &Runtime, name: &str) -> String {
     text += &format!("def predict(x, a, d):\n    return [\n{}    ]\n\n\n", list(&runtime.next));
     for kind in Test::ALL {
         text += &format!("def {}(branch, x):\n", kind.name());
-        for (b, (walls, _)) in runtime.branches.iter().enumerate() {
-            let tests: Vec<String> = walls
-                .iter()
-                .map(|wall| format!("{} <= {}", polynomial(&wall.form, n, m), literal(kind.bound(wall))))
-                .collect();
-            text += &format!(
-                "    if branch == {b}:\n        return (\n            {}\n        )\n",
-                tests.join("\n            and ")
-            );
+        for (b, branch) in runtime.branches.iter().enumerate() {
+            let test = condition(branch, kind, n, m, "\n            and ", "\n            or ");
+            text += &format!("    if branch == {b}:\n        return (\n            {test}\n        )\n");
         }
         text += "    return False\n\n\n";
     }
     text += "def program(branch, x):\n";
-    for (b, (_, program)) in runtime.branches.iter().enumerate() {
-        let forms: Vec<String> = program.iter().map(|form| polynomial(form, n, m)).collect();
+    for (b, branch) in runtime.branches.iter().enumerate() {
+        let forms: Vec<String> = branch.program.iter().map(|form| polynomial(form, n, m)).collect();
         text += &format!("    if branch == {b}:\n        return [{}]\n", forms.join(", "));
     }
     text += "    return [0.0] * ACTIONS\n\n\n";

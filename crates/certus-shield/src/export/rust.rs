@@ -1,16 +1,8 @@
 //! Rust: a module that implements `certus_shield_rt::Guard` with straight-line code.
 
-use super::{Test, about};
-use crate::horner::{Horner, literal};
+use super::{Test, about, condition, polynomial};
+use crate::horner::literal;
 use crate::runtime::Runtime;
-
-fn polynomial(form: &Horner, states: usize, actions: usize) -> String {
-    form.expression(&|v| match v {
-        v if v < states => format!("x[{v}]"),
-        v if v < states + actions => format!("a[{}]", v - states),
-        v => format!("d[{}]", v - states - actions),
-    })
-}
 
 fn number(x: f64) -> String {
     match x {
@@ -61,23 +53,18 @@ pub fn rust_module(runtime: &Runtime, name: &str) -> String {
             text += "        if !x.iter().zip(&DOMAIN).all(|(x, &(lower, upper))| lower <= *x && *x <= upper) {\n            return false;\n        }\n";
         }
         text += "        match branch {\n";
-        for (b, (walls, _)) in runtime.branches.iter().enumerate() {
-            let tests: Vec<String> = walls
-                .iter()
-                .map(|wall| format!("{} <= {}", polynomial(&wall.form, n, m), literal(kind.bound(wall))))
-                .collect();
-            text += &format!(
-                "            {b} => {{\n                {}\n            }}\n",
-                tests.join("\n                    && ")
-            );
+        for (b, branch) in runtime.branches.iter().enumerate() {
+            let line = "\n                    ";
+            let test = condition(branch, kind, n, m, &format!("{line}&& "), &format!("{line}|| "));
+            text += &format!("            {b} => {{\n                {test}\n            }}\n");
         }
         text += "            _ => false,\n        }\n    }\n\n";
     }
     text += "    fn program(&self, branch: usize, state: &[f64], actions: &mut [f64]) {\n";
     text += "        let Ok(x) = <&[f64; STATES]>::try_from(state) else { return };\n        let Ok(a) = <&mut [f64; ACTIONS]>::try_from(actions) else { return };\n        match branch {\n";
-    for (b, (_, program)) in runtime.branches.iter().enumerate() {
+    for (b, branch) in runtime.branches.iter().enumerate() {
         text += &format!("            {b} => {{\n");
-        for (i, form) in program.iter().enumerate() {
+        for (i, form) in branch.program.iter().enumerate() {
             text += &format!("                a[{i}] = {};\n", polynomial(form, n, m));
         }
         text += "            }\n";

@@ -5,11 +5,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use certus_check::bmc::Depth;
+use certus_check::bmc::{Depth, usual_steps};
 use certus_check::engine::NO_PROOF;
 use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict, choices};
 use certus_grid::{Report, Standing};
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
 pub(crate) mod certificate;
@@ -45,12 +45,19 @@ pub struct Check {
     pub engine: Method,
     /// What the grid engine is to do.
     pub grid: GridOptions,
-    /// How many steps are looked at.
-    pub steps: usize,
+    /// How many steps are looked at; by default ten, or as far as a property's own bounds reach.
+    pub steps: Option<usize>,
     /// Where the proof of the one property that is asked about goes, if it holds.
     pub certificate: Option<PathBuf>,
     /// How much work it is worth.
     pub effort: Effort,
+}
+
+impl Check {
+    /// How many steps are looked at for a property.
+    pub fn steps_for(&self, property: &Property) -> usize {
+        self.steps.unwrap_or_else(|| usual_steps(property))
+    }
 }
 
 /// What came out.
@@ -179,13 +186,17 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     let mut known = locked(&so_far);
     let mut results = std::mem::take(&mut known.results);
     let first = results.len();
-    for (index, &property) in known.properties.iter().enumerate().skip(first) {
+    let system = known.system.take();
+    // Properties are known once the system is.
+    let unanswered = system.iter().flat_map(|system| known.properties.iter().map(move |&place| (place, system)));
+    for (index, (property, system)) in unanswered.enumerate().skip(first) {
         let begun = (index == first).then_some(&known.place);
-        let outcome = Ok(Found::Runs(undecided(task, reason.unwrap_or(UnknownReason::Stopped), begun)));
+        let asked = &system.properties[property];
+        let outcome = Ok(Found::Runs(undecided(task, asked, reason.unwrap_or(UnknownReason::Stopped), begun)));
         let seconds = begun.and(known.started).map_or(0.0, |started| started.elapsed().as_secs_f64());
         results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None });
     }
-    Ok(Checked { system: known.system.take(), results })
+    Ok(Checked { system, results })
 }
 
 fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
@@ -193,11 +204,12 @@ fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
 }
 
 /// That a property was not decided, for want of time; what was shown before that counts.
-fn undecided(task: &Check, reason: UnknownReason, begun: Option<&Where>) -> Outcome {
+fn undecided(task: &Check, property: &Property, reason: UnknownReason, begun: Option<&Where>) -> Outcome {
     let depth = begun.and_then(|place| place.depth);
     let settled = depth.and_then(|depth| depth.settled);
-    if settled == Some(task.steps) {
-        let holds = Outcome::new(task.engine.name(), Verdict::Holds(Scope::Bounded(task.steps)));
+    let steps = task.steps_for(property);
+    if settled == Some(steps) {
+        let holds = Outcome::new(task.engine.name(), Verdict::Holds(Scope::Bounded(steps)));
         return Outcome { notes: vec![NO_PROOF.to_owned()], ..holds };
     }
     let interval = begun.and_then(|place| place.interval);
@@ -278,8 +290,10 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         };
         let asked = &system.properties[property];
         let outcome = match (over, task.engine.suited(asked)) {
-            (Some(reason), _) => Ok(Found::Runs(undecided(task, reason, None))),
-            (None, Method::Runs(engine)) => runs(engine.check(&system, asked, task.steps, &budget, &mut watch)),
+            (Some(reason), _) => Ok(Found::Runs(undecided(task, asked, reason, None))),
+            (None, Method::Runs(engine)) => {
+                runs(engine.check(&system, asked, task.steps_for(asked), &budget, &mut watch))
+            }
             (None, Method::Grid) => {
                 let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
                 let found = grid::check(&system, asked, &task.grid, &budget, &mut watch);

@@ -4,13 +4,13 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use certus_check::bmc;
+use certus_check::bmc::{self, usual_steps};
 use certus_check::parametric::with_parameters_as_states;
 use certus_check::region::{Axis, Map, Surveyed, Tools, survey};
 use certus_check::replay::{Drive, replay};
 use certus_check::{CheckError, Run};
 use certus_lang::diagnostics::nearest;
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
 use crate::failure::Failure;
@@ -24,14 +24,21 @@ pub struct Regions {
     pub system: Loading,
     /// The properties; none for all.
     pub properties: Vec<String>,
-    /// How many steps are looked at.
-    pub steps: usize,
+    /// How many steps are looked at; by default ten, or as far as a property's own bounds reach.
+    pub steps: Option<usize>,
     /// The parameters, each with a range if not its declared one.
     pub parameters: Vec<(String, Option<(f64, f64)>)>,
     /// How many grid steps each parameter's range has.
     pub resolution: usize,
     /// How much work it is worth.
     pub effort: Effort,
+}
+
+impl Regions {
+    /// How many steps are looked at for a property.
+    fn steps_for(&self, property: &Property) -> usize {
+        self.steps.unwrap_or_else(|| usual_steps(property))
+    }
 }
 
 /// What came out.
@@ -49,6 +56,8 @@ pub struct RegionResult {
     pub property: usize,
     /// The map, or why there is none.
     pub map: Result<Map, String>,
+    /// How many steps were looked at.
+    pub steps: usize,
     /// How long it took.
     pub seconds: f64,
 }
@@ -100,12 +109,20 @@ pub fn regions(
     let mut known = locked(&so_far);
     let mut results = std::mem::take(&mut known.results);
     let mut current = known.current.take();
-    for &property in known.properties.iter().skip(results.len()) {
+    let system = known.system.take();
+    // Properties are known once the system is.
+    let unanswered = system.iter().flat_map(|system| known.properties.iter().map(move |&place| (place, system)));
+    for (property, system) in unanswered.skip(results.len()) {
         let mut map = current.take().unwrap_or_else(|| Map::new(&known.axes, task.resolution));
         map.leave_the_rest_open(reason);
-        results.push(RegionResult { property, map: Ok(map), seconds: 0.0 });
+        results.push(RegionResult {
+            property,
+            map: Ok(map),
+            steps: task.steps_for(&system.properties[property]),
+            seconds: 0.0,
+        });
     }
-    Ok(Mapped { system: known.system.take(), results })
+    Ok(Mapped { system, results })
 }
 
 fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
@@ -147,7 +164,8 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
             known.property.clone_from(&asked.name);
             known.current = Some(Map::new(&axes, task.resolution));
         }
-        let mut ask = |system: &System, budget: &Budget<'_>| bmc::check(system, asked, task.steps, budget, &mut |_| {});
+        let steps = task.steps_for(asked);
+        let mut ask = |system: &System, budget: &Budget<'_>| bmc::check(system, asked, steps, budget, &mut |_| {});
         let mut confirm = |values: &[f64], drive: &Drive| confirmed(task, property, &names, values, drive);
         let mut watch = |surveyed: Surveyed, map: &Map| {
             let mut known = locked(so_far);
@@ -161,7 +179,7 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
         let map = survey(&varied, asked, &axes, task.resolution, &budget, tools).map_err(|error| error.to_string());
         let mut known = locked(so_far);
         known.current = None;
-        known.results.push(RegionResult { property, map, seconds: started.elapsed().as_secs_f64() });
+        known.results.push(RegionResult { property, map, steps, seconds: started.elapsed().as_secs_f64() });
     }
     Ok(())
 }

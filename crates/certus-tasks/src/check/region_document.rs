@@ -27,12 +27,12 @@ pub fn shares(map: &Map) -> [(&'static str, f64); 4] {
 }
 
 /// The results as one document.
-pub fn region_document(system: &System, steps: usize, results: &[RegionResult]) -> Value {
+pub fn region_document(system: &System, results: &[RegionResult]) -> Value {
     let result = |result: &RegionResult| {
         let name = system.properties[result.property].name.as_str();
         let mut shown = match &result.map {
             Err(message) => json!({"property": name, "reason": message, "seconds": json_number(result.seconds)}),
-            Ok(map) => mapped(system, name, steps, map, result.seconds),
+            Ok(map) => mapped(system, name, result.steps, map, result.seconds),
         };
         if let Some(shown) = shown.as_object_mut() {
             describe(&system.properties[result.property], shown);

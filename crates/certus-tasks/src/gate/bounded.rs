@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use certus_check::bmc;
+use certus_check::bmc::{self, usual_steps};
 use certus_check::{Scope, Verdict};
 use certus_lang::system::System;
 use certus_solver::Budget;
@@ -16,8 +16,8 @@ use crate::{Effort, deadline_after};
 /// Bounded model checking: violations are runs, and what was not found does not exist up to the number of steps.
 #[derive(Clone, Debug)]
 pub struct BoundedChecking {
-    /// How many steps are looked at.
-    pub steps: usize,
+    /// How many steps are looked at; by default ten, or as far as a property's own bounds reach.
+    pub steps: Option<usize>,
     /// How many seconds each cell may take.
     pub seconds_per_cell: Option<f64>,
     /// Threads, seed and memory; the deadline is the gate's own.
@@ -46,7 +46,9 @@ impl Engine for BoundedChecking {
                 memory: self.effort.memory,
                 ..Budget::default()
             };
-            cells.push(match bmc::check(system, &system.properties[property], self.steps, &budget, &mut |_| {}) {
+            let asked = &system.properties[property];
+            let steps = self.steps.unwrap_or_else(|| usual_steps(asked));
+            cells.push(match bmc::check(system, asked, steps, &budget, &mut |_| {}) {
                 Err(error) => Cell::Unknown { reason: error.to_string(), settled: None },
                 Ok(outcome) => match outcome.verdict {
                     Verdict::Holds(Scope::Unbounded) => Cell::Holds,

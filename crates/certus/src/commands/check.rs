@@ -58,7 +58,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
     };
     match command.common.json {
         true => writeln!(output, "{:#}", document(system, results))?,
-        false => report(command, system, results, &mut output)?,
+        false => report(command, &task, system, results, &mut output)?,
     }
     output.finish()?;
     if let Some(path) = &command.grid.units {
@@ -177,17 +177,24 @@ fn words(found: &Result<Found, String>) -> String {
     }
 }
 
-fn report(command: &Check, system: &System, results: &[PropertyResult], output: &mut Output) -> Result<(), Failure> {
+fn report(
+    command: &Check,
+    task: &check::Check,
+    system: &System,
+    results: &[PropertyResult],
+    output: &mut Output,
+) -> Result<(), Failure> {
     const PROBABILITIES: &str = "bounds on probabilities over all initial states";
     let is_probability = |result: &PropertyResult| matches!(result.outcome, Ok(Found::Probability(..)));
+    let steps = results.iter().map(|result| task.steps_for(&system.properties[result.property])).max().unwrap_or(0);
     let how = match command.engine {
         Method::Imdp => PROBABILITIES.to_owned(),
         Method::Runs(_) if !results.is_empty() && results.iter().all(is_probability) => PROBABILITIES.to_owned(),
         Method::Runs(Engine::Auto) => {
             let also = if results.iter().any(is_probability) { format!("; {PROBABILITIES}") } else { String::new() };
-            format!("violations by at most {} steps, and proofs for all time{also}", command.steps)
+            format!("violations by at most {steps} steps, and proofs for all time{also}")
         }
-        Method::Runs(Engine::Bmc) => format!("bounded model checking, at most {} steps", command.steps),
+        Method::Runs(Engine::Bmc) => format!("bounded model checking, at most {steps} steps"),
         Method::Grid => "a grid of units, for all time".to_owned(),
         Method::Runs(Engine::Induction) => "proofs for all time".to_owned(),
     };

@@ -86,7 +86,10 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
     let (runs, steps, seed) = (command.runs, command.steps, command.effort.seed);
     let how = match command.engine {
         GateEngine::Simulation => format!("{runs} runs of at most {steps} steps, seed {seed}"),
-        GateEngine::Bmc => format!("bounded model checking, at most {} steps", command.depth),
+        GateEngine::Bmc => match command.depth {
+            Some(steps) => format!("bounded model checking, at most {steps} steps"),
+            None => "bounded model checking".to_owned(),
+        },
     };
     writeln!(output, "{system}: checkpoints in place of {network}; {how}, {seconds:.2} s\n")?;
     let shown = |row: &Row| -> Vec<String> {
@@ -138,7 +141,7 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
 
 fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
     let (engine, steps) = match command.engine {
-        GateEngine::Simulation => ("simulation", command.steps),
+        GateEngine::Simulation => ("simulation", Some(command.steps)),
         GateEngine::Bmc => ("bmc", command.depth),
     };
     let cell = |(name, cell): (&String, &Cell)| {

@@ -54,12 +54,13 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", region_document(system, command.steps, results))?,
-        false => report(command, system, results, &mut output)?,
+        true => writeln!(output, "{:#}", region_document(system, results))?,
+        false => report(system, results, &mut output)?,
     }
     output.finish()?;
-    if let (Some(path), [RegionResult { property, map: Ok(map), .. }]) = (&command.regions.picture, results.as_slice())
-        && let Some(picture) = region_picture(system, *property, command.steps, map)
+    if let (Some(path), [RegionResult { property, map: Ok(map), steps, .. }]) =
+        (&command.regions.picture, results.as_slice())
+        && let Some(picture) = region_picture(system, *property, *steps, map)
     {
         write_whole(path, &picture)?;
     }
@@ -85,7 +86,7 @@ fn finding(results: &[RegionResult]) -> Finding {
     }
 }
 
-fn report(command: &Check, system: &System, results: &[RegionResult], output: &mut Output) -> Result<(), Failure> {
+fn report(system: &System, results: &[RegionResult], output: &mut Output) -> Result<(), Failure> {
     for (index, result) in results.iter().enumerate() {
         if index > 0 {
             writeln!(output)?;
@@ -103,7 +104,7 @@ fn report(command: &Check, system: &System, results: &[RegionResult], output: &m
             .iter()
             .map(|axis| format!("{} in [{}, {}]", axis.name, short(axis.lower), short(axis.upper)))
             .collect();
-        let (name, steps) = (&property.name, command.steps);
+        let (name, steps) = (&property.name, result.steps);
         let grid = map.resolution;
         let ranges = ranges.join(", ");
         writeln!(

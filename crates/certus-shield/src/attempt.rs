@@ -8,20 +8,22 @@ use crate::convergence;
 use crate::ellipsoid;
 use crate::linear::spectral_radius;
 use crate::plant::{Policy, readable, short_power};
-use crate::polyhedron;
+use crate::polyhedron::{self, Begin};
 use crate::polynomial::Poly;
 use crate::rollout::{Simulator, TRIAL_STEPS};
 use crate::synthesis::{Form, MOST_CUT, Work};
 
 /// Half-spaces of a polyhedron that is tried before polynomials, and after them.
 pub const FEW_HALFSPACES: usize = 64;
-const MANY_HALFSPACES: usize = 1500;
+pub const MANY_HALFSPACES: usize = 1500;
 
 /// A way to look for an invariant.
 #[derive(Clone, Copy, Debug)]
 pub enum Stage {
     /// A polyhedron of so many half-spaces at most.
     Polyhedron(usize),
+    /// A polyhedron of half-spaces over the modes of the loop.
+    Modes,
     /// A polynomial of this degree.
     Polynomial(usize),
 }
@@ -130,6 +132,7 @@ impl Work<'_> {
         let mut stages = Vec::new();
         if form != Form::Polynomial && self.linear.is_some() {
             stages.push(Stage::Polyhedron(FEW_HALFSPACES));
+            stages.push(Stage::Modes);
         }
         if form != Form::Polyhedron {
             // What is too large for its degree, or not found with it, may be found with half of it.
@@ -160,6 +163,7 @@ impl Work<'_> {
     ) -> Option<Proved> {
         let (branch, start) = match stage {
             Stage::Polyhedron(most) => (self.polyhedron(policy, region, most)?, None),
+            Stage::Modes => (self.polyhedron_of(policy, region, 1, MANY_HALFSPACES, Begin::Modes)?, None),
             Stage::Polynomial(degree) => self.polynomial(policy, region, degree, focus)?,
         };
         let decrease = match &self.target {
@@ -216,21 +220,24 @@ impl Work<'_> {
     }
 
     fn polyhedron(&self, policy: &Policy, region: &[(f64, f64)], most: usize) -> Option<Branch> {
-        let linear = self.linear.as_ref()?;
-        for (strict_from, ahead) in [(1, false), (2, false), (1, true)] {
-            // A small set has no room for half-spaces that look ahead, and a large one takes too long without.
-            if ahead != (most > FEW_HALFSPACES) {
-                continue;
-            }
-            let options = polyhedron::Options { strictness: 1e-6, strict_from, most, ahead };
-            let branch = polyhedron::search(linear, policy, region, options, self.deadline);
-            if let Some(branch) = branch
-                && self.accepted(&branch, None, region)
-            {
-                return Some(branch);
-            }
+        // A small set has no room for half-spaces that look ahead, and a large one takes too long without.
+        match most > FEW_HALFSPACES {
+            true => self.polyhedron_of(policy, region, 1, most, Begin::Ahead),
+            false => [1, 2].iter().find_map(|&from| self.polyhedron_of(policy, region, from, most, Begin::Plain)),
         }
-        None
+    }
+
+    fn polyhedron_of(
+        &self,
+        policy: &Policy,
+        region: &[(f64, f64)],
+        strict_from: usize,
+        most: usize,
+        begin: Begin,
+    ) -> Option<Branch> {
+        let options = polyhedron::Options { strictness: 1e-6, strict_from, most, begin };
+        let branch = polyhedron::search(self.linear.as_ref()?, policy, region, options, self.deadline)?;
+        self.accepted(&branch, None, region).then_some(branch)
     }
 
     /// Numbers λ worth trying: between what the linearisation contracts by, and one.
@@ -240,7 +247,7 @@ impl Work<'_> {
     }
 
     /// Whether the audit accepts a branch for a box.
-    fn accepted(&self, branch: &Branch, identity: Option<&Identity>, region: &[(f64, f64)]) -> bool {
+    pub fn accepted(&self, branch: &Branch, identity: Option<&Identity>, region: &[(f64, f64)]) -> bool {
         let cover = Cover::Inside { branch: 0, identity: identity.cloned() };
         self.accepts(&self.shield(vec![branch.clone()], cover), region)
     }

@@ -9,14 +9,15 @@ use certus_sim::Random;
 use crate::attempt::{FEW_HALFSPACES, Origin, Proved, Stage};
 use crate::cover::{Covered, Set, cover};
 use crate::network::Scratch;
+use crate::polyhedron::farthest_side;
 use crate::polynomial::degree;
 use crate::rollout::Simulator;
 use crate::runtime::Runtime;
-use crate::synthesis::{Draft, MOST_CUT, Work};
+use crate::synthesis::{Draft, Form, MOST_CUT, Work};
 
 /// Runs that are looked at first and their steps, then how many of those with interventions candidates are compared in, and
 /// for how many steps: many short runs, and a few long ones where these show nothing.
-const SCOUTS: [(u64, usize, usize, usize); 2] = [(200, 250, 16, 1500), (12, 4000, 6, 4000)];
+const SCOUTS: [(u64, usize, usize, usize); 2] = [(200, 250, 8, 3000), (12, 4000, 6, 4000)];
 
 /// Most branches that are added, and most half-spaces of a candidate.
 const MOST_ADDED: u64 = 4;
@@ -25,6 +26,9 @@ const MOST_HALFSPACES: usize = 300;
 /// Resting places that are tried for each state that the network wanted to go to, and candidates in all.
 const RESTS: usize = 6;
 const CANDIDATES: usize = 40;
+
+/// How far from what is unsafe a resting place is, as a part of the box's distance.
+const CLEARANCE: f64 = 0.1;
 
 /// A branch more has to save this part of the interventions, another program or a later release this one.
 const WORTH_A_BRANCH: f64 = 0.25;
@@ -71,8 +75,13 @@ impl Work<'_> {
             return (0.0, 0.0);
         }
         if self.plant.states() <= MOST_CUT {
-            self.try_other_programs(draft, &mut shown, &troubled, steps);
             // Programs that rest elsewhere do not lead to a target.
+            if self.target.is_none() && self.options.form != Form::Polynomial {
+                self.try_union(draft, &mut shown, &troubled, steps);
+            }
+            if !enough(&shown) {
+                self.try_other_programs(draft, &mut shown, &troubled, steps);
+            }
             if self.target.is_none() && !enough(&shown) {
                 self.try_more_branches(draft, &mut shown, &troubled, steps);
             }
@@ -119,15 +128,17 @@ impl Work<'_> {
         let init = self.plant.init.clone();
         let programs = self.surviving(self.programs(&init, true), &init);
         (self.progress)(format!("{} interventions; other programs", shown.interventions));
-        let stage = stage_of(&draft.branches[0]);
-        let drafts = self.parallel(&programs, |work, (origin, policy)| {
-            let proved = work.verify(origin, policy, &init, stage, &work.focus)?;
+        let stages = self.branch_stages(&draft.branches[0]);
+        let candidates: Vec<(Origin, Stage)> =
+            programs.into_iter().flat_map(|own| stages.iter().map(move |&stage| (own.clone(), stage))).collect();
+        let drafts = self.parallel(&candidates, |work, ((origin, policy), stage)| {
+            let proved = work.verify(origin, policy, &init, *stage, &work.focus)?;
             let cover = work.alone(&proved)?;
             let draft = Draft { branches: vec![proved], cover };
             let shown = work.watched(&draft, 0.0, troubled, steps)?;
             Some((draft, shown))
         });
-        self.tried += programs.len();
+        self.tried += candidates.len();
         if let Some((better, own)) = drafts.into_iter().min_by_key(|(_, shown)| shown.interventions)
             && (own.interventions as f64) < (1.0 - WORTH_A_CHANGE) * shown.interventions as f64
         {
@@ -135,8 +146,38 @@ impl Work<'_> {
         }
     }
 
+    /// Several branches may be better than one, however it was found.
+    fn try_union(&mut self, draft: &mut Draft, shown: &mut Shown, troubled: &[Vec<f64>], steps: usize) {
+        let Some((mut best, others)) = self.union() else { return };
+        let Some(mut own) = self.watched(&best, 0.0, troubled, steps) else { return };
+        // Twice: what is best for one branch depends on the others.
+        for (place, others) in others.iter().enumerate().chain(others.iter().enumerate()) {
+            if own.interventions == 0 || self.stopped() {
+                break;
+            }
+            (self.progress)(format!("{} interventions; other resting places", own.interventions));
+            let base = &best;
+            let found = self.parallel(others, |work, other| {
+                let mut branches = base.branches.clone();
+                branches[place] = other.clone();
+                let cover = if place == 0 { work.alone(other)? } else { base.cover.clone() };
+                let draft = Draft { branches, cover };
+                let shown = work.watched(&draft, 0.0, troubled, steps)?;
+                Some((draft, shown))
+            });
+            if let Some((better, shown)) = found.into_iter().min_by_key(|(_, shown)| shown.interventions)
+                && shown.interventions < own.interventions
+            {
+                (best, own) = (better, shown);
+            }
+        }
+        if (own.interventions as f64) < (1.0 - WORTH_A_BRANCH) * shown.interventions as f64 {
+            (*draft, *shown) = (best, own);
+        }
+    }
+
     /// How a branch alone covers the initial states.
-    fn alone(&self, proved: &Proved) -> Option<Cover> {
+    pub fn alone(&self, proved: &Proved) -> Option<Cover> {
         if proved.start.is_some() {
             return Some(Cover::Inside { branch: 0, identity: proved.start.clone() });
         }
@@ -161,24 +202,25 @@ impl Work<'_> {
                 let region: Vec<(f64, f64)> = point.iter().map(|&x| (x, x)).collect();
                 // Programs that rest there, or where the network goes.
                 let mut rests = vec![point.clone()];
-                rests.extend((0..RESTS).map(|_| {
-                    let place = (random.unit() * self.focus.len() as f64) as usize;
-                    self.focus.get(place).cloned().unwrap_or_else(|| point.clone())
-                }));
+                rests.extend(self.rests(&region, RESTS, &mut random));
                 let programs = self.surviving(self.regulators(&rests), &region);
                 candidates.extend(programs.into_iter().map(|program| (region.clone(), program)));
             }
             let stride = candidates.len().div_ceil(CANDIDATES).max(1);
-            let candidates: Vec<_> = candidates.into_iter().step_by(stride).collect();
+            let stages = self.branch_stages(&draft.branches[0]);
+            let candidates: Vec<(Vec<(f64, f64)>, Origin, Stage)> = candidates
+                .into_iter()
+                .step_by(stride)
+                .flat_map(|(region, origin)| stages.iter().map(move |&stage| (region.clone(), origin.clone(), stage)))
+                .collect();
             self.tried += candidates.len();
             let base = &*draft;
-            let stage = stage_of(&base.branches[0]);
             // The set is to be large where the network goes, and where it was not let.
             let stride = (2 * count).div_ceil(self.focus.len().max(1)).max(1);
             let mut focus = self.focus.clone();
             focus.extend(shown.missed.iter().step_by(stride).cloned());
-            let found = self.parallel(&candidates, |work, (region, (origin, policy))| {
-                let proved = work.verify(origin, policy, region, stage, &focus)?;
+            let found = self.parallel(&candidates, |work, (region, (origin, policy), stage)| {
+                let proved = work.verify(origin, policy, region, *stage, &focus)?;
                 let mut branches = base.branches.clone();
                 branches.push(proved);
                 let draft = Draft { branches, cover: base.cover.clone() };
@@ -197,8 +239,41 @@ impl Work<'_> {
         }
     }
 
+    /// Where programs for a box may rest: states that the network goes to, moved off what is unsafe to the side that the box is
+    /// on, so that the way there is free.
+    pub fn rests(&self, region: &[(f64, f64)], count: usize, random: &mut Random) -> Vec<Vec<f64>> {
+        let mut all = Vec::new();
+        for _ in 0..if self.focus.is_empty() { 0 } else { count } {
+            let place = (random.unit() * self.focus.len() as f64) as usize;
+            let state = &self.focus[place.min(self.focus.len() - 1)];
+            let mut moved = state.clone();
+            for piece in &self.plant.pieces {
+                let Some((_, side)) = farthest_side(piece, region) else { continue };
+                let slopes = side.slopes();
+                let square: f64 = slopes.iter().map(|s| s * s).sum();
+                // As far on the free side as a part of the box's own distance.
+                let middle: Vec<f64> = region.iter().map(|(a, b)| 0.5 * (a + b)).collect();
+                let excess = side.value(&moved) - CLEARANCE * side.value(&middle).min(0.0);
+                if excess > 0.0 && square > 0.0 {
+                    moved.iter_mut().zip(&slopes).for_each(|(x, s)| *x -= s * excess / square);
+                }
+            }
+            all.push(moved.clone());
+            if moved != *state {
+                all.push(state.clone());
+            }
+        }
+        all
+    }
+
+    /// How further branches are proved: like the one that is there, and over modes, which reaches far with few half-spaces.
+    fn branch_stages(&self, like: &Proved) -> Vec<Stage> {
+        let modes = (self.options.form != Form::Polynomial && self.linear.is_some()).then_some(Stage::Modes);
+        modes.into_iter().chain([stage_of(like)]).collect()
+    }
+
     /// What comes of every item, in their order, by several threads; nothing once it is time to stop.
-    fn parallel<I: Sync, T: Send>(&self, items: &[I], work: impl Fn(&Self, &I) -> Option<T> + Sync) -> Vec<T> {
+    pub fn parallel<I: Sync, T: Send>(&self, items: &[I], work: impl Fn(&Self, &I) -> Option<T> + Sync) -> Vec<T> {
         let next = std::sync::atomic::AtomicUsize::new(0);
         let results: Vec<std::sync::Mutex<Option<T>>> = items.iter().map(|_| std::sync::Mutex::new(None)).collect();
         std::thread::scope(|scope| {

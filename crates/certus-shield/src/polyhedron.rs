@@ -9,6 +9,9 @@
 //! large set begins with successors some steps ahead, less what is redundant among them; most of what lies between is then
 //! implied.
 //!
+//! Or it begins with the partial sums of the half-spaces over the loop's modes, where these are real: then nothing has to be
+//! added at all, and the set is a little smaller.
+//!
 //! The multipliers that prove a successor are one times the half-space that was added for it, or the dual solution of the
 //! linear program that found it redundant.
 
@@ -18,6 +21,8 @@ use certus_audit::shield::{Branch, Halfspace, Invariant, PieceProof, Polyhedron}
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 
+use crate::linear::{Matrix, plus, solve};
+use crate::modes::{modes, partial_sums};
 use crate::plant::{Plant, Policy};
 use crate::polynomial::Poly;
 
@@ -30,12 +35,26 @@ pub struct Options {
     pub strict_from: usize,
     /// Most half-spaces.
     pub most: usize,
-    /// Whether it begins with half-spaces that look many steps ahead.
-    pub ahead: bool,
+    /// What it begins with.
+    pub begin: Begin,
+}
+
+/// What a set begins with, beside what is unsafe.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Begin {
+    /// Nothing.
+    Plain,
+    /// Half-spaces that look many steps ahead.
+    Ahead,
+    /// Half-spaces over the loop's modes: a somewhat smaller set of few half-spaces.
+    Modes,
 }
 
 /// How many steps ahead half-spaces look from the beginning, at most.
 const AHEAD: usize = 4096;
+
+/// Most half-spaces that are added to those over modes.
+const ADDED_TO_MODES: usize = 8;
 
 struct Row {
     normal: Vec<f64>,
@@ -69,7 +88,13 @@ pub fn search(
     let late = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let (mut rows, piece_rows) = first_rows(plant, policy, region)?;
     debug_assert!(rows.iter().all(|row| row.normal.len() == states));
-    if options.ahead {
+    let mut most = options.most;
+    if options.begin == Begin::Modes {
+        over_modes(&mut rows, &successor)?;
+        // Little has to be added, or modes do not help.
+        most = most.min(rows.len() + ADDED_TO_MODES);
+    }
+    if options.begin == Begin::Ahead {
         let first = rows.len();
         rows.extend(successor.ahead(&rows));
         // What the others imply is left out, the farthest ahead first.
@@ -94,11 +119,16 @@ pub fn search(
         }
         let (next, limit, strict) = successor.of(&rows[place]);
         let level = rows[place].level;
+        let by_modes: f64 = rows[place].proof.iter().map(|&(other, weight)| weight * rows[other].bound).sum();
+        if !rows[place].proof.is_empty() && by_modes <= limit + 0.5 * strict {
+            place += 1;
+            continue;
+        }
         let proof = match implied(&rows, &next, limit + 0.5 * strict) {
             Implied::By(multipliers) => multipliers,
             Implied::Not => {
                 // The same half-space again, up to rounding, would go on for ever.
-                if rows.len() >= options.most {
+                if rows.len() >= most {
                     return None;
                 }
                 rows.push(Row { normal: next, bound: limit, level: level + 1, proof: Vec::new() });
@@ -176,8 +206,58 @@ impl Successor<'_> {
     }
 }
 
+/// Adds the partial sums of half-spaces over the loop's modes, with what proves their successors if the environment does not move
+/// them; none if modes are not real, or the loop does not rest inside.
+fn over_modes(rows: &mut Vec<Row>, successor: &Successor<'_>) -> Option<()> {
+    let states = successor.slopes.len();
+    let loop_of: Matrix = successor.slopes.iter().map(|row| row[..states].to_vec()).collect();
+    let modes = modes(&loop_of)?;
+    // The loop rests where (1 − A) x = c.
+    let identity: Matrix = (0..states).map(|i| (0..states).map(|j| f64::from(u8::from(i == j))).collect()).collect();
+    let constants: Matrix = successor.constants.iter().map(|&c| vec![c]).collect();
+    let rest = solve(&plus(&identity, &loop_of, -1.0), &constants)?;
+    let at_rest = |normal: &[f64]| normal.iter().zip(&rest).map(|(g, x)| g * x[0]).sum::<f64>();
+    for place in 0..rows.len() {
+        let room = rows[place].bound - at_rest(&rows[place].normal);
+        if room <= 0.0 || room.is_nan() {
+            return None;
+        }
+        let sums = partial_sums(&modes, &rows[place].normal)?;
+        let count = sums.len();
+        let first = rows.len();
+        let values: Vec<f64> = sums.iter().map(|(value, _)| *value).collect();
+        // The last sum is the half-space itself.
+        let row_of = |sum: usize| if sum + 1 == count { place } else { first + sum };
+        for (sum, (value, normal)) in sums.into_iter().enumerate() {
+            let slower = (0..sum).map(|other| (row_of(other), values[other] - values[other + 1]));
+            let proof: Vec<(usize, f64)> = slower.chain([(row_of(sum), value)]).collect();
+            match sum + 1 == count {
+                true => rows[place].proof = proof,
+                false => {
+                    let bound = room + at_rest(&normal);
+                    rows.push(Row { normal, bound, level: 0, proof });
+                }
+            }
+        }
+    }
+    Some(())
+}
+
 /// For each unsafe piece: the constraint that keeps the set apart from it, the half-space, and how often it counts.
 type PieceRows = Vec<(usize, usize, f64)>;
+
+/// The linear constraint of an unsafe piece that a box is farthest from satisfying.
+pub fn farthest_side<'p>(piece: &'p [Poly], region: &[(f64, f64)]) -> Option<(usize, &'p Poly)> {
+    // The largest value over the box, relative to the slopes: the more negative the better.
+    let depth = |p: &Poly| {
+        let slopes = p.slopes();
+        let constant = p.coefficient(&vec![0; region.len()]);
+        let top: f64 = slopes.iter().zip(region).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
+        (top + constant) / slopes.iter().map(|s| s.abs()).sum::<f64>().max(1e-300)
+    };
+    let linear = piece.iter().enumerate().filter(|(_, p)| p.degree() <= 1);
+    linear.min_by(|(_, p), (_, q)| depth(p).total_cmp(&depth(q)))
+}
 
 /// What the unsafe pieces and the limits of the actions leave. A piece of several constraints is cut off by the one that
 /// the box is farthest from.
@@ -201,15 +281,7 @@ fn first_rows(plant: &Plant, policy: &Policy, region: &[(f64, f64)]) -> Option<(
     let mut rows: Vec<Row> = Vec::new();
     let mut proofs = PieceRows::new();
     for (piece, strict) in &pieces {
-        let linear = piece.iter().enumerate().filter(|(_, p)| p.degree() <= 1);
-        // The largest value over the box, relative to the slopes: the more negative the better.
-        let depth = |p: &Poly| {
-            let slopes = p.slopes();
-            let constant = p.coefficient(&vec![0; states]);
-            let top: f64 = slopes.iter().zip(region).map(|(s, &(a, b))| if *s < 0.0 { s * a } else { s * b }).sum();
-            (top + constant) / slopes.iter().map(|s| s.abs()).sum::<f64>().max(1e-300)
-        };
-        let (place, chosen) = linear.min_by(|(_, p), (_, q)| depth(p).total_cmp(&depth(q)))?;
+        let (place, chosen) = farthest_side(piece, region)?;
         let slopes = chosen.slopes();
         let size = slopes.iter().fold(0.0f64, |m, s| m.max(s.abs()));
         if size == 0.0 {

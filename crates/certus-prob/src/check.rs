@@ -243,10 +243,10 @@ fn grid(initial: &Polyhedron, slices: usize) -> Vec<Polyhedron> {
     cells
 }
 
-/// A moment before the last one: a twentieth of the time is left.
-fn sooner(started: Instant, last: Instant) -> Instant {
+/// A moment before the last one: so many hundredths of the time are left.
+fn sooner(started: Instant, last: Instant, hundredths: u32) -> Instant {
     let left = last.saturating_duration_since(started);
-    started + left - left / 20
+    started + left - left / 100 * hundredths
 }
 
 /// Bounds the probability that a property speaks of, and decides the property where that allows it.
@@ -276,9 +276,19 @@ pub fn check(
     let abstraction = abstraction(system, &task, options, budget.seed)?;
     let initial = initial_states(system, abstraction.template())?;
     // What was found has to be put together in time: with many cells that takes a while.
-    let search = Budget { deadline: budget.deadline.map(|last| sooner(started, last)), ..*budget };
-    let setting =
-        Setting { system, task: &task, bound, abstraction: &abstraction, initial: &initial, options, budget: &search };
+    let until = |hundredths: u32| budget.deadline.map(|last| sooner(started, last, hundredths));
+    let search = Budget { deadline: until(8), ..*budget };
+    let confirming = Budget { deadline: until(4), ..*budget };
+    let setting = Setting {
+        system,
+        task: &task,
+        bound,
+        abstraction: &abstraction,
+        initial: &initial,
+        options,
+        budget: &search,
+        confirming: &confirming,
+    };
     let complement = task.complement;
     // What is seen on the way is the probability that the property speaks of, too.
     let mut told = |own: Standing| {
@@ -322,6 +332,8 @@ struct Setting<'a> {
     initial: &'a Polyhedron,
     options: &'a Options,
     budget: &'a Budget<'a>,
+    /// For start states that the bounds lead to.
+    confirming: &'a Budget<'a>,
 }
 
 impl Setting<'_> {
@@ -347,7 +359,7 @@ impl Setting<'_> {
 
     /// Bounds the task within so many steps, or within any number; start states are looked at for `looked` steps.
     fn within(&self, steps: Option<usize>, looked: usize, watch: &mut dyn FnMut(Standing)) -> Outcome {
-        let Setting { system, task, bound, abstraction, initial, options, budget } = *self;
+        let Setting { system, task, bound, abstraction, initial, options, budget, confirming } = *self;
         let stopped = || budget.stopped();
         let mut lower = 0.0;
         let mut start = None;
@@ -360,6 +372,12 @@ impl Setting<'_> {
         {
             lower = range.lo;
             start = Some(state);
+            // A corner may be worse than plain numbers can tell, if it lies on the edge of a guard.
+            let corners = concrete::corners(initial, initial);
+            let corners = concrete::no_less(abstraction, corners, looked, lower / 2.0);
+            if let Some(found) = concrete::best_exactly(abstraction, corners, &accept, looked, lower, &stopped) {
+                (start, lower) = (Some(found.0), found.1);
+            }
         }
         let violated = bound.is_some_and(|bound| bound.refuted_by(lower));
         let enough = bound.map_or(0.0, |bound| if bound.strict { bound.below.next_down() } else { bound.below });
@@ -432,8 +450,17 @@ impl Setting<'_> {
             |outcome: &Outcome| outcome.upper <= (outcome.lower + aim.gap).max(outcome.lower * (1.0 + aim.share));
         let admitted = bound.is_some_and(|bound| bound.admits(outcome.upper));
         if !violated && !admitted && !narrow(&outcome) && !endless_stay {
+            let late = || confirming.stopped();
             let points = concrete::suspects(&outcome.cells, budget.seed);
-            if let Some((state, value)) = concrete::best_of(abstraction, points, &accept, looked, lower, &stopped) {
+            if let Some((state, value)) = concrete::best_of(abstraction, points, &accept, looked, lower, &late) {
+                (outcome.lower, outcome.start) = (value, Some(state));
+            }
+            let worst = outcome.cells.iter().max_by(|a, b| a.upper.total_cmp(&b.upper));
+            let corners = worst.map_or_else(Vec::new, |cell| concrete::corners(&cell.region, initial));
+            if !narrow(&outcome)
+                && let Some((state, value)) =
+                    concrete::best_exactly(abstraction, corners, &accept, looked, outcome.lower, &late)
+            {
                 (outcome.lower, outcome.start) = (value, Some(state));
             }
         }

@@ -245,6 +245,28 @@ fn sampled_start_states_stay_below_their_cells() {
     }
 }
 
+/// Runs that are stepped together reach the goal as often as is right, and what can be concluded from them stays below the bounds of cells.
+#[test]
+fn simulated_start_states_stay_below_their_cells() {
+    use certus_prob::engine::simulate::{confident_lower, simulated};
+    let system = inline(SLIPS);
+    let (steps, runs, risk) = (20, 3000, 1e-9);
+    let exact = 1.0 - 0.9f64.powi(20) - 20.0 * 0.1 * 0.9f64.powi(19);
+    let found = outcome(&system, 0, &Options { steps: Some(steps), method: Method::Partition, ..Options::default() });
+    let boxes = Abstraction::new(&system, &Task { steps: Some(steps), ..task(&system) }, Template::boxes(1)).unwrap();
+    let mut random = Random::new(6, 1);
+    for _ in 0..20 {
+        let start = vec![random.between(0.0, 0.75)];
+        let reached = simulated(&boxes, &start, steps, runs, &mut random);
+        let least = confident_lower(reached, runs, risk);
+        let most = 1.0 - confident_lower(runs - reached, runs, risk);
+        assert!(least <= exact && exact <= most && most - least < 0.15, "{start:?}: {exact}, but {reached} of {runs}");
+        let own = found.cells.iter().filter(|cell| cell.region.contains_point(&start));
+        let bound = own.map(|cell| cell.upper).fold(f64::NEG_INFINITY, f64::max);
+        assert!(least <= bound && bound < 0.7, "{start:?}: {reached} of {runs}, but {bound}");
+    }
+}
+
 /// Where the probability jumps at a thin part of the start states, the cells lead to it.
 #[test]
 fn thin_parts_with_a_large_probability_are_found() {
@@ -263,6 +285,26 @@ property rare = P<=0.4 [ F<=2 x >= 2.5 ]
     assert!(found.narrow && (found.lower - 0.5).abs() < 1e-9, "{} {}", found.lower, found.upper);
     assert!(found.start.is_some_and(|start| (0.70312..=0.70313).contains(&start[0])));
     assert_eq!(outcome(&system, 1, &Options::default()).holds, Some(false));
+}
+
+/// The worst start state is one point, on the edge of the goal: in the reals 0.3 + 3 · 0.1 exceeds 0.6, all of them the nearest doubles, by 3e-17,
+/// which no interval between doubles can tell.
+#[test]
+fn a_worst_case_on_the_edge_of_the_goal_is_confirmed() {
+    let system = inline(
+        "system edge
+chance c of { go: 0.5, wait: 0.5 }
+state x in [-1, 2]
+next x = match c { go: x + 0.1, wait: x }
+init x in [0, 0.3]
+property worst = Pmax=? [ F<=3 x >= 0.6 ]
+",
+    );
+    for method in [Method::Search { containment: false }, Method::Partition] {
+        let found = outcome(&system, 0, &Options { method, gap: 1e-6, ..Options::default() });
+        assert!(found.narrow && found.start == Some(vec![0.3]), "{method:?}: {} {}", found.lower, found.upper);
+        assert!((found.lower - 0.125).abs() < 1e-9 && found.upper >= 0.125 - 1e-12, "{} {}", found.lower, found.upper);
+    }
 }
 
 #[test]

@@ -68,7 +68,7 @@ impl Abstraction {
         let scored = !joint.scores.outputs().is_empty();
         let policy = if scored { Some(Lines::new(&joint.scores).map_err(failed)?) } else { None };
         let compiled = canonicalize(&joint.scores).map_err(failed)?;
-        let plant_graph = canonicalize(&joint.plant).map_err(failed)?;
+        let plant = canonicalize(&joint.plant).map_err(failed)?;
         let mut own = Abstraction {
             template: Arc::new(template),
             images: Vec::new(),
@@ -77,9 +77,9 @@ impl Abstraction {
             moves: joint.moves,
             policy,
             evaluator: scored.then(|| Evaluator::new(&compiled)),
-            plant: Evaluator::new(&plant_graph),
+            plant: Evaluator::new(&plant),
             scores: compiled,
-            plant_graph,
+            plant_graph: joint.plant,
             range: (lower, upper),
             states,
             weak: task.weak,
@@ -118,7 +118,7 @@ impl Abstraction {
         self.modes.modes.len()
     }
 
-    /// The graph of all moves' next states, the goal and the condition before it, over the variables.
+    /// The graph of all moves' next states, the goal and the condition before it, over the variables: as it was written, nothing folded.
     pub(crate) fn plant_graph(&self) -> &Graph {
         &self.plant_graph
     }

@@ -8,7 +8,7 @@ use certus_graph::eval::enclose;
 use certus_lang::System;
 use certus_lang::system::{BoundOp, ProbabilityQuery, Property, PropertyKind, Quantifier};
 
-use crate::abstraction::{Abstraction, Refining, Task, automatic};
+use crate::abstraction::{Abstraction, PIECES, Refining, Task, automatic};
 use crate::domain::{Polyhedron, Template};
 use crate::engine::partition::partition;
 use crate::engine::search::{Aim, Cell, Standing, search};
@@ -69,6 +69,8 @@ pub struct Options {
     pub share: f64,
     /// How many cells per dimension the initial set is cut into before anything else.
     pub grid: usize,
+    /// How many pieces a region is cut into at most where the linearised image of a step is loose; one for no such cuts.
+    pub pieces: usize,
     /// More regions or cells than this are not made.
     pub most: usize,
 }
@@ -85,6 +87,7 @@ impl Default for Options {
             gap: 1e-3,
             share: 0.05,
             grid: 1,
+            pieces: PIECES,
             most: 1_000_000,
         }
     }
@@ -495,7 +498,7 @@ fn abstraction(system: &System, task: &Task, options: &Options, seed: u64) -> Re
             automatic(&boxes, &initial, task.steps.unwrap_or(LOOKED_AT), seed)
         }
     };
-    Abstraction::new(system, task, template)
+    Ok(Abstraction::new(system, task, template)?.with_pieces(options.pieces))
 }
 
 /// The share of the initial set whose unfolding shows how large the tree of moves is.

@@ -99,6 +99,80 @@ fn regions_account_for_their_points() {
     }
 }
 
+/// A plant with a sine, a product and a square, pushed at random.
+const CURVED: &str = "system curved
+chance c of { left: 0.5, right: 0.5 }
+state x in [-4, 4]
+state y in [-4, 4]
+define push = match c { left: -0.1, right: 0.1 }
+next x = x + 0.2 * sin(2 * x) + 0.1 * y
+next y = 0.5 * y + 0.3 * x * y + 0.1 * x^2 + push
+init x in [0, 1] & y in [0, 1]
+property worst = Pmax=? [ F<=3 x >= 3 ]
+";
+
+proptest::proptest! {
+    /// Pieces lose no point, and are nowhere wider than one linearisation.
+    #[test]
+    fn images_by_pieces_contain_samples_and_are_no_wider(
+        (x, y) in (-2.0f64..1.0, -2.0f64..1.0),
+        (width, height) in (0.0f64..1.5, 0.0f64..1.5),
+        (pair, share) in (0usize..4, 0.2f64..0.8),
+        pieces in 2usize..9,
+        octagons in proptest::bool::ANY,
+        seed in 0u64..1000,
+    ) {
+        let system = inline(CURVED);
+        let template = if octagons { Template::octagons(2) } else { Template::boxes(2) };
+        let of = |pieces: usize| {
+            Abstraction::new(&system, &task(&system), template.clone()).unwrap().with_pieces(pieces)
+        };
+        let (one, many) = (of(1), of(pieces));
+        let region = Polyhedron::of_box(one.template(), &[x, y], &[x + width, y + height]);
+        let pair = pair % (region.offsets().len() / 2);
+        let place = region.offsets()[2 * pair] - share * region.width(pair);
+        let region = region.cut(pair, place)[0].clone().unwrap_or(region);
+        let parts = |own: &Abstraction| match own.expand(std::slice::from_ref(&region), None).remove(0) {
+            Expansion::Parts(parts) => parts,
+            other => panic!("{other:?}"),
+        };
+        let (whole, cut) = (parts(&one), parts(&many));
+        proptest::prop_assert_eq!(whole.len(), cut.len());
+        for (whole, cut) in whole.iter().zip(&cut) {
+            for (whole, cut) in whole.moves.iter().zip(&cut.moves) {
+                proptest::prop_assert!(whole.to.contains(&cut.to), "{:?} {:?}", whole, cut);
+            }
+        }
+        let mut walk = HitAndRun::new(&region, Random::new(seed, 3));
+        for _ in 0..30 {
+            let point = walk.point();
+            proptest::prop_assert!(accounted(&many, &cut, &point), "{:?}", point);
+        }
+    }
+}
+
+/// Where the plant is strongly curved over a region, pieces take most of what is too wide away.
+#[test]
+fn pieces_make_images_of_curved_plants_tighter() {
+    let system = inline(CURVED);
+    let widths = |pieces: usize| {
+        let own = Abstraction::new(&system, &task(&system), Template::boxes(2)).unwrap().with_pieces(pieces);
+        let region = Polyhedron::of_box(own.template(), &[0.0, 0.0], &[1.5, 1.0]);
+        match own.expand(&[region], None).remove(0) {
+            Expansion::Parts(parts) => [parts[0].moves[0].to.width(0), parts[0].moves[0].to.width(1)],
+            other => panic!("{other:?}"),
+        }
+    };
+    // What the next state really spans: x from 0 to 1.63, y from −0.1 to 1.075.
+    let (one, two, eight) = (widths(1), widths(2), widths(8));
+    assert!(one[0] > eight[0] + 0.1 || one[1] > eight[1] + 0.1, "{one:?} {eight:?}");
+    assert!(
+        two[0] <= one[0] && two[1] <= one[1] && eight[0] <= two[0] && eight[1] <= two[1],
+        "{one:?} {two:?} {eight:?}"
+    );
+    assert!((1.62..1.75).contains(&eight[0]) && (1.17..1.4).contains(&eight[1]), "{eight:?}");
+}
+
 fn outcome(system: &System, property: usize, options: &Options) -> Outcome {
     let budget = Budget { threads: 1, ..Budget::default() };
     check(system, &system.properties[property], options, &budget, &mut |_| {}).unwrap()

@@ -5,6 +5,7 @@ mod expand;
 mod joint;
 mod modes;
 mod split;
+mod subdivide;
 mod templates;
 
 use std::sync::Arc;
@@ -42,7 +43,12 @@ pub struct Abstraction {
     states: usize,
     /// Whether staying up to the last step counts as reaching.
     weak: bool,
+    /// A region is cut into at most so many pieces for its image.
+    pieces: usize,
 }
+
+/// Pieces of a region that are tried where its image is loose, if nothing else was said.
+pub const PIECES: usize = 8;
 
 /// How far beyond its declared range a state is followed, as a share of the range's ends.
 const MARGIN: f64 = 1e-6;
@@ -83,6 +89,7 @@ impl Abstraction {
             range: (lower, upper),
             states,
             weak: task.weak,
+            pieces: PIECES,
         };
         own.images = (0..own.modes.modes.len())
             .map(|mode| {
@@ -91,6 +98,11 @@ impl Abstraction {
             })
             .collect();
         Ok(own)
+    }
+
+    /// The same with another number of pieces that a region is cut into at most where its image is loose.
+    pub fn with_pieces(self, pieces: usize) -> Abstraction {
+        Abstraction { pieces, ..self }
     }
 
     /// The template.
@@ -280,31 +292,38 @@ impl Abstraction {
 
     /// The next state of each move over some regions, each with its mode.
     fn next(&self, regions: &[(usize, Rows)]) -> Vec<Vec<Polyhedron>> {
-        let directions = self.directions();
         let mut found: Vec<Vec<Polyhedron>> = vec![Vec::new(); regions.len()];
-        let image = |lines: &[Line], rows: &Rows| -> Vec<Polyhedron> {
-            let per_move = self.template.directions().len();
-            let of_move = |lines: &[Line]| {
-                let offsets = lines.iter().map(|line| -Abstraction::least(line, rows)).collect();
-                Polyhedron::from_offsets(&self.template, offsets)
-            };
-            lines.chunks_exact(per_move).map(of_move).collect()
-        };
         for mode in 0..self.modes.modes.len() {
             let own: Vec<usize> = (0..regions.len()).filter(|&index| regions[index].0 == mode).collect();
             if own.is_empty() {
                 continue;
             }
             match &self.images[mode] {
-                Some(lines) => own.iter().for_each(|&index| found[index] = image(lines, &regions[index].1)),
+                Some(lines) => own.iter().for_each(|&index| found[index] = self.image(lines, &regions[index].1)),
                 None => {
-                    let boxes: Vec<_> = own.iter().map(|&index| self.bounds(&regions[index].1)).collect();
-                    let lines = self.modes.modes[mode].next.below(&boxes, &directions);
-                    own.iter().zip(&lines).for_each(|(&index, lines)| found[index] = image(lines, &regions[index].1));
+                    let rows: Vec<&Rows> = own.iter().map(|&index| &regions[index].1).collect();
+                    let images = self.curved_images(mode, &rows);
+                    own.iter().zip(images).for_each(|(&index, images)| found[index] = images);
                 }
             }
         }
         found
+    }
+
+    /// The next state of each move over regions of one mode, by one linearisation of each.
+    fn linearised(&self, mode: usize, regions: &[&Rows]) -> Vec<Vec<Polyhedron>> {
+        let boxes: Vec<_> = regions.iter().map(|rows| self.bounds(rows)).collect();
+        let lines = self.modes.modes[mode].next.below(&boxes, &self.directions());
+        regions.iter().zip(&lines).map(|(rows, lines)| self.image(lines, rows)).collect()
+    }
+
+    /// The next state of each move, from lines over all moves and directions.
+    fn image(&self, lines: &[Line], rows: &Rows) -> Vec<Polyhedron> {
+        let of_move = |lines: &[Line]| {
+            let offsets = lines.iter().map(|line| -Abstraction::least(line, rows)).collect();
+            Polyhedron::from_offsets(&self.template, offsets)
+        };
+        lines.chunks_exact(self.template.directions().len()).map(of_move).collect()
     }
 
     /// The probability of each move at points over all variables, as plain numbers: for each point one list.

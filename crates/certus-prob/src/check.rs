@@ -13,7 +13,7 @@ use crate::domain::{Polyhedron, Template};
 use crate::engine::partition::partition;
 use crate::engine::search::{Aim, Cell, Standing, search};
 use crate::engine::unfold::{Unfolding, unfold};
-use crate::engine::{Budget, concrete};
+use crate::engine::{Budget, concrete, in_parallel};
 use crate::imdp::Imdp;
 
 /// Which polyhedra.
@@ -112,6 +112,9 @@ pub struct Outcome {
     /// Cells that cover the initial states, each with an upper bound of the probability of what should be rare: of the formula, or of its
     /// negation where the property asks for no less than something.
     pub cells: Vec<Cell>,
+    /// For each of these cells, of each action, the probability of each of its labels over the cell; nothing where there are too many cells, no
+    /// actions, or no time.
+    pub policy: Vec<Vec<Vec<Interval>>>,
     /// How many steps; none for any number.
     pub steps: Option<usize>,
     /// Regions or cells that were bounded.
@@ -129,6 +132,9 @@ pub struct Outcome {
     /// How long it took.
     pub seconds: f64,
 }
+
+/// What the policy does is bounded over no more cells than this: nobody sees more of them.
+const MOST_SHOWN: usize = 20_000;
 
 /// Regions of one unfolding above which the partition is taken.
 const SMALL_TREE: usize = 10_000;
@@ -305,6 +311,11 @@ pub fn check(
     };
     outcome.steps = task.steps;
     outcome.stopped = search.stopped();
+    if !system.actions.is_empty() && outcome.cells.len() <= MOST_SHOWN {
+        let regions: Vec<Polyhedron> = outcome.cells.iter().map(|cell| cell.region.clone()).collect();
+        let last = Budget { deadline: until(2), ..*budget };
+        outcome.policy = in_parallel(&regions, 64, &last, &|batch| abstraction.policy(batch)).unwrap_or_default();
+    }
     if complement {
         (outcome.lower, outcome.upper) = opposite(outcome.lower, outcome.upper);
     }
@@ -402,6 +413,7 @@ impl Setting<'_> {
             narrow: false,
             start,
             cells: vec![Cell { region: initial.clone(), upper: 1.0 }],
+            policy: Vec::new(),
             steps,
             regions: 0,
             contained: 0,

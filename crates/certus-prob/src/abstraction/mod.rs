@@ -231,6 +231,21 @@ impl Abstraction {
 
     /// For each region, the probability of each move.
     fn probabilities(&self, regions: &[Rows]) -> Vec<Vec<Interval>> {
+        self.differences(regions).iter().map(|least| self.combine(&self.labels(least))).collect()
+    }
+
+    /// For each region, the probability of every label of every action, chance variables left out.
+    pub fn policy(&self, regions: &[Polyhedron]) -> Vec<Vec<Vec<Interval>>> {
+        let rows: Vec<Rows> = regions.iter().map(|region| self.lift(region)).collect();
+        let actions = |least: &Vec<f64>| {
+            let labels = self.labels(least).into_iter().zip(&self.choices);
+            labels.filter(|(_, choice)| !matches!(choice, Choice::Chance(_))).map(|(own, _)| own).collect()
+        };
+        self.differences(&rows).iter().map(actions).collect()
+    }
+
+    /// For each region, lower bounds of all ordered differences of each choice's scores.
+    fn differences(&self, regions: &[Rows]) -> Vec<Vec<f64>> {
         let mut pairs = Vec::new();
         for choice in &self.choices {
             if let Choice::Softmax(start, labels) | Choice::Argmax(start, labels) = choice {
@@ -245,21 +260,15 @@ impl Abstraction {
             }
             _ => vec![Vec::new(); regions.len()],
         };
-        regions
-            .iter()
-            .zip(&lines)
-            .map(|(rows, lines)| {
-                let least: Vec<f64> = lines.iter().map(|line| Abstraction::least(line, rows)).collect();
-                self.of_differences(&least)
-            })
-            .collect()
+        let least =
+            |(rows, lines): (&Rows, &Vec<Line>)| lines.iter().map(|line| Abstraction::least(line, rows)).collect();
+        regions.iter().zip(&lines).map(least).collect()
     }
 
-    /// The probability of each move, given lower bounds of all ordered differences of each choice's scores.
-    fn of_differences(&self, least: &[f64]) -> Vec<Interval> {
+    /// The probability of each choice's labels, given lower bounds of all ordered differences of its scores.
+    fn labels(&self, least: &[f64]) -> Vec<Vec<Interval>> {
         let mut at = 0;
-        let labels: Vec<Vec<Interval>> = self
-            .choices
+        self.choices
             .iter()
             .map(|choice| match choice {
                 Choice::Chance(probabilities) => probabilities.iter().map(|&p| Interval::point(p)).collect(),
@@ -278,8 +287,7 @@ impl Abstraction {
                     }
                 }
             })
-            .collect();
-        self.combine(&labels)
+            .collect()
     }
 
     /// The probability of each move, given those of each choice's labels.

@@ -153,10 +153,15 @@ pub fn corners(region: &Polyhedron, initial: &Polyhedron) -> Vec<Vec<f64>> {
     found
 }
 
-/// Those start states whose probability is no less than a number, in plain numbers.
+/// Those start states whose probability is positive and no less than a number, in plain numbers.
 pub fn no_less(abstraction: &Abstraction, points: Vec<Vec<f64>>, steps: usize, least: f64) -> Vec<Vec<f64>> {
     let values = sampled(abstraction, &points, steps, (least * 1e-3).clamp(1e-12, 1e-7));
-    points.into_iter().zip(values).filter(|(_, value)| *value >= least).map(|(point, _)| point).collect()
+    points
+        .into_iter()
+        .zip(values)
+        .filter(|(_, value)| *value > 0.0 && *value >= least)
+        .map(|(point, _)| point)
+        .collect()
 }
 
 /// The start state with the largest lower bound, if that is larger than what is known already. Every one is followed in wide numbers.

@@ -8,12 +8,12 @@ use certus_graph::eval::enclose;
 use certus_lang::System;
 use certus_lang::system::{BoundOp, ProbabilityQuery, Property, PropertyKind, Quantifier};
 
-use crate::abstraction::{Abstraction, Refining, Task, automatic};
+use crate::abstraction::{Abstraction, PIECES, Refining, Task, automatic};
 use crate::domain::{Polyhedron, Template};
 use crate::engine::partition::partition;
 use crate::engine::search::{Aim, Cell, Standing, search};
 use crate::engine::unfold::{Unfolding, unfold};
-use crate::engine::{Budget, concrete};
+use crate::engine::{Budget, concrete, in_parallel};
 use crate::imdp::Imdp;
 
 /// Which polyhedra.
@@ -69,6 +69,8 @@ pub struct Options {
     pub share: f64,
     /// How many cells per dimension the initial set is cut into before anything else.
     pub grid: usize,
+    /// How many pieces a region is cut into at most where the linearised image of a step is loose; one for no such cuts.
+    pub pieces: usize,
     /// More regions or cells than this are not made.
     pub most: usize,
 }
@@ -85,6 +87,7 @@ impl Default for Options {
             gap: 1e-3,
             share: 0.05,
             grid: 1,
+            pieces: PIECES,
             most: 1_000_000,
         }
     }
@@ -109,6 +112,9 @@ pub struct Outcome {
     /// Cells that cover the initial states, each with an upper bound of the probability of what should be rare: of the formula, or of its
     /// negation where the property asks for no less than something.
     pub cells: Vec<Cell>,
+    /// For each of these cells, of each action, the probability of each of its labels over the cell; nothing where there are too many cells, no
+    /// actions, or no time.
+    pub policy: Vec<Vec<Vec<Interval>>>,
     /// How many steps; none for any number.
     pub steps: Option<usize>,
     /// Regions or cells that were bounded.
@@ -126,6 +132,9 @@ pub struct Outcome {
     /// How long it took.
     pub seconds: f64,
 }
+
+/// What the policy does is bounded over no more cells than this: nobody sees more of them.
+const MOST_SHOWN: usize = 20_000;
 
 /// Regions of one unfolding above which the partition is taken.
 const SMALL_TREE: usize = 10_000;
@@ -243,10 +252,10 @@ fn grid(initial: &Polyhedron, slices: usize) -> Vec<Polyhedron> {
     cells
 }
 
-/// A moment before the last one: a twentieth of the time is left.
-fn sooner(started: Instant, last: Instant) -> Instant {
+/// A moment before the last one: so many hundredths of the time are left.
+fn sooner(started: Instant, last: Instant, hundredths: u32) -> Instant {
     let left = last.saturating_duration_since(started);
-    started + left - left / 20
+    started + left - left / 100 * hundredths
 }
 
 /// Bounds the probability that a property speaks of, and decides the property where that allows it.
@@ -276,9 +285,19 @@ pub fn check(
     let abstraction = abstraction(system, &task, options, budget.seed)?;
     let initial = initial_states(system, abstraction.template())?;
     // What was found has to be put together in time: with many cells that takes a while.
-    let search = Budget { deadline: budget.deadline.map(|last| sooner(started, last)), ..*budget };
-    let setting =
-        Setting { system, task: &task, bound, abstraction: &abstraction, initial: &initial, options, budget: &search };
+    let until = |hundredths: u32| budget.deadline.map(|last| sooner(started, last, hundredths));
+    let search = Budget { deadline: until(8), ..*budget };
+    let confirming = Budget { deadline: until(4), ..*budget };
+    let setting = Setting {
+        system,
+        task: &task,
+        bound,
+        abstraction: &abstraction,
+        initial: &initial,
+        options,
+        budget: &search,
+        confirming: &confirming,
+    };
     let complement = task.complement;
     // What is seen on the way is the probability that the property speaks of, too.
     let mut told = |own: Standing| {
@@ -292,6 +311,11 @@ pub fn check(
     };
     outcome.steps = task.steps;
     outcome.stopped = search.stopped();
+    if !system.actions.is_empty() && outcome.cells.len() <= MOST_SHOWN {
+        let regions: Vec<Polyhedron> = outcome.cells.iter().map(|cell| cell.region.clone()).collect();
+        let last = Budget { deadline: until(2), ..*budget };
+        outcome.policy = in_parallel(&regions, 64, &last, &|batch| abstraction.policy(batch)).unwrap_or_default();
+    }
     if complement {
         (outcome.lower, outcome.upper) = opposite(outcome.lower, outcome.upper);
     }
@@ -322,6 +346,8 @@ struct Setting<'a> {
     initial: &'a Polyhedron,
     options: &'a Options,
     budget: &'a Budget<'a>,
+    /// For start states that the bounds lead to.
+    confirming: &'a Budget<'a>,
 }
 
 impl Setting<'_> {
@@ -347,7 +373,7 @@ impl Setting<'_> {
 
     /// Bounds the task within so many steps, or within any number; start states are looked at for `looked` steps.
     fn within(&self, steps: Option<usize>, looked: usize, watch: &mut dyn FnMut(Standing)) -> Outcome {
-        let Setting { system, task, bound, abstraction, initial, options, budget } = *self;
+        let Setting { system, task, bound, abstraction, initial, options, budget, confirming } = *self;
         let stopped = || budget.stopped();
         let mut lower = 0.0;
         let mut start = None;
@@ -360,6 +386,12 @@ impl Setting<'_> {
         {
             lower = range.lo;
             start = Some(state);
+            // A corner may be worse than plain numbers can tell, if it lies on the edge of a guard.
+            let corners = concrete::corners(initial, initial);
+            let corners = concrete::no_less(abstraction, corners, looked, lower / 2.0);
+            if let Some(found) = concrete::best_exactly(abstraction, corners, &accept, looked, lower, &stopped) {
+                (start, lower) = (Some(found.0), found.1);
+            }
         }
         let violated = bound.is_some_and(|bound| bound.refuted_by(lower));
         let enough = bound.map_or(0.0, |bound| if bound.strict { bound.below.next_down() } else { bound.below });
@@ -381,6 +413,7 @@ impl Setting<'_> {
             narrow: false,
             start,
             cells: vec![Cell { region: initial.clone(), upper: 1.0 }],
+            policy: Vec::new(),
             steps,
             regions: 0,
             contained: 0,
@@ -432,8 +465,17 @@ impl Setting<'_> {
             |outcome: &Outcome| outcome.upper <= (outcome.lower + aim.gap).max(outcome.lower * (1.0 + aim.share));
         let admitted = bound.is_some_and(|bound| bound.admits(outcome.upper));
         if !violated && !admitted && !narrow(&outcome) && !endless_stay {
+            let late = || confirming.stopped();
             let points = concrete::suspects(&outcome.cells, budget.seed);
-            if let Some((state, value)) = concrete::best_of(abstraction, points, &accept, looked, lower, &stopped) {
+            if let Some((state, value)) = concrete::best_of(abstraction, points, &accept, looked, lower, &late) {
+                (outcome.lower, outcome.start) = (value, Some(state));
+            }
+            let worst = outcome.cells.iter().max_by(|a, b| a.upper.total_cmp(&b.upper));
+            let corners = worst.map_or_else(Vec::new, |cell| concrete::corners(&cell.region, initial));
+            if !narrow(&outcome)
+                && let Some((state, value)) =
+                    concrete::best_exactly(abstraction, corners, &accept, looked, outcome.lower, &late)
+            {
                 (outcome.lower, outcome.start) = (value, Some(state));
             }
         }
@@ -468,7 +510,7 @@ fn abstraction(system: &System, task: &Task, options: &Options, seed: u64) -> Re
             automatic(&boxes, &initial, task.steps.unwrap_or(LOOKED_AT), seed)
         }
     };
-    Abstraction::new(system, task, template)
+    Ok(Abstraction::new(system, task, template)?.with_pieces(options.pieces))
 }
 
 /// The share of the initial set whose unfolding shows how large the tree of moves is.

@@ -99,6 +99,80 @@ fn regions_account_for_their_points() {
     }
 }
 
+/// A plant with a sine, a product and a square, pushed at random.
+const CURVED: &str = "system curved
+chance c of { left: 0.5, right: 0.5 }
+state x in [-4, 4]
+state y in [-4, 4]
+define push = match c { left: -0.1, right: 0.1 }
+next x = x + 0.2 * sin(2 * x) + 0.1 * y
+next y = 0.5 * y + 0.3 * x * y + 0.1 * x^2 + push
+init x in [0, 1] & y in [0, 1]
+property worst = Pmax=? [ F<=3 x >= 3 ]
+";
+
+proptest::proptest! {
+    /// Pieces lose no point, and are nowhere wider than one linearisation.
+    #[test]
+    fn images_by_pieces_contain_samples_and_are_no_wider(
+        (x, y) in (-2.0f64..1.0, -2.0f64..1.0),
+        (width, height) in (0.0f64..1.5, 0.0f64..1.5),
+        (pair, share) in (0usize..4, 0.2f64..0.8),
+        pieces in 2usize..9,
+        octagons in proptest::bool::ANY,
+        seed in 0u64..1000,
+    ) {
+        let system = inline(CURVED);
+        let template = if octagons { Template::octagons(2) } else { Template::boxes(2) };
+        let of = |pieces: usize| {
+            Abstraction::new(&system, &task(&system), template.clone()).unwrap().with_pieces(pieces)
+        };
+        let (one, many) = (of(1), of(pieces));
+        let region = Polyhedron::of_box(one.template(), &[x, y], &[x + width, y + height]);
+        let pair = pair % (region.offsets().len() / 2);
+        let place = region.offsets()[2 * pair] - share * region.width(pair);
+        let region = region.cut(pair, place)[0].clone().unwrap_or(region);
+        let parts = |own: &Abstraction| match own.expand(std::slice::from_ref(&region), None).remove(0) {
+            Expansion::Parts(parts) => parts,
+            other => panic!("{other:?}"),
+        };
+        let (whole, cut) = (parts(&one), parts(&many));
+        proptest::prop_assert_eq!(whole.len(), cut.len());
+        for (whole, cut) in whole.iter().zip(&cut) {
+            for (whole, cut) in whole.moves.iter().zip(&cut.moves) {
+                proptest::prop_assert!(whole.to.contains(&cut.to), "{:?} {:?}", whole, cut);
+            }
+        }
+        let mut walk = HitAndRun::new(&region, Random::new(seed, 3));
+        for _ in 0..30 {
+            let point = walk.point();
+            proptest::prop_assert!(accounted(&many, &cut, &point), "{:?}", point);
+        }
+    }
+}
+
+/// Where the plant is strongly curved over a region, pieces take most of what is too wide away.
+#[test]
+fn pieces_make_images_of_curved_plants_tighter() {
+    let system = inline(CURVED);
+    let widths = |pieces: usize| {
+        let own = Abstraction::new(&system, &task(&system), Template::boxes(2)).unwrap().with_pieces(pieces);
+        let region = Polyhedron::of_box(own.template(), &[0.0, 0.0], &[1.5, 1.0]);
+        match own.expand(&[region], None).remove(0) {
+            Expansion::Parts(parts) => [parts[0].moves[0].to.width(0), parts[0].moves[0].to.width(1)],
+            other => panic!("{other:?}"),
+        }
+    };
+    // What the next state really spans: x from 0 to 1.63, y from −0.1 to 1.075.
+    let (one, two, eight) = (widths(1), widths(2), widths(8));
+    assert!(one[0] > eight[0] + 0.1 || one[1] > eight[1] + 0.1, "{one:?} {eight:?}");
+    assert!(
+        two[0] <= one[0] && two[1] <= one[1] && eight[0] <= two[0] && eight[1] <= two[1],
+        "{one:?} {two:?} {eight:?}"
+    );
+    assert!((1.62..1.75).contains(&eight[0]) && (1.17..1.4).contains(&eight[1]), "{eight:?}");
+}
+
 fn outcome(system: &System, property: usize, options: &Options) -> Outcome {
     let budget = Budget { threads: 1, ..Budget::default() };
     check(system, &system.properties[property], options, &budget, &mut |_| {}).unwrap()
@@ -245,6 +319,28 @@ fn sampled_start_states_stay_below_their_cells() {
     }
 }
 
+/// Runs that are stepped together reach the goal as often as is right, and what can be concluded from them stays below the bounds of cells.
+#[test]
+fn simulated_start_states_stay_below_their_cells() {
+    use certus_prob::engine::simulate::{confident_lower, simulated};
+    let system = inline(SLIPS);
+    let (steps, runs, risk) = (20, 3000, 1e-9);
+    let exact = 1.0 - 0.9f64.powi(20) - 20.0 * 0.1 * 0.9f64.powi(19);
+    let found = outcome(&system, 0, &Options { steps: Some(steps), method: Method::Partition, ..Options::default() });
+    let boxes = Abstraction::new(&system, &Task { steps: Some(steps), ..task(&system) }, Template::boxes(1)).unwrap();
+    let mut random = Random::new(6, 1);
+    for _ in 0..20 {
+        let start = vec![random.between(0.0, 0.75)];
+        let reached = simulated(&boxes, &start, steps, runs, &mut random);
+        let least = confident_lower(reached, runs, risk);
+        let most = 1.0 - confident_lower(runs - reached, runs, risk);
+        assert!(least <= exact && exact <= most && most - least < 0.15, "{start:?}: {exact}, but {reached} of {runs}");
+        let own = found.cells.iter().filter(|cell| cell.region.contains_point(&start));
+        let bound = own.map(|cell| cell.upper).fold(f64::NEG_INFINITY, f64::max);
+        assert!(least <= bound && bound < 0.7, "{start:?}: {reached} of {runs}, but {bound}");
+    }
+}
+
 /// Where the probability jumps at a thin part of the start states, the cells lead to it.
 #[test]
 fn thin_parts_with_a_large_probability_are_found() {
@@ -263,6 +359,26 @@ property rare = P<=0.4 [ F<=2 x >= 2.5 ]
     assert!(found.narrow && (found.lower - 0.5).abs() < 1e-9, "{} {}", found.lower, found.upper);
     assert!(found.start.is_some_and(|start| (0.70312..=0.70313).contains(&start[0])));
     assert_eq!(outcome(&system, 1, &Options::default()).holds, Some(false));
+}
+
+/// The worst start state is one point, on the edge of the goal: in the reals 0.3 + 3 · 0.1 exceeds 0.6, all of them the nearest doubles, by 3e-17,
+/// which no interval between doubles can tell.
+#[test]
+fn a_worst_case_on_the_edge_of_the_goal_is_confirmed() {
+    let system = inline(
+        "system edge
+chance c of { go: 0.5, wait: 0.5 }
+state x in [-1, 2]
+next x = match c { go: x + 0.1, wait: x }
+init x in [0, 0.3]
+property worst = Pmax=? [ F<=3 x >= 0.6 ]
+",
+    );
+    for method in [Method::Search { containment: false }, Method::Partition] {
+        let found = outcome(&system, 0, &Options { method, gap: 1e-6, ..Options::default() });
+        assert!(found.narrow && found.start == Some(vec![0.3]), "{method:?}: {} {}", found.lower, found.upper);
+        assert!((found.lower - 0.125).abs() < 1e-9 && found.upper >= 0.125 - 1e-12, "{} {}", found.lower, found.upper);
+    }
 }
 
 #[test]

@@ -244,8 +244,29 @@ pub(crate) fn outcome_members(system: &System, outcome: &Outcome, course: &[(f64
         "reason": reason,
         "axes": names,
         "cells": outcome.cells.iter().map(cell).collect::<Vec<_>>(),
+        "actions": actions(system, outcome),
         "convergence": course.collect::<Vec<_>>(),
     }))
+}
+
+/// Digits of an action's probability: bounds of it are seldom narrower.
+const SHOWN: f64 = 1e6;
+
+/// For every label of every action, bounds of its probability over the cells, in their order; rounded outwards. Null where they were not made.
+fn actions(system: &System, outcome: &Outcome) -> Value {
+    if outcome.policy.len() != outcome.cells.len() {
+        return if system.actions.is_empty() { json!([]) } else { Value::Null };
+    }
+    let labels = system.actions.iter().enumerate().flat_map(|(action, own)| {
+        own.labels.iter().enumerate().map(move |(label, name)| (action, &own.name, label, name))
+    });
+    let shown = labels.map(|(action, of, label, name)| {
+        let bounds = || outcome.policy.iter().map(move |cell| cell[action][label]);
+        let lower: Vec<f64> = bounds().map(|p| p.lo.min((p.lo * SHOWN).floor() / SHOWN)).collect();
+        let upper: Vec<f64> = bounds().map(|p| p.hi.max((p.hi * SHOWN).ceil() / SHOWN)).collect();
+        json!({"action": of, "label": name, "lower": lower, "upper": upper})
+    });
+    Value::Array(shown.collect())
 }
 
 fn members(value: Value) -> Map<String, Value> {

@@ -549,6 +549,10 @@ pub struct Prob {
     #[arg(long, default_value_t = 1, value_name = "N")]
     pub grid: usize,
 
+    /// Where the linearised image of a region is loose, cuts the region into at most so many pieces for it; 1 for none
+    #[arg(long, default_value_t = 8, value_name = "N")]
+    pub pieces: usize,
+
     /// An interval of this width is narrow enough
     #[arg(long, default_value_t = 0.001, value_name = "WIDTH")]
     pub gap: f64,

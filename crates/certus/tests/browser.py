@@ -103,7 +103,26 @@ def rounds_to(shown, value):
     return abs(float(shown) - value) <= 1e-4 * max(abs(value), 1e-12)
 
 
-def look(browser, page_file, synthetic, check_document, screenshots):
+def look_at_actions(page, prob_document):
+    """One map for every action, with the bounds of the document under the pointer."""
+    result = prob_document["results"][0]
+    for action in result["actions"]:
+        name = f"{action['action']} = {action['label']}"
+        figure = page.locator("figure.boxes").filter(has_text=f"Probability of {name}").first
+        squares = figure.locator("path.heat").evaluate_all("own => own.filter(p => p.closest('.parts')).map(p => p.getAttribute('d'))")
+        check(sum(own.count("M") for own in squares) == len(result["cells"]), f"{name}: boxes")
+        figure.locator("svg").focus()
+        page.keyboard.press("ArrowRight")
+        said = figure.locator("output.pointed").inner_text()
+        check(said.startswith(f"{name} in ["), said)
+        low, high = said[len(name) + 5:said.index("]")].split(", ")
+        near = lambda shown, value: abs(float(shown) - value) <= 1e-3 * max(value, 1e-3)
+        bounds = zip(action["lower"], action["upper"])
+        check(any(near(low, least) and near(high, most) for least, most in bounds), said)
+    check(page.locator("figure").filter(has_text="How the interval narrowed").count() > 0, "convergence")
+
+
+def look(browser, page_file, synthetic, check_document, prob_document, screenshots):
     for width in (1280, 400):
         for scheme in ("light", "dark"):
             page = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
@@ -190,6 +209,7 @@ def look(browser, page_file, synthetic, check_document, screenshots):
     check(any(unit["step"] == data["values"][found] and unit["lower"][0] == data["lower"][0][found] for unit in units), "the unit is in the document")
     figure.locator("select.up").select_option(label="w")
     check("w" in figure.locator("svg text").all_text_contents(), "the axis keeps its name")
+    look_at_actions(page, prob_document)
     check(not errors, f"{errors}")
     page.close()
 
@@ -226,7 +246,8 @@ def main():
             subprocess.run([arguments.certus, "report", *made.values(), "-o", page_file], check=True, stdout=subprocess.DEVNULL)
             if arguments.screenshots:
                 arguments.screenshots.mkdir(parents=True, exist_ok=True)
-            look(browser, page_file, synthetic, json.loads(made["check"].read_text()), arguments.screenshots)
+            documents_read = [json.loads(made[name].read_text()) for name in ("check", "prob")]
+            look(browser, page_file, synthetic, *documents_read, arguments.screenshots)
         browser.close()
     print("ok")
 

@@ -76,6 +76,7 @@ fn every_kind_of_outcome_has_a_page() {
         "Interval MDP",
         "unsafe states (hatched)",
         "in boxes around the parts",
+        "Probability of act = brake",
     ] {
         assert!(html.contains(wanted), "{wanted}");
     }

@@ -5,6 +5,7 @@ mod expand;
 mod joint;
 mod modes;
 mod split;
+mod subdivide;
 mod templates;
 
 use std::sync::Arc;
@@ -42,7 +43,12 @@ pub struct Abstraction {
     states: usize,
     /// Whether staying up to the last step counts as reaching.
     weak: bool,
+    /// A region is cut into at most so many pieces for its image.
+    pieces: usize,
 }
+
+/// Pieces of a region that are tried where its image is loose, if nothing else was said.
+pub const PIECES: usize = 8;
 
 /// How far beyond its declared range a state is followed, as a share of the range's ends.
 const MARGIN: f64 = 1e-6;
@@ -68,7 +74,7 @@ impl Abstraction {
         let scored = !joint.scores.outputs().is_empty();
         let policy = if scored { Some(Lines::new(&joint.scores).map_err(failed)?) } else { None };
         let compiled = canonicalize(&joint.scores).map_err(failed)?;
-        let plant_graph = canonicalize(&joint.plant).map_err(failed)?;
+        let plant = canonicalize(&joint.plant).map_err(failed)?;
         let mut own = Abstraction {
             template: Arc::new(template),
             images: Vec::new(),
@@ -77,12 +83,13 @@ impl Abstraction {
             moves: joint.moves,
             policy,
             evaluator: scored.then(|| Evaluator::new(&compiled)),
-            plant: Evaluator::new(&plant_graph),
+            plant: Evaluator::new(&plant),
             scores: compiled,
-            plant_graph,
+            plant_graph: joint.plant,
             range: (lower, upper),
             states,
             weak: task.weak,
+            pieces: PIECES,
         };
         own.images = (0..own.modes.modes.len())
             .map(|mode| {
@@ -91,6 +98,11 @@ impl Abstraction {
             })
             .collect();
         Ok(own)
+    }
+
+    /// The same with another number of pieces that a region is cut into at most where its image is loose.
+    pub fn with_pieces(self, pieces: usize) -> Abstraction {
+        Abstraction { pieces, ..self }
     }
 
     /// The template.
@@ -118,7 +130,7 @@ impl Abstraction {
         self.modes.modes.len()
     }
 
-    /// The graph of all moves' next states, the goal and the condition before it, over the variables.
+    /// The graph of all moves' next states, the goal and the condition before it, over the variables: as it was written, nothing folded.
     pub(crate) fn plant_graph(&self) -> &Graph {
         &self.plant_graph
     }
@@ -219,6 +231,21 @@ impl Abstraction {
 
     /// For each region, the probability of each move.
     fn probabilities(&self, regions: &[Rows]) -> Vec<Vec<Interval>> {
+        self.differences(regions).iter().map(|least| self.combine(&self.labels(least))).collect()
+    }
+
+    /// For each region, the probability of every label of every action, chance variables left out.
+    pub fn policy(&self, regions: &[Polyhedron]) -> Vec<Vec<Vec<Interval>>> {
+        let rows: Vec<Rows> = regions.iter().map(|region| self.lift(region)).collect();
+        let actions = |least: &Vec<f64>| {
+            let labels = self.labels(least).into_iter().zip(&self.choices);
+            labels.filter(|(_, choice)| !matches!(choice, Choice::Chance(_))).map(|(own, _)| own).collect()
+        };
+        self.differences(&rows).iter().map(actions).collect()
+    }
+
+    /// For each region, lower bounds of all ordered differences of each choice's scores.
+    fn differences(&self, regions: &[Rows]) -> Vec<Vec<f64>> {
         let mut pairs = Vec::new();
         for choice in &self.choices {
             if let Choice::Softmax(start, labels) | Choice::Argmax(start, labels) = choice {
@@ -233,21 +260,15 @@ impl Abstraction {
             }
             _ => vec![Vec::new(); regions.len()],
         };
-        regions
-            .iter()
-            .zip(&lines)
-            .map(|(rows, lines)| {
-                let least: Vec<f64> = lines.iter().map(|line| Abstraction::least(line, rows)).collect();
-                self.of_differences(&least)
-            })
-            .collect()
+        let least =
+            |(rows, lines): (&Rows, &Vec<Line>)| lines.iter().map(|line| Abstraction::least(line, rows)).collect();
+        regions.iter().zip(&lines).map(least).collect()
     }
 
-    /// The probability of each move, given lower bounds of all ordered differences of each choice's scores.
-    fn of_differences(&self, least: &[f64]) -> Vec<Interval> {
+    /// The probability of each choice's labels, given lower bounds of all ordered differences of its scores.
+    fn labels(&self, least: &[f64]) -> Vec<Vec<Interval>> {
         let mut at = 0;
-        let labels: Vec<Vec<Interval>> = self
-            .choices
+        self.choices
             .iter()
             .map(|choice| match choice {
                 Choice::Chance(probabilities) => probabilities.iter().map(|&p| Interval::point(p)).collect(),
@@ -266,8 +287,7 @@ impl Abstraction {
                     }
                 }
             })
-            .collect();
-        self.combine(&labels)
+            .collect()
     }
 
     /// The probability of each move, given those of each choice's labels.
@@ -280,31 +300,38 @@ impl Abstraction {
 
     /// The next state of each move over some regions, each with its mode.
     fn next(&self, regions: &[(usize, Rows)]) -> Vec<Vec<Polyhedron>> {
-        let directions = self.directions();
         let mut found: Vec<Vec<Polyhedron>> = vec![Vec::new(); regions.len()];
-        let image = |lines: &[Line], rows: &Rows| -> Vec<Polyhedron> {
-            let per_move = self.template.directions().len();
-            let of_move = |lines: &[Line]| {
-                let offsets = lines.iter().map(|line| -Abstraction::least(line, rows)).collect();
-                Polyhedron::from_offsets(&self.template, offsets)
-            };
-            lines.chunks_exact(per_move).map(of_move).collect()
-        };
         for mode in 0..self.modes.modes.len() {
             let own: Vec<usize> = (0..regions.len()).filter(|&index| regions[index].0 == mode).collect();
             if own.is_empty() {
                 continue;
             }
             match &self.images[mode] {
-                Some(lines) => own.iter().for_each(|&index| found[index] = image(lines, &regions[index].1)),
+                Some(lines) => own.iter().for_each(|&index| found[index] = self.image(lines, &regions[index].1)),
                 None => {
-                    let boxes: Vec<_> = own.iter().map(|&index| self.bounds(&regions[index].1)).collect();
-                    let lines = self.modes.modes[mode].next.below(&boxes, &directions);
-                    own.iter().zip(&lines).for_each(|(&index, lines)| found[index] = image(lines, &regions[index].1));
+                    let rows: Vec<&Rows> = own.iter().map(|&index| &regions[index].1).collect();
+                    let images = self.curved_images(mode, &rows);
+                    own.iter().zip(images).for_each(|(&index, images)| found[index] = images);
                 }
             }
         }
         found
+    }
+
+    /// The next state of each move over regions of one mode, by one linearisation of each.
+    fn linearised(&self, mode: usize, regions: &[&Rows]) -> Vec<Vec<Polyhedron>> {
+        let boxes: Vec<_> = regions.iter().map(|rows| self.bounds(rows)).collect();
+        let lines = self.modes.modes[mode].next.below(&boxes, &self.directions());
+        regions.iter().zip(&lines).map(|(rows, lines)| self.image(lines, rows)).collect()
+    }
+
+    /// The next state of each move, from lines over all moves and directions.
+    fn image(&self, lines: &[Line], rows: &Rows) -> Vec<Polyhedron> {
+        let of_move = |lines: &[Line]| {
+            let offsets = lines.iter().map(|line| -Abstraction::least(line, rows)).collect();
+            Polyhedron::from_offsets(&self.template, offsets)
+        };
+        lines.chunks_exact(self.template.directions().len()).map(of_move).collect()
     }
 
     /// The probability of each move at points over all variables, as plain numbers: for each point one list.

@@ -11,6 +11,7 @@ use certus_sim::Random;
 use crate::abstraction::{Abstraction, Choice, softmax};
 use crate::domain::{HitAndRun, Polyhedron};
 use crate::engine::search::Cell;
+use crate::engine::wide::{self, Wide};
 
 /// Branches of one start state beyond this many at one step: in the search the least likely ones are left out.
 const MOST_SAMPLED: usize = 1_000;
@@ -118,6 +119,9 @@ pub fn worst_start(
 const SUSPECT_CELLS: usize = 64;
 const POINTS_PER_CELL: usize = 8;
 
+/// Cells of more dimensions have too many corners.
+const MOST_CORNERED: usize = 4;
+
 /// Points of the cells with the largest bounds. Where the probability jumps, a search has cut its cells down to the jump, which random start states miss.
 pub fn suspects(cells: &[Cell], seed: u64) -> Vec<Vec<f64>> {
     let mut order: Vec<&Cell> = cells.iter().collect();
@@ -130,6 +134,50 @@ pub fn suspects(cells: &[Cell], seed: u64) -> Vec<Vec<f64>> {
         walked.into_iter().chain([middle])
     });
     points.collect()
+}
+
+/// Corners of a region, moved to the initial states: where the edge of a guard only touches those, the worst case is one point, and plain
+/// numbers cannot tell on which side of the edge it is.
+pub fn corners(region: &Polyhedron, initial: &Polyhedron) -> Vec<Vec<f64>> {
+    let ((lower, upper), (least, most)) = (region.bounds(), initial.bounds());
+    if lower.len() > MOST_CORNERED {
+        return Vec::new();
+    }
+    let corner = |number: usize| -> Vec<f64> {
+        let ends = |i: usize| if number >> i & 1 == 1 { upper[i] } else { lower[i] };
+        (0..lower.len()).map(|i| ends(i).clamp(least[i], most[i])).collect()
+    };
+    let mut found: Vec<Vec<f64>> = (0..1usize << lower.len()).map(corner).collect();
+    found.dedup();
+    found.retain(|point| initial.contains_point(point));
+    found
+}
+
+/// Those start states whose probability is positive and no less than a number, in plain numbers.
+pub fn no_less(abstraction: &Abstraction, points: Vec<Vec<f64>>, steps: usize, least: f64) -> Vec<Vec<f64>> {
+    let values = sampled(abstraction, &points, steps, (least * 1e-3).clamp(1e-12, 1e-7));
+    points
+        .into_iter()
+        .zip(values)
+        .filter(|(_, value)| *value > 0.0 && *value >= least)
+        .map(|(point, _)| point)
+        .collect()
+}
+
+/// The start state with the largest lower bound, if that is larger than what is known already. Every one is followed in wide numbers.
+pub fn best_exactly(
+    abstraction: &Abstraction,
+    points: Vec<Vec<f64>>,
+    accept: &dyn Fn(&[f64]) -> bool,
+    steps: usize,
+    known: f64,
+    stopped: &dyn Fn() -> bool,
+) -> Option<(Vec<f64>, f64)> {
+    let bounded = points.into_iter().filter(|point| accept(point)).filter_map(|point| {
+        let found = exact(abstraction, &point, steps, 1e-13, stopped)?.lo;
+        (found > known).then_some((point, found))
+    });
+    bounded.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
 /// The best of some start states if it has a larger probability than is known already, with a lower bound of that.
@@ -156,7 +204,7 @@ pub fn best_of(
 
 /// A branch in intervals.
 struct Branch {
-    state: Vec<Interval>,
+    state: Vec<Wide>,
     lower: f64,
     upper: f64,
 }
@@ -171,7 +219,7 @@ pub fn exact(
     stopped: &dyn Fn() -> bool,
 ) -> Option<Interval> {
     use certus_graph::interval::{add_down, add_up, mul_down, mul_up};
-    let mut layer = vec![Branch { state: start.iter().map(|&x| Interval::point(x)).collect(), lower: 1.0, upper: 1.0 }];
+    let mut layer = vec![Branch { state: start.iter().map(|&x| Wide::exact(x)).collect(), lower: 1.0, upper: 1.0 }];
     let (mut certain, mut possible) = (0.0f64, 0.0f64);
     let (plant, scores) = (abstraction.plant_graph(), abstraction.scores_graph());
     let middles: Vec<f64> = abstraction.with_middles(start);
@@ -182,10 +230,11 @@ pub fn exact(
                 return None;
             }
             let mut variables = branch.state.clone();
-            variables.extend(middles[start.len()..].iter().map(|&x| Interval::point(x)));
-            let outputs = enclose(plant, &[&variables]).ok()?;
+            variables.extend(middles[start.len()..].iter().map(|&x| Wide::exact(x)));
+            let outputs = wide::evaluate(plant, &variables)?;
             let moves = outputs.len() - 2;
-            match (outputs[moves][0].certainty(), outputs[moves + 1][0].certainty()) {
+            let certainty = |output: usize| outputs[output][0].interval().certainty();
+            match (certainty(moves), certainty(moves + 1)) {
                 (Some(true), _) => {
                     certain = add_down(certain, branch.lower);
                     possible = add_up(possible, branch.upper);
@@ -210,6 +259,7 @@ pub fn exact(
                 }
                 continue;
             }
+            let variables: Vec<Interval> = variables.into_iter().map(Wide::interval).collect();
             let values =
                 if scores.outputs().is_empty() { Vec::new() } else { enclose(scores, &[&variables]).ok()?.concat() };
             let probabilities = probabilities(abstraction, &values);

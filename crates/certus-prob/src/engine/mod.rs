@@ -3,8 +3,10 @@
 pub mod concrete;
 pub mod partition;
 pub mod search;
+pub mod simulate;
 mod tree;
 pub mod unfold;
+mod wide;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;

@@ -22,12 +22,24 @@ pub(crate) struct Boxes {
     /// The boxes.
     pub(crate) parts: Vec<Part>,
     /// What a value is.
-    pub(crate) value: &'static str,
+    pub(crate) value: String,
     /// Whether values are steps, over which the boxes can be played; then the smallest value of several counts, else
     /// the largest.
     pub(crate) steps: bool,
     /// What stands below the picture, as HTML.
     pub(crate) caption: String,
+    /// Other values of the same boxes, each a picture of its own.
+    pub(crate) shares: Vec<Shares>,
+}
+
+/// A share from 0 to 1 of every box, between two ends.
+pub(crate) struct Shares {
+    /// What it is a share of, or of what: a few words.
+    pub(crate) name: String,
+    /// The lower end for every box.
+    pub(crate) least: Vec<f64>,
+    /// The upper end for every box.
+    pub(crate) most: Vec<f64>,
 }
 
 /// Boxes that are drawn one by one.
@@ -128,8 +140,18 @@ const WIDTH: f64 = 480.0;
 const LEFT: f64 = 66.0;
 const SIDE: f64 = 330.0;
 
-fn picture(boxes: &Boxes) -> Picture {
-    let level = boxes.levels();
+fn picture(boxes: &Boxes, level: &dyn Fn(f64) -> usize) -> Picture {
+    let (mut low, high) = boxes.ends();
+    if boxes.logarithmic() {
+        low = low.max(high * 1e-12);
+    } else if !boxes.steps {
+        low = low.min(0.0);
+    }
+    picture_between(boxes, level, (low, high), boxes.logarithmic())
+}
+
+/// The picture with colours by this rule, from the first of two values to the second.
+fn picture_between(boxes: &Boxes, level: &dyn Fn(f64) -> usize, range: (f64, f64), logarithmic: bool) -> Picture {
     let flat = boxes.names.len() == 1;
     let ends = |part: &Part, dimension: usize| match flat && dimension == 1 {
         true => (0.0, 1.0),
@@ -163,19 +185,19 @@ fn picture(boxes: &Boxes) -> Picture {
     if flat {
         let one = Plot { up: Axis { name: String::new(), lower: 0.0, upper: 0.0 }, ..plot };
         one.frame(&mut drawing);
-        bar(&mut drawing, boxes, depth);
+        bar(&mut drawing, range, logarithmic, depth);
         return drawing
             .finish(Some(Plot { up: Axis { name: String::new(), lower: 0.0, upper: 1.0 }, ..one }.geometry()));
     }
     drawing.line_of("<g class=\"axes\">");
     plot.frame(&mut drawing);
     drawing.line_of("</g>");
-    bar(&mut drawing, boxes, depth);
+    bar(&mut drawing, range, logarithmic, depth);
     drawing.finish(Some(plot.geometry()))
 }
 
 /// The colours and what they mean.
-fn bar(drawing: &mut Drawing, boxes: &Boxes, depth: f64) {
+fn bar(drawing: &mut Drawing, (low, high): (f64, f64), logarithmic: bool, depth: f64) {
     let x = LEFT + SIDE + 14.0;
     let slice = depth / LEVELS as f64;
     for level in 0..LEVELS {
@@ -183,15 +205,9 @@ fn bar(drawing: &mut Drawing, boxes: &Boxes, depth: f64) {
         let d = format!("M{} {}h12v{}h-12z", place(x), place(y), place(slice + 0.4));
         drawing.path(&d, "heat", &heat(level), "");
     }
-    let (mut low, high) = boxes.ends();
-    if boxes.logarithmic() {
-        low = low.max(high * 1e-12);
-    } else if !boxes.steps {
-        low = low.min(0.0);
-    }
     drawing.text(x + 16.0, 20.0, Anchor::Start, &compact(high));
     drawing.text(x + 16.0, 10.0 + depth, Anchor::Start, &compact(low));
-    if boxes.logarithmic() {
+    if logarithmic {
         drawing.classed_text(x + 16.0, 10.0 + depth / 2.0, Anchor::Start, "soft", "log");
     }
 }
@@ -201,13 +217,14 @@ fn compact(value: f64) -> String {
     if text.len() > 7 { format!("{value:.1e}") } else { text }
 }
 
-/// The figure with its controls and data.
+/// The figure with its controls and data, and those of other values of the same boxes.
 pub(crate) fn section(page: &mut Page, mut boxes: Boxes) -> String {
     if boxes.parts.is_empty() || boxes.names.is_empty() {
         return String::new();
     }
     let count = boxes.parts.len();
     let mut html = String::new();
+    let mut shares = std::mem::take(&mut boxes.shares);
     let rastered = count > MOST && boxes.names.len() >= 2;
     if rastered {
         boxes.parts = boxes.rastered();
@@ -217,39 +234,20 @@ pub(crate) fn section(page: &mut Page, mut boxes: Boxes) -> String {
             "{count} boxes are too many to draw one by one: the picture has {RASTER} × {RASTER} squares, each with the {which} \
              value of all boxes that meet it."
         ));
+        if !shares.is_empty() {
+            html += &thinned("Pictures of single actions are left out for the same reason.");
+            shares.clear();
+        }
     }
     // What counts is drawn last.
-    boxes.parts.sort_by(|a, b| if boxes.steps { b.2.total_cmp(&a.2) } else { a.2.total_cmp(&b.2) });
-    let id = page.name("boxes");
-    let picture = picture(&boxes);
-    page.keep(&boxes.stem, &picture);
-    let dimensions = boxes.names.len();
-    let mut controls = String::new();
-    if dimensions > 2 {
-        controls += &select("across", "across", &boxes.names, 0);
-        controls += &select("up", "up", &boxes.names, 1);
-    }
-    let (low, high) = boxes.ends();
-    if boxes.steps && high > low {
-        controls += &format!(
-            "<button type=\"button\" class=\"play\" aria-label=\"play\">▶ play</button>\
-             <label>up to step <input type=\"range\" class=\"until\" min=\"{low}\" max=\"{high}\" value=\"{high}\" step=\"1\"></label>\
-             <output class=\"at\" aria-live=\"polite\">{high}</output>"
-        );
-    }
-    let label = format!("{}: {count} boxes, {} from {} to {}", boxes.stem, boxes.value, short(low), short(high));
-    html += &format!(
-        "<figure class=\"boxes\" data-boxes=\"{id}\"><div class=\"controls\">{controls}</div>{}<figcaption>{} {}: {} to {}, {} \
-         boxes.</figcaption><output class=\"pointed\" aria-live=\"polite\">Point at a box, or focus the picture and use the \
-         arrow keys.</output></figure>\n",
-        picture.inline(&label).replacen("<svg ", "<svg tabindex=\"0\" ", 1),
-        boxes.caption,
-        escaped(boxes.value),
-        data(low),
-        data(high),
-        data(count as f64),
-    );
+    let mut order: Vec<usize> = (0..boxes.parts.len()).collect();
+    let value = |index: usize| boxes.parts[index].2;
+    order.sort_by(|&a, &b| if boxes.steps { value(b).total_cmp(&value(a)) } else { value(a).total_cmp(&value(b)) });
+    boxes.parts = order.iter().map(|&index| boxes.parts[index].clone()).collect();
     let level = boxes.levels();
+    let id = page.name("boxes");
+    html += &figure(page, &id, &boxes, count, &picture(&boxes, &level));
+    let dimensions = boxes.names.len();
     let column =
         |read: &dyn Fn(&Part) -> f64| -> Value { boxes.parts.iter().map(|part| Value::from(read(part))).collect() };
     let lower: Vec<Value> = (0..dimensions).map(|i| column(&|part| part.0[i])).collect();
@@ -263,7 +261,64 @@ pub(crate) fn section(page: &mut Page, mut boxes: Boxes) -> String {
             "colours": colours, "value": boxes.value, "steps": boxes.steps,
         }),
     );
+    shares.iter().for_each(|own| html += &shared(page, &id, &boxes, &order, own));
     html
+}
+
+/// The picture with its controls.
+fn figure(page: &mut Page, id: &str, boxes: &Boxes, count: usize, picture: &Picture) -> String {
+    page.keep(&boxes.stem, picture);
+    let mut controls = String::new();
+    if boxes.names.len() > 2 {
+        controls += &select("across", "across", &boxes.names, 0);
+        controls += &select("up", "up", &boxes.names, 1);
+    }
+    let (low, high) = boxes.ends();
+    if boxes.steps && high > low {
+        controls += &format!(
+            "<button type=\"button\" class=\"play\" aria-label=\"play\">▶ play</button>\
+             <label>up to step <input type=\"range\" class=\"until\" min=\"{low}\" max=\"{high}\" value=\"{high}\" step=\"1\"></label>\
+             <output class=\"at\" aria-live=\"polite\">{high}</output>"
+        );
+    }
+    let label = format!("{}: {count} boxes, {} from {} to {}", boxes.stem, boxes.value, short(low), short(high));
+    format!(
+        "<figure class=\"boxes\" data-boxes=\"{id}\"><div class=\"controls\">{controls}</div>{}<figcaption>{} {}: {} to {}, {} \
+         boxes.</figcaption><output class=\"pointed\" aria-live=\"polite\">Point at a box, or focus the picture and use the \
+         arrow keys.</output></figure>\n",
+        picture.inline(&label).replacen("<svg ", "<svg tabindex=\"0\" ", 1),
+        boxes.caption,
+        escaped(&boxes.value),
+        data(low),
+        data(high),
+        data(count as f64),
+    )
+}
+
+/// The same boxes with shares in place of their values: colours go from 0 to 1, and places are read from the first figure's data.
+fn shared(page: &mut Page, first: &str, boxes: &Boxes, order: &[usize], shares: &Shares) -> String {
+    let most = order.iter().map(|&index| shares.most[index]);
+    let parts = boxes.parts.iter().zip(most).map(|((lower, upper, _), most)| (lower.clone(), upper.clone(), most));
+    let own = Boxes {
+        stem: format!("{} {}", boxes.stem, shares.name),
+        names: boxes.names.clone(),
+        parts: parts.collect(),
+        value: shares.name.clone(),
+        steps: false,
+        caption: format!("Probability of {} over the same boxes: colours are upper ends.", escaped(&shares.name)),
+        shares: Vec::new(),
+    };
+    let level = |value: f64| (value.clamp(0.0, 1.0) * (LEVELS - 1) as f64).round() as usize;
+    let picture = picture_between(&own, &level, (0.0, 1.0), false);
+    let id = page.name("boxes");
+    let html = figure(page, &id, &own, own.parts.len(), &picture);
+    let levels: Vec<usize> = own.parts.iter().map(|part| level(part.2)).collect();
+    let most: Vec<f64> = own.parts.iter().map(|part| part.2).collect();
+    let least: Vec<f64> = order.iter().map(|&index| shares.least[index]).collect();
+    html + &script_data(
+        &id,
+        &json!({"of": first, "values": most, "least": least, "levels": levels, "value": own.value}),
+    )
 }
 
 #[cfg(test)]
@@ -272,7 +327,15 @@ mod tests {
 
     fn boxes(parts: Vec<Part>, steps: bool) -> Boxes {
         let names = vec!["x".to_owned(), "y".to_owned()];
-        Boxes { stem: "s".to_owned(), names, parts, value: "bound", steps, caption: String::new() }
+        Boxes {
+            stem: "s".to_owned(),
+            names,
+            parts,
+            value: "bound".to_owned(),
+            steps,
+            caption: String::new(),
+            shares: Vec::new(),
+        }
     }
 
     #[test]
@@ -298,7 +361,8 @@ mod tests {
     #[test]
     fn every_box_has_its_own_place_and_colour() {
         let parts = vec![(vec![0.0, 0.0], vec![1.0, 1.0], 0.0), (vec![1.0, 0.0], vec![2.0, 2.0], 0.5)];
-        let text = picture(&boxes(parts, false)).standalone();
+        let own = boxes(parts, false);
+        let text = picture(&own, &own.levels()).standalone();
         assert!(text.contains(r##"<path d="M66 175h165v165h-165z" class="heat" fill="#440154"/>"##), "{text}");
         assert!(text.contains(r##"<path d="M231 10h165v330h-165z" class="heat" fill="#fde725"/>"##), "{text}");
     }

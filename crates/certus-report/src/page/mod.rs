@@ -332,7 +332,8 @@ fn grid_section(page: &mut Page, stem: &str, grid: &Value) -> Read<String> {
     let parts = member(grid, "units", |own| list(own, unit))?;
     boxes::fitting(names.len(), &parts).map_err(|error| error.within(".units"))?;
     let caption = "Units of the grid that runs can reach, by the step at which they first do.".to_owned();
-    let own = Boxes { stem: format!("{stem} grid"), names, parts, value: "step", steps: true, caption };
+    let value = "step".to_owned();
+    let own = Boxes { stem: format!("{stem} grid"), names, parts, value, steps: true, caption, shares: Vec::new() };
     Ok(format!("<div class=\"figures\">{}</div>\n", boxes::section(page, own)))
 }
 

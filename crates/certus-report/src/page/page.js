@@ -206,7 +206,9 @@
 
   // Boxes with values.
   for (const figure of all(document, "figure.boxes")) {
-    const data = read(figure.dataset.boxes);
+    // Other values of the same boxes leave their places to the first figure.
+    const own = read(figure.dataset.boxes);
+    const data = own.of ? { ...read(own.of), ...own } : own;
     const svg = figure.querySelector("svg");
     const says = figure.querySelector(".pointed");
     const across = figure.querySelector("select.across");
@@ -264,7 +266,8 @@
         return;
       }
       const ends = data.names.map((name, d) => `${name} in [${short(data.lower[d][found])}, ${short(data.upper[d][found])}]`);
-      says.textContent = `${data.value} ${short(data.values[found])}: ${ends.join(", ")}`;
+      const value = data.least ? `in [${short(data.least[found])}, ${short(data.values[found])}]` : short(data.values[found]);
+      says.textContent = `${data.value} ${value}: ${ends.join(", ")}`;
       says.dataset.index = found;
     };
     const showCross = ([a, b]) => {

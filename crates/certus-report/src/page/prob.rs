@@ -2,8 +2,8 @@
 
 use serde_json::Value;
 
-use super::boxes::{self, Boxes};
-use super::html::{Page, bound, data, escaped};
+use super::boxes::{self, Boxes, Shares};
+use super::html::{Page, bound, data, escaped, thinned};
 use super::read::{Malformed, Read, list, member, number, numbers, optional, text};
 use crate::scale::{Axis, Plot, number as tick};
 use crate::svg::{Anchor, Drawing, Picture};
@@ -75,12 +75,27 @@ pub(crate) fn section(page: &mut Page, stem: &str, result: &Value) -> Read<Strin
         let names = member(result, "axes", |own| list(own, text))?;
         boxes::fitting(names.len(), &parts).map_err(|error| error.within(".cells"))?;
         let caption = "Start states: bound of the probability to reach the goal, in boxes around the parts.".to_owned();
-        html += &boxes::section(
-            page,
-            Boxes { stem: format!("{stem} partition"), names, parts, value: "bound", steps: false, caption },
-        );
+        let shares = optional(result, "actions", |own| list(own, |action| shares(action, parts.len())))?;
+        let shares = shares.unwrap_or_default();
+        if result.get("actions").is_some_and(Value::is_null) {
+            html +=
+                &thinned("What the policy does was not bounded over so many parts, so there are no pictures of it.");
+        }
+        let value = "bound".to_owned();
+        let stem = format!("{stem} partition");
+        html += &boxes::section(page, Boxes { stem, names, parts, value, steps: false, caption, shares });
     }
     Ok(html + "</div>\n")
+}
+
+/// What a policy does over the parts: bounds of the probability of one label.
+fn shares(action: &Value, parts: usize) -> Read<Shares> {
+    let name = format!("{} = {}", member(action, "action", text)?, member(action, "label", text)?);
+    let (least, most) = (member(action, "lower", numbers)?, member(action, "upper", numbers)?);
+    if least.len() != parts || most.len() != parts {
+        return Err(Malformed::new(format!("`lower` and `upper` need a number for each of {parts} cells")));
+    }
+    Ok(Shares { name, least, most })
 }
 
 /// Whether a picture goes by orders of magnitude, and how its values are placed then.

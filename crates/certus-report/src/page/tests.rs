@@ -95,3 +95,32 @@ fn long_runs_are_thinned_and_say_so() {
     assert_eq!(html.matches("data-step=").count(), 200);
     assert!(html.len() < 600_000, "{}", html.len());
 }
+
+fn probability_document(actions: Value) -> Value {
+    json!({"system": "s", "results": [{"property": "p", "formula": "P<=0.5 [ F<=3 bad ]", "verdict": "holds", "engine": "imdp",
+        "scope": {"bounded": 3}, "seconds": 0.5, "probability": {"lower": 0.1, "upper": 0.25},
+        "axes": ["x", "y"],
+        "cells": [{"lower": [0, 0], "upper": [1, 1], "bound": 0.25}, {"lower": [1, 0], "upper": [2, 1], "bound": 0.125}],
+        "convergence": [{"seconds": 0.1, "lower": 0.0, "upper": 1.0}, {"seconds": 0.5, "lower": 0.1, "upper": 0.25}],
+        "actions": actions}]})
+}
+
+#[test]
+fn a_probability_has_a_map_for_every_action() {
+    let action = |label: &str, lower: [f64; 2], upper: [f64; 2]| json!({"action": "act", "label": label, "lower": lower, "upper": upper});
+    let shown = page_of(probability_document(json!([
+        action("go", [0.5, 0.0625], [0.75, 0.375]),
+        action("stay", [0.25, 0.625], [0.5, 0.9375])
+    ])));
+    let names: Vec<&str> = shown.figures.iter().map(|(name, _)| name.as_str()).collect();
+    for wanted in ["convergence", "partition", "go", "stay"] {
+        assert!(names.iter().any(|name| name.ends_with(wanted)), "{wanted}: {names:?}");
+    }
+    // Boxes are in the order of their bounds, and so are the other numbers; places stand on the page once.
+    assert!(shown.html.contains(r#""least":[0.0625,0.5]"#) && shown.html.contains(r#""values":[0.375,0.75]"#));
+    assert_eq!(shown.html.matches(r#""lower":[["#).count(), 1);
+    assert!(page_of(probability_document(Value::Null)).html.contains("was not bounded over so many parts"));
+    let wrong = json!([{"action": "act", "label": "go", "lower": [0.5], "upper": [0.75]}]);
+    let told = report(&[("r.json".to_owned(), probability_document(wrong))]).unwrap_err().to_string();
+    assert!(told.contains("actions[0]") && told.contains("each of 2 cells"), "{told}");
+}

@@ -38,6 +38,7 @@ fn options(command: &Prob) -> Options {
         gap: command.gap,
         share: command.share,
         grid: command.grid,
+        pieces: command.pieces,
         most: command.most,
     }
 }

@@ -9,6 +9,7 @@ use certus_sim::Random;
 use crate::attempt::{FEW_HALFSPACES, Origin, Proved, Stage};
 use crate::cover::{Covered, Set, cover};
 use crate::network::Scratch;
+use crate::plant::Region;
 use crate::polyhedron::farthest_side;
 use crate::polynomial::degree;
 use crate::rollout::Simulator;
@@ -195,11 +196,11 @@ impl Work<'_> {
                 return;
             }
             (self.progress)(format!("{} interventions; branch {}", shown.interventions, draft.branches.len()));
-            let mut candidates: Vec<(Vec<(f64, f64)>, Origin)> = Vec::new();
+            let mut candidates: Vec<(Region, Origin)> = Vec::new();
             let mut random = Random::new(self.options.seed, (5 << 40) + round);
             for place in [count / 10, count / 2, count - 1 - count / 10] {
                 let point = &shown.missed[place];
-                let region: Vec<(f64, f64)> = point.iter().map(|&x| (x, x)).collect();
+                let region: Region = point.iter().map(|&x| (x, x)).collect();
                 // Programs that rest there, or where the network goes.
                 let mut rests = vec![point.clone()];
                 rests.extend(self.rests(&region, RESTS, &mut random));
@@ -208,7 +209,7 @@ impl Work<'_> {
             }
             let stride = candidates.len().div_ceil(CANDIDATES).max(1);
             let stages = self.branch_stages(&draft.branches[0]);
-            let candidates: Vec<(Vec<(f64, f64)>, Origin, Stage)> = candidates
+            let candidates: Vec<(Region, Origin, Stage)> = candidates
                 .into_iter()
                 .step_by(stride)
                 .flat_map(|(region, origin)| stages.iter().map(move |&stage| (region.clone(), origin.clone(), stage)))

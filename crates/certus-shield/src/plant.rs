@@ -23,6 +23,9 @@ pub struct Plant {
     pub pieces: Vec<Vec<Poly>>,
 }
 
+/// A box of states.
+pub type Region = Vec<(f64, f64)>;
+
 /// A program in floating point: one polynomial of the states per action.
 pub type Policy = Vec<Poly>;
 

@@ -12,7 +12,7 @@ use certus_sim::Random;
 use crate::attempt::{MANY_HALFSPACES, Proved};
 use crate::candidates::{equilibrium, regulators};
 use crate::linear::spectral_radius;
-use crate::plant::{Policy, readable};
+use crate::plant::{Policy, Region, readable};
 use crate::polyhedron::{self, Begin, farthest_side};
 use crate::synthesis::{Draft, Work};
 
@@ -39,7 +39,7 @@ const WORTH: f64 = 0.02;
 
 /// A program to try: the box that chooses the sides, where the program rests, and the program.
 struct Item {
-    sides: Vec<(f64, f64)>,
+    sides: Region,
     rest: Vec<f64>,
     policy: Policy,
 }
@@ -63,7 +63,7 @@ fn held(branch: &Branch, states: &[Vec<f64>]) -> Vec<bool> {
     states.iter().map(inside).collect()
 }
 
-fn point(state: &[f64]) -> Vec<(f64, f64)> {
+fn point(state: &[f64]) -> Region {
     state.iter().map(|&x| (x, x)).collect()
 }
 
@@ -140,7 +140,7 @@ impl Work<'_> {
             self.plant.pieces.iter().map(|piece| farthest_side(piece, region).map(|(place, _)| place)).collect()
         };
         // The side of the initial states, then those of the network's states, the more common first.
-        let mut sides: Vec<(Vec<Option<usize>>, Vec<(f64, f64)>, usize)> =
+        let mut sides: Vec<(Vec<Option<usize>>, Region, usize)> =
             vec![(chosen(&self.plant.init), self.plant.init.clone(), usize::MAX)];
         for state in &self.focus {
             let region = point(state);

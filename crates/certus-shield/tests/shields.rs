@@ -3,9 +3,12 @@
 use std::sync::atomic::AtomicBool;
 
 use certus_audit::shield::{
-    Branch, Cover, Identity, Invariant, Model, Shield, SquareProof, Squares, check, rational, read_model,
+    Branch, Cover, Identity, Invariant, Model, Range, Shield, SquareProof, Squares, check, rational, read_model,
 };
 use certus_lang::{FileNetworks, LowerOptions, Networks, Open, System, load_file, load_str};
+use certus_shield::candidates::{equilibrium, regulators};
+use certus_shield::plant::Plant;
+use certus_shield::polyhedron::{self, Begin};
 use certus_shield::synthesis::{Failed, Form, Options, Synthesised, synthesise};
 
 fn zoo(name: &str) -> (System, std::sync::Arc<certus_graph::Graph>) {
@@ -199,6 +202,47 @@ fn programs_reach_their_target_in_time() {
             let actions: Vec<f64> = made.shield.branches[0].program.iter().map(|p| value(p, &x)).collect();
             x = plant.step(&x, &actions, &[]);
         }
+    }
+}
+
+/// A set beside an obstacle, for a loop that takes thousands of steps to come to rest, has few half-spaces over its modes.
+#[test]
+fn a_slow_loop_gets_a_set_of_few_half_spaces() {
+    let (system, _) = zoo("selfdriving_obstacle");
+    let property = system.property("avoids_obstacle").unwrap();
+    let range = |reach: f64| Range { lower: rational(-reach), upper: rational(reach) };
+    let domain = vec![range(16.0), range(16.0), range(2.0), range(2.0)];
+    let model = read_model(&system, property, &domain).unwrap();
+    let plant = Plant::new(model.clone());
+    // On the side of the initial states.
+    let rest = equilibrium(&plant, &[-4.0, -5.0, 0.0, 0.0]).unwrap();
+    let options = polyhedron::Options { strictness: 1e-6, strict_from: 1, most: 1000, begin: Begin::Modes };
+    let policies = regulators(&plant, &rest);
+    let found = policies.iter().filter_map(|policy| {
+        let branch = polyhedron::search(&plant, policy, &plant.init, options, None)?;
+        let Invariant::Polyhedron(own) = &branch.invariant else { return None };
+        let sides = own.halfspaces.len();
+        let shield = Shield {
+            path: String::new(),
+            digest: String::new(),
+            property: property.name.clone(),
+            settings: Vec::new(),
+            domain: domain.clone(),
+            branches: vec![branch],
+            cover: Cover::Inside { branch: 0, identity: None },
+            release: 0.0,
+            convergence: None,
+        };
+        verdict(&model, &shield).is_ok().then_some((sides, shield))
+    });
+    let found: Vec<(usize, Shield)> = found.collect();
+    assert!(!found.is_empty() && found.iter().all(|(sides, _)| *sides <= 60), "{}", found.len());
+    // What proves a half-space is checked: with another factor nothing is proved.
+    for (_, shield) in &found {
+        let mut worse = shield.clone();
+        let Invariant::Polyhedron(own) = &mut worse.branches[0].invariant else { panic!("a polyhedron") };
+        own.halfspaces[0].multipliers[0].1 *= 1.5;
+        assert!(verdict(&model, &worse).is_err());
     }
 }
 

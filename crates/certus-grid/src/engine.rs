@@ -6,8 +6,9 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
+use certus_check::rest::Rest;
 use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
-use certus_lang::system::{Property, PropertyKind, System};
+use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
 use crate::concrete::{Concrete, Guide, Lengths};
@@ -130,8 +131,11 @@ pub fn check(
         }),
         ..*budget
     };
+    let rest = if extracted { None } else { Rest::new(system)? };
     let mut check = Check {
         system,
+        formula,
+        rest,
         product: Product::new(system, &lattice, reading),
         expander,
         concrete,
@@ -149,6 +153,9 @@ pub fn check(
 
 struct Check<'a> {
     system: &'a System,
+    formula: &'a Formula,
+    /// Runs that come to rest, if the loop can have some that are about the network.
+    rest: Option<Rest<'a>>,
     product: Product<'a>,
     expander: Expander<'a>,
     concrete: Concrete<'a>,
@@ -195,6 +202,9 @@ impl Check<'_> {
                 }
             };
             self.candidate = units;
+            if let Some(run) = self.rests()? {
+                return Ok(Verdict::Violated(run));
+            }
             if self.refinements == 0
                 && let Some(run) = self.tried((&lower, &upper), &Guide::default(), WIDE_TRY)?
             {
@@ -221,16 +231,35 @@ impl Check<'_> {
         self.concrete.search(corners, guide, lengths, seed, &|| spent(budget).is_some())
     }
 
-    /// Runs of the system from where the last abstract run began.
-    fn follow(&mut self) -> Result<Option<Run>, CheckError> {
-        let Some(&first) = self.candidate.first() else { return Ok(None) };
-        let ends = self.product.ends(first);
+    /// The initial states of the unit where the last abstract run began.
+    fn beginning(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let ends = self.product.ends(*self.candidate.first()?);
         let (low, high) = &self.system.init_box;
         let lower: Vec<f64> = ends.iter().zip(low).map(|(own, &low)| own.0.max(low)).collect();
         let upper: Vec<f64> = ends.iter().zip(high).map(|(own, &high)| own.1.min(high)).collect();
-        if lower.iter().zip(&upper).any(|(low, high)| low > high) {
+        lower.iter().zip(&upper).all(|(low, high)| low <= high).then_some((lower, upper))
+    }
+
+    /// A run that violates the property by coming to rest, from where the last abstract run began; only what goes on for ever can do that.
+    fn rests(&mut self) -> Result<Option<Run>, CheckError> {
+        let (Some(rest), Some(_), Some((lower, upper))) = (&self.rest, self.loop_to, self.beginning()) else {
             return Ok(None);
+        };
+        let middle = lower.iter().zip(&upper).map(|(low, high)| (low / 2.0 + high / 2.0).clamp(*low, *high)).collect();
+        for start in [middle, lower, upper] {
+            if let Some(run) = rest.violation(self.formula, &start)? {
+                return Ok(Some(run));
+            }
+            if spent(self.budget).is_some() {
+                break;
+            }
         }
+        Ok(None)
+    }
+
+    /// Runs of the system from where the last abstract run began.
+    fn follow(&mut self) -> Result<Option<Run>, CheckError> {
+        let Some((lower, upper)) = self.beginning() else { return Ok(None) };
         // Where somebody chooses, a run that has not closed after a few rounds will not close.
         let free = !self.system.inputs.is_empty() || !self.system.chances.is_empty();
         let steps = if free { 0 } else { LONG_TRY.steps }.max(4 * self.candidate.len());
@@ -325,7 +354,14 @@ impl Check<'_> {
                 own.samples, own.seed
             )),
         }
-        if let Verdict::Violated(_) = verdict {
+        if let Verdict::Violated(run) = verdict {
+            if run.comes_to_rest {
+                notes.push(
+                    "shown over the reals: the run comes ever nearer to rest, and from its last step on no atom changes; \
+                     the rounding of doubles may hide it"
+                        .to_owned(),
+                );
+            }
             return notes;
         }
         let mut counted = format!("{} units, {} bounded", self.product.units.len(), self.product.expansions);

@@ -11,6 +11,7 @@ use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
+use crate::coarse::Coarse;
 use crate::concrete::{Concrete, Guide, Lengths};
 use crate::cycles::{accepting_components, lasso, path_to};
 use crate::expand::Expander;
@@ -67,6 +68,12 @@ const FIRST_TRY: Lengths = Lengths { runs: 3, steps: 50 };
 const WIDE_TRY: Lengths = Lengths { runs: 16, steps: 500 };
 const LONG_TRY: Lengths = Lengths { runs: 8, steps: 4000 };
 
+/// With more initial units than this, wider ones come first.
+const MOST_STARTS: f64 = 1024.0;
+
+/// The most doublings of widths.
+const MOST_GRAINS: u32 = 8;
+
 /// The share of the time that is kept for the report.
 const KEPT_BACK: f64 = 0.05;
 
@@ -90,6 +97,22 @@ pub fn suggested_widths(system: &System) -> Vec<f64> {
         .collect()
 }
 
+/// How often widths are doubled to begin with, in each coordinate: with very many initial units, the wide ones that they are parts of do as
+/// well at first, and are halved where they do not.
+fn grains(system: &System, widths: &[f64]) -> Vec<u32> {
+    let starts = system.init_box.0.iter().zip(&system.init_box.1);
+    let mut counts: Vec<f64> =
+        starts.zip(widths).map(|((low, high), width)| ((high - low) / width).ceil().max(1.0)).collect();
+    let mut grains = vec![0; widths.len()];
+    while counts.iter().product::<f64>() > MOST_STARTS {
+        let open = (0..counts.len()).filter(|&axis| grains[axis] < MOST_GRAINS && counts[axis] > 1.0);
+        let Some(axis) = open.max_by(|&a, &b| counts[a].total_cmp(&counts[b])) else { break };
+        counts[axis] = (counts[axis] / 2.0).ceil();
+        grains[axis] += 1;
+    }
+    grains
+}
+
 /// Checks a property.
 pub fn check(
     system: &System,
@@ -110,7 +133,6 @@ pub fn check(
         let (found, expected) = (widths.len(), system.state_len());
         return Err(unsupported(format!("{found} widths for a state of {expected} numbers")));
     }
-    let lattice = Lattice::new(system, &widths).map_err(unsupported)?;
     let reading = Reading::new(system, formula).map_err(unsupported)?;
     let extracted = matches!(options.policy, Policy::Extracted(_));
     let moves = Moves::new(system, &reading.atoms, extracted).map_err(unsupported)?;
@@ -118,6 +140,13 @@ pub fn check(
         Policy::Network => None,
         Policy::Extracted(own) => Some(Extraction::new(system, &moves, own)?),
     };
+    let mut grains = grains(system, &widths);
+    if let Some(own) = extraction.as_ref().filter(|_| grains.iter().any(|&grain| grain > 0))
+        && !Coarse::new(system, &moves, own.samples())?.is_known()
+    {
+        grains.fill(0);
+    }
+    let lattice = Lattice::coarse(system, &widths, &grains).map_err(unsupported)?;
     let expander = Expander::new(system, &lattice, &moves, reading.atoms.len(), extraction)?;
     let concrete = match options.policy {
         Policy::Network => Concrete::network(system, formula),

@@ -11,8 +11,9 @@ use certus_graph::{Graph, GraphError, Interval};
 use certus_lang::system::System;
 use certus_solver::{Enclosed, Forms, Ranges};
 
+use crate::coarse::Coarse;
 use crate::extract::{Extraction, Given};
-use crate::lattice::{DEPTH, Lattice, Unit};
+use crate::lattice::{Lattice, Unit};
 use crate::moves::Moves;
 
 /// A move, prepared for bounds.
@@ -55,6 +56,8 @@ pub struct Expander<'a> {
     atoms: usize,
     has_condition: bool,
     extraction: Option<Extraction>,
+    /// An extracted policy where units are wider than its own.
+    coarse: Option<Coarse>,
     /// How many numbers affine forms remember: the state and the environment's choices.
     symbols: usize,
     /// How many units are bounded at once.
@@ -92,8 +95,14 @@ impl<'a> Expander<'a> {
                 next: own.step.keep_outputs(&(0..nexts).collect::<Vec<_>>()),
             });
         }
+        let coarse = match &extraction {
+            Some(own) if lattice.axes.iter().any(|axis| axis.grain > 0) => {
+                Some(Coarse::new(system, moves, own.samples())?)
+            }
+            _ => None,
+        };
         let differences = match &moves.differences {
-            Some(graph) if extraction.is_none() => {
+            Some(graph) if extraction.is_none() || coarse.is_some() => {
                 widest = widest.max(graph.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1));
                 Some(Ranges::new(graph)?)
             }
@@ -115,6 +124,7 @@ impl<'a> Expander<'a> {
             inputs,
             atoms,
             extraction,
+            coarse,
             symbols: numbers,
         })
     }
@@ -162,8 +172,12 @@ impl<'a> Expander<'a> {
         let ended = self.ended(&lower, &upper, count)?;
         let given = self.given(keys)?;
         let possible = match &given {
-            Some(given) => given.iter().flat_map(|own| own.labels.iter().map(|&label| 1u32 << label)).collect(),
-            None => self.possible(&lower, &upper, count),
+            Some(given) => self.labels(&lower, &upper, given),
+            None => self.possible(&lower, &upper, count, 0.0),
+        };
+        let actions = match (&given, &self.coarse) {
+            (Some(given), Some(coarse)) => Some(coarse.actions(self.lattice, keys, (&lower, &upper), given)),
+            _ => None,
         };
         let largest = self.moves.largest.len();
         let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
@@ -190,14 +204,21 @@ impl<'a> Expander<'a> {
                 table.chunks_exact(count).flat_map(|row| units.iter().map(move |&unit| row[unit])).collect()
             };
             let (mut low, mut high) = (pick(&lower), pick(&upper));
-            if let Some(given) = &given {
-                for output in 0..self.moves.outputs {
-                    let values = units.iter().map(|&unit| given[unit].outputs[output]);
-                    low.extend(values.clone());
-                    high.extend(values);
+            let result = if let Some(actions) = &actions {
+                let actions = picked(actions, &units, count);
+                low.extend_from_slice(&actions.lower);
+                high.extend_from_slice(&actions.upper);
+                own.ranges.enclose_with(&low, &high, units.len(), &actions)
+            } else {
+                for output in 0..if given.is_some() { self.moves.outputs } else { 0 } {
+                    let given = given.iter().flatten();
+                    let values: Vec<f64> =
+                        given.map(|own| own.as_ref().map_or(0.0, |own| own.outputs[output])).collect();
+                    low.extend(units.iter().map(|&unit| values[unit]));
+                    high.extend(units.iter().map(|&unit| values[unit]));
                 }
-            }
-            let result = own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols));
+                own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols))
+            };
             let mut scratch = Scratch::default();
             for (place, &unit) in units.iter().enumerate() {
                 let input = Slices { low: &low, high: &high, count: units.len(), place };
@@ -238,22 +259,45 @@ impl<'a> Expander<'a> {
         known.collect()
     }
 
-    /// What an extracted policy does in some units: as in the whole unit that each is a part of.
-    fn given(&self, keys: &[u64]) -> Result<Option<Vec<Given>>, GraphError> {
+    /// What an extracted policy does in some units: as in the unit of its own that each is a part of; nothing where units are wider.
+    fn given(&self, keys: &[u64]) -> Result<Option<Vec<Option<Given>>>, GraphError> {
         let Some(extraction) = &self.extraction else { return Ok(None) };
         let whole = |key: &[u64]| {
-            let unit = self.lattice.unit(key);
+            let axes = self.lattice.axes.iter().enumerate();
             Unit {
-                places: unit.places.iter().map(|place| place >> DEPTH << DEPTH).collect(),
-                levels: vec![0; unit.levels.len()],
+                places: axes.map(|(axis, own)| own.own_place(self.lattice.unpack(key, axis).0)).collect(),
+                levels: self.lattice.axes.iter().map(|own| own.grain).collect(),
             }
         };
-        let units: Vec<Unit> = keys.chunks_exact(self.lattice.words()).map(whole).collect();
-        extraction.actions(self.lattice, &units).map(Some)
+        let keys = keys.chunks_exact(self.lattice.words());
+        let wide: Vec<bool> = keys.clone().map(|key| self.lattice.is_wide(key)).collect();
+        let units: Vec<Unit> = keys.zip(&wide).filter(|(_, wide)| !**wide).map(|(key, _)| whole(key)).collect();
+        let mut found = extraction.actions(self.lattice, &units)?.into_iter();
+        Ok(Some(wide.into_iter().map(|wide| if wide { None } else { found.next() }).collect()))
     }
 
-    /// For each unit and each action by the largest score, the labels that can be chosen, as bits.
-    fn possible(&self, lower: &[f64], upper: &[f64], count: usize) -> Vec<u32> {
+    /// The labels that an extracted policy can choose in each unit, as bits.
+    fn labels(&self, lower: &[f64], upper: &[f64], given: &[Option<Given>]) -> Vec<u32> {
+        let wide: Vec<usize> = (0..given.len()).filter(|&unit| given[unit].is_none()).collect();
+        let pick = |table: &[f64]| -> Vec<f64> {
+            table.chunks_exact(given.len()).flat_map(|row| wide.iter().map(move |&unit| row[unit])).collect()
+        };
+        let scores = self.coarse.as_ref().map_or(0.0, |coarse| coarse.scores);
+        let found =
+            if wide.is_empty() { Vec::new() } else { self.possible(&pick(lower), &pick(upper), wide.len(), scores) };
+        let mut found = found.chunks_exact(self.moves.largest.len().max(1));
+        let mut all = Vec::with_capacity(given.len() * self.moves.largest.len());
+        for given in given {
+            match given {
+                Some(given) => all.extend(given.labels.iter().map(|&label| 1u32 << label)),
+                None => all.extend_from_slice(found.next().unwrap_or(&[])),
+            }
+        }
+        all
+    }
+
+    /// For each unit and each action by the largest score, the labels that can be chosen if scores are off by so much, as bits.
+    fn possible(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
         let Some(differences) = &self.differences else {
             return vec![1; self.moves.largest.len() * count];
         };
@@ -278,10 +322,10 @@ impl<'a> Expander<'a> {
                 let mut at = begin * count + unit;
                 for (i, j) in (0..labels).flat_map(|i| (i + 1..labels).map(move |j| (i, j))) {
                     // The first label of equals is chosen.
-                    if above[at] < 0.0 {
+                    if above[at] < -off {
                         *kept &= !(1 << i);
                     }
-                    if below[at] >= 0.0 {
+                    if below[at] > off || (off == 0.0 && below[at] == 0.0) {
                         *kept &= !(1 << j);
                     }
                     at += count;
@@ -413,6 +457,23 @@ impl Boxes {
             *at += 1;
         }
         (counts, truths, images)
+    }
+}
+
+/// The forms of some units only.
+fn picked(all: &Enclosed, units: &[usize], count: usize) -> Enclosed {
+    let pick = |table: &[f64]| -> Vec<f64> {
+        if units.len() == count {
+            return table.to_vec();
+        }
+        table.chunks_exact(count).flat_map(|row| units.iter().map(move |&unit| row[unit])).collect()
+    };
+    Enclosed {
+        lower: pick(&all.lower),
+        upper: pick(&all.upper),
+        symbols: all.symbols,
+        forms: pick(&all.forms),
+        errors: pick(&all.errors),
     }
 }
 

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+pub mod coarse;
 pub mod concrete;
 pub mod cycles;
 mod engine;
@@ -21,6 +22,7 @@ pub mod moves;
 pub mod reading;
 mod report;
 pub mod returns;
+pub mod rounding;
 pub mod units;
 
 pub use engine::{NAME, Options, Policy, Standing, check, suggested_widths};

@@ -12,8 +12,8 @@ use certus_lang::system::System;
 use certus_solver::{Enclosed, Forms, Ranges};
 
 use crate::coarse::Coarse;
-use crate::extract::{Extraction, Given};
-use crate::lattice::{Lattice, Unit};
+use crate::extract::Extraction;
+use crate::lattice::Lattice;
 use crate::moves::Moves;
 
 /// A move, prepared for bounds.
@@ -44,22 +44,22 @@ pub struct Expansion {
 
 /// Bounds what can happen in units.
 pub struct Expander<'a> {
-    lattice: &'a Lattice,
-    moves: &'a Moves,
+    pub(crate) lattice: &'a Lattice,
+    pub(crate) moves: &'a Moves,
     prepared: Vec<Prepared>,
-    differences: Option<Ranges>,
+    pub(crate) differences: Option<Ranges>,
     terminal: Option<Ranges>,
     /// Ranges of the environment's choices.
-    inputs: Vec<(f64, f64)>,
+    pub(crate) inputs: Vec<(f64, f64)>,
     /// Numbers of the one-hot inputs of the differences of scores.
-    one_hots: usize,
+    pub(crate) one_hots: usize,
     atoms: usize,
     has_condition: bool,
-    extraction: Option<Extraction>,
+    pub(crate) extraction: Option<Extraction>,
     /// An extracted policy where units are wider than its own.
-    coarse: Option<Coarse>,
+    pub(crate) coarse: Option<Coarse>,
     /// How many numbers affine forms remember: the state and the environment's choices.
-    symbols: usize,
+    pub(crate) symbols: usize,
     /// How many units are bounded at once.
     pub batch: usize,
 }
@@ -170,16 +170,32 @@ impl<'a> Expander<'a> {
         let count = keys.len() / words;
         let (lower, upper) = self.boxes(keys);
         let ended = self.ended(&lower, &upper, count)?;
-        let given = self.given(keys)?;
-        let possible = match &given {
-            Some(given) => self.labels(&lower, &upper, given),
-            None => self.possible(&lower, &upper, count, 0.0),
+        let mut possible = self.shared(keys, count);
+        let largest = self.moves.largest.len();
+        let open: Vec<usize> =
+            (0..count).filter(|unit| possible.get(unit * largest).is_none_or(|&labels| labels == 0)).collect();
+        let (own_keys, low, high) = match open.len() == count {
+            true => (keys.to_vec(), lower.clone(), upper.clone()),
+            false => {
+                let own_keys = open.iter().flat_map(|unit| &keys[unit * words..(unit + 1) * words]).copied().collect();
+                (own_keys, columns(&lower, &open, count), columns(&upper, &open, count))
+            }
         };
+        let given = self.given(&own_keys)?;
+        let found = match &given {
+            _ if open.is_empty() => Vec::new(),
+            Some(given) => self.labels(&low, &high, given),
+            None => self.possible(&low, &high, open.len(), 0.0),
+        };
+        if largest > 0 {
+            for (unit, labels) in open.iter().zip(found.chunks_exact(largest)) {
+                possible[unit * largest..(unit + 1) * largest].copy_from_slice(labels);
+            }
+        }
         let actions = match (&given, &self.coarse) {
             (Some(given), Some(coarse)) => Some(coarse.actions(self.lattice, keys, (&lower, &upper), given)),
             _ => None,
         };
-        let largest = self.moves.largest.len();
         let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
         let mut truths = vec![Truths { yes: all, no: all }; count];
         let mut may_end = vec![false; count];
@@ -197,13 +213,7 @@ impl<'a> Expander<'a> {
             if units.is_empty() {
                 continue;
             }
-            let pick = |table: &[f64]| -> Vec<f64> {
-                if units.len() == count {
-                    return table.to_vec();
-                }
-                table.chunks_exact(count).flat_map(|row| units.iter().map(move |&unit| row[unit])).collect()
-            };
-            let (mut low, mut high) = (pick(&lower), pick(&upper));
+            let (mut low, mut high) = (columns(&lower, &units, count), columns(&upper, &units, count));
             let result = if let Some(actions) = &actions {
                 let actions = picked(actions, &units, count);
                 low.extend_from_slice(&actions.lower);
@@ -257,103 +267,6 @@ impl<'a> Expander<'a> {
             Ok(exact.first().and_then(|&range| truth(range)))
         });
         known.collect()
-    }
-
-    /// What an extracted policy does in some units: as in the unit of its own that each is a part of; nothing where units are wider.
-    fn given(&self, keys: &[u64]) -> Result<Option<Vec<Option<Given>>>, GraphError> {
-        let Some(extraction) = &self.extraction else { return Ok(None) };
-        let whole = |key: &[u64]| {
-            let axes = self.lattice.axes.iter().enumerate();
-            Unit {
-                places: axes.map(|(axis, own)| own.own_place(self.lattice.unpack(key, axis).0)).collect(),
-                levels: self.lattice.axes.iter().map(|own| own.grain).collect(),
-            }
-        };
-        let keys = keys.chunks_exact(self.lattice.words());
-        let wide: Vec<bool> = keys.clone().map(|key| self.lattice.is_wide(key)).collect();
-        let units: Vec<Unit> = keys.zip(&wide).filter(|(_, wide)| !**wide).map(|(key, _)| whole(key)).collect();
-        let mut found = extraction.actions(self.lattice, &units)?.into_iter();
-        Ok(Some(wide.into_iter().map(|wide| if wide { None } else { found.next() }).collect()))
-    }
-
-    /// The labels that an extracted policy can choose in each unit, as bits.
-    fn labels(&self, lower: &[f64], upper: &[f64], given: &[Option<Given>]) -> Vec<u32> {
-        let wide: Vec<usize> = (0..given.len()).filter(|&unit| given[unit].is_none()).collect();
-        let pick = |table: &[f64]| -> Vec<f64> {
-            table.chunks_exact(given.len()).flat_map(|row| wide.iter().map(move |&unit| row[unit])).collect()
-        };
-        let scores = self.coarse.as_ref().map_or(0.0, |coarse| coarse.scores);
-        let found =
-            if wide.is_empty() { Vec::new() } else { self.possible(&pick(lower), &pick(upper), wide.len(), scores) };
-        let mut found = found.chunks_exact(self.moves.largest.len().max(1));
-        let mut all = Vec::with_capacity(given.len() * self.moves.largest.len());
-        for given in given {
-            match given {
-                Some(given) => all.extend(given.labels.iter().map(|&label| 1u32 << label)),
-                None => all.extend_from_slice(found.next().unwrap_or(&[])),
-            }
-        }
-        all
-    }
-
-    /// For each unit and each action by the largest score, the labels that can be chosen if scores are off by so much, as bits.
-    fn possible(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
-        let Some(differences) = &self.differences else {
-            return vec![1; self.moves.largest.len() * count];
-        };
-        let with_labels = |ends: &[f64], fill: f64, picks: Option<&[usize]>| -> Vec<f64> {
-            let mut table: Vec<f64> = match picks {
-                None => ends.to_vec(),
-                Some(picks) => {
-                    ends.chunks_exact(count).flat_map(|row| picks.iter().map(move |&unit| row[unit])).collect()
-                }
-            };
-            table.extend(std::iter::repeat_n(fill, self.one_hots * picks.map_or(count, <[usize]>::len)));
-            table
-        };
-        let low = with_labels(lower, 0.0, None);
-        let high = with_labels(upper, 1.0, None);
-        let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, Forms::None);
-        let largest = self.moves.largest.len();
-        let read = |below: &[f64], above: &[f64], unit: usize, kept: &mut [u32]| {
-            for (kept, &(choice, begin)) in kept.iter_mut().zip(&self.moves.largest) {
-                let labels = self.moves.labels[choice];
-                *kept = (1u32 << labels) - 1;
-                let mut at = begin * count + unit;
-                for (i, j) in (0..labels).flat_map(|i| (i + 1..labels).map(move |j| (i, j))) {
-                    // The first label of equals is chosen.
-                    if above[at] < -off {
-                        *kept &= !(1 << i);
-                    }
-                    if below[at] > off || (off == 0.0 && below[at] == 0.0) {
-                        *kept &= !(1 << j);
-                    }
-                    at += count;
-                }
-            }
-        };
-        let mut kept = vec![0; largest * count];
-        let mut open = Vec::new();
-        for (unit, kept) in kept.chunks_exact_mut(largest.max(1)).enumerate() {
-            read(&below, &above, unit, kept);
-            if kept.iter().any(|labels| labels.count_ones() > 1) {
-                open.push(unit);
-            }
-        }
-        if !open.is_empty() {
-            let (low, high) = (with_labels(lower, 0.0, Some(&open)), with_labels(upper, 1.0, Some(&open)));
-            let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
-            for row in 0..differences.outputs() {
-                for (place, &unit) in open.iter().enumerate() {
-                    below[row * count + unit] = tight.lower[row * open.len() + place];
-                    above[row * count + unit] = tight.upper[row * open.len() + place];
-                }
-            }
-            for &unit in &open {
-                read(&below, &above, unit, &mut kept[unit * largest..(unit + 1) * largest]);
-            }
-        }
-        kept
     }
 
     /// What one move does in one unit. The corners of the box of next states come to those that are there, if there is one.
@@ -462,19 +375,21 @@ impl Boxes {
 
 /// The forms of some units only.
 fn picked(all: &Enclosed, units: &[usize], count: usize) -> Enclosed {
-    let pick = |table: &[f64]| -> Vec<f64> {
-        if units.len() == count {
-            return table.to_vec();
-        }
-        table.chunks_exact(count).flat_map(|row| units.iter().map(move |&unit| row[unit])).collect()
-    };
     Enclosed {
-        lower: pick(&all.lower),
-        upper: pick(&all.upper),
+        lower: columns(&all.lower, units, count),
+        upper: columns(&all.upper, units, count),
         symbols: all.symbols,
-        forms: pick(&all.forms),
-        errors: pick(&all.errors),
+        forms: columns(&all.forms, units, count),
+        errors: columns(&all.errors, units, count),
     }
+}
+
+/// Some columns of an element-major table.
+pub(crate) fn columns(table: &[f64], units: &[usize], count: usize) -> Vec<f64> {
+    if units.len() == count {
+        return table.to_vec();
+    }
+    table.chunks_exact(count).flat_map(|row| units.iter().map(move |&unit| row[unit])).collect()
 }
 
 /// The column of one box in element-major tables.

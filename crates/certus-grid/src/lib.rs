@@ -17,6 +17,7 @@ mod engine;
 pub mod expand;
 pub mod explore;
 pub mod extract;
+mod labels;
 pub mod lattice;
 pub mod moves;
 pub mod reading;

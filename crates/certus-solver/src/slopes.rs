@@ -245,8 +245,8 @@ fn slopes_of(curve: &Curve, range: Interval) -> Option<Interval> {
         Curve::Sin => Some(range.cos()),
         Curve::Cos => Some(-range.sin()),
         Curve::Exp => Some(range.exp()),
-        Curve::Power(exponent) if exponent == 2.0 => Some(Interval::point(2.0) * range),
-        Curve::Power(exponent) if exponent == 3.0 => Some(Interval::point(3.0) * range.powi(2)),
+        Curve::Power(2.0) => Some(Interval::point(2.0) * range),
+        Curve::Power(3.0) => Some(Interval::point(3.0) * range.powi(2)),
         Curve::Floor | Curve::Step { .. } => {
             let values = curve.enclose(range);
             (values.lo == values.hi).then_some(Interval::ZERO)

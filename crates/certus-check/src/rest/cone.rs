@@ -99,7 +99,7 @@ fn inverse(matrix: &[Vec<f64>], near: &[Vec<f64>]) -> Option<Matrix> {
     let size = Interval::point(matrix.len() as f64);
     let error = Interval::point(error);
     let rest = Interval::ONE - size * error;
-    if !(rest.lo > 0.5) {
+    if rest.lo.is_nan() || rest.lo <= 0.5 {
         return None;
     }
     let off = (error / rest).hi;

@@ -63,13 +63,16 @@ const UNITS_PER_RANGE: f64 = 1000.0;
 /// The box of initial states is at least so many units wide.
 const UNITS_PER_START: f64 = 10.0;
 
-/// Runs that are tried before anything is explored, after the first abstract run, and after each.
+/// Runs that are tried before anything is explored, after the first abstract run, and after each: the more, the more often units were halved in vain.
 const FIRST_TRY: Lengths = Lengths { runs: 3, steps: 50 };
 const WIDE_TRY: Lengths = Lengths { runs: 16, steps: 500 };
 const LONG_TRY: Lengths = Lengths { runs: 8, steps: 4000 };
 
-/// With more initial units than this, wider ones come first.
-const MOST_STARTS: f64 = 1024.0;
+/// With more initial units than this, wider ones come first: so many that halving some of them costs less than taking all.
+const MOST_STARTS: f64 = 65536.0;
+
+/// So many they are then.
+const FEW_STARTS: f64 = 1024.0;
 
 /// The most doublings of widths.
 const MOST_GRAINS: u32 = 8;
@@ -104,7 +107,10 @@ fn grains(system: &System, widths: &[f64]) -> Vec<u32> {
     let mut counts: Vec<f64> =
         starts.zip(widths).map(|((low, high), width)| ((high - low) / width).ceil().max(1.0)).collect();
     let mut grains = vec![0; widths.len()];
-    while counts.iter().product::<f64>() > MOST_STARTS {
+    if counts.iter().product::<f64>() <= MOST_STARTS {
+        return grains;
+    }
+    while counts.iter().product::<f64>() > FEW_STARTS {
         let open = (0..counts.len()).filter(|&axis| grains[axis] < MOST_GRAINS && counts[axis] > 1.0);
         let Some(axis) = open.max_by(|&a, &b| counts[a].total_cmp(&counts[b])) else { break };
         counts[axis] = (counts[axis] / 2.0).ceil();
@@ -291,10 +297,13 @@ impl Check<'_> {
         let Some((lower, upper)) = self.beginning() else { return Ok(None) };
         // Where somebody chooses, a run that has not closed after a few rounds will not close.
         let free = !self.system.inputs.is_empty() || !self.system.chances.is_empty();
-        let steps = if free { 0 } else { LONG_TRY.steps }.max(4 * self.candidate.len());
+        let effort = self.refinements.min(4);
+        let lengths =
+            Lengths { runs: LONG_TRY.runs >> (2 - effort / 2), steps: LONG_TRY.steps >> 3usize.saturating_sub(effort) };
+        let steps = if free { 0 } else { lengths.steps }.max(4 * self.candidate.len());
         let boxes = self.candidate.iter().map(|&unit| self.product.ends(unit)).collect();
         let guide = Guide { boxes, loop_to: self.loop_to };
-        self.tried((&lower, &upper), &guide, Lengths { steps, ..LONG_TRY })
+        self.tried((&lower, &upper), &guide, Lengths { steps, ..lengths })
     }
 
     /// The units from which a unit can be reached, among those that were met.

@@ -62,6 +62,8 @@ pub struct Expander<'a> {
     pub(crate) symbols: usize,
     /// How many units are bounded at once.
     pub batch: usize,
+    /// How many boxes a network is bounded over at once, or units asked.
+    pub(crate) asked_at_once: usize,
 }
 
 /// Values that a table of one node may hold.
@@ -69,6 +71,16 @@ const TABLE_VALUES: usize = 1 << 13;
 
 /// The most units at once.
 const LARGEST_BATCH: usize = 512;
+
+/// How many numbers the largest node has.
+fn widest_node(graph: &Graph) -> usize {
+    graph.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1)
+}
+
+/// How many boxes fit into a table.
+fn fitting(widest: usize, columns: usize) -> usize {
+    (TABLE_VALUES / (widest.max(1) * columns)).clamp(8, LARGEST_BATCH)
+}
 
 impl<'a> Expander<'a> {
     /// Prepares a system whose step was taken apart for so many atoms. With an extraction, that policy's actions are taken; otherwise
@@ -86,7 +98,7 @@ impl<'a> Expander<'a> {
         for own in &moves.moves {
             let outputs = own.step.outputs().len();
             let ranges = Ranges::new(&own.step)?;
-            widest = widest.max(own.step.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1));
+            widest = widest.max(widest_node(&own.step));
             prepared.push(Prepared {
                 labels: own.labels.clone(),
                 ended: own.ended,
@@ -102,10 +114,7 @@ impl<'a> Expander<'a> {
             _ => None,
         };
         let differences = match &moves.differences {
-            Some(graph) if extraction.is_none() || coarse.is_some() => {
-                widest = widest.max(graph.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1));
-                Some(Ranges::new(graph)?)
-            }
+            Some(graph) if extraction.is_none() || coarse.is_some() => Some(Ranges::new(graph)?),
             _ => None,
         };
         let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().copied().zip(own.upper.iter().copied()));
@@ -114,7 +123,8 @@ impl<'a> Expander<'a> {
         let columns = 1 + numbers;
         Ok(Expander {
             one_hots: differences.as_ref().map_or(0, |ranges| ranges.inputs() - numbers),
-            batch: (TABLE_VALUES / (widest * columns)).clamp(8, LARGEST_BATCH),
+            batch: fitting(widest, columns),
+            asked_at_once: fitting(widest_node(&moves.policy), columns),
             has_condition: system.roles.assume.is_some(),
             lattice,
             moves,
@@ -145,7 +155,7 @@ impl<'a> Expander<'a> {
     }
 
     /// Lower and upper ends of the state and the environment's choices over some units, element-major.
-    fn boxes(&self, keys: &[u64]) -> (Vec<f64>, Vec<f64>) {
+    pub(crate) fn boxes(&self, keys: &[u64]) -> (Vec<f64>, Vec<f64>) {
         let words = self.lattice.words();
         let count = keys.len() / words;
         let axes = self.lattice.axes.len();

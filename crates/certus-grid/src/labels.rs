@@ -7,7 +7,7 @@ use certus_solver::{Enclosed, Forms};
 
 use crate::expand::{Expander, columns};
 use crate::extract::Given;
-use crate::lattice::{DEPTH, Unit};
+use crate::lattice::{DEPTH, MOST_WORDS, Unit};
 
 /// Blocks of neighbours have so many units in each coordinate, as a power of two.
 const BLOCK: u32 = 3;
@@ -69,7 +69,44 @@ impl Expander<'_> {
                 }
             }
         }
+        if self.extraction.is_some() {
+            self.sure(keys, off, &mut labels);
+        }
         labels
+    }
+
+    /// The same for single units that their blocks left open: bounds cost less than asking an extracted policy.
+    fn sure(&self, keys: &[u64], off: f64, labels: &mut [u32]) {
+        let (words, largest) = (self.lattice.words(), self.moves.largest.len());
+        // Only within a unit of its own width is a label the same for all.
+        let units = labels.chunks_exact(largest.max(1)).zip(keys.chunks_exact(words)).enumerate();
+        let open = units.filter(|(_, (labels, key))| labels[0] == 0 && !self.lattice.is_wide(key));
+        let open: Vec<usize> = open.map(|(unit, _)| unit).collect();
+        if open.is_empty() {
+            return;
+        }
+        let whole = |unit: &usize| {
+            let key = &keys[unit * words..(unit + 1) * words];
+            let mut own = [0; MOST_WORDS];
+            let places: Vec<u64> = self
+                .lattice
+                .axes
+                .iter()
+                .enumerate()
+                .map(|(axis, own)| own.own_place(self.lattice.unpack(key, axis).0))
+                .collect();
+            let levels: Vec<u32> = self.lattice.axes.iter().map(|own| own.grain).collect();
+            self.lattice.pack(&places, &levels, &mut own);
+            own
+        };
+        let whole: Vec<u64> = open.iter().flat_map(|unit| whole(unit).into_iter().take(words)).collect();
+        let (lower, upper) = self.boxes(&whole);
+        let found = self.possible(&lower, &upper, open.len(), off);
+        for (unit, found) in open.iter().zip(found.chunks_exact(largest.max(1))) {
+            if found.iter().all(|labels| labels.count_ones() == 1) {
+                labels[unit * largest..(unit + 1) * largest].copy_from_slice(found);
+            }
+        }
     }
 
     /// What an extracted policy does in some units: as in the unit of its own that each is a part of; nothing where units are wider.
@@ -85,7 +122,11 @@ impl Expander<'_> {
         let keys = keys.chunks_exact(self.lattice.words());
         let wide: Vec<bool> = keys.clone().map(|key| self.lattice.is_wide(key)).collect();
         let units: Vec<Unit> = keys.zip(&wide).filter(|(_, wide)| !**wide).map(|(key, _)| whole(key)).collect();
-        let mut found = extraction.actions(self.lattice, &units)?.into_iter();
+        let mut found = Vec::with_capacity(units.len());
+        for units in units.chunks(self.asked_at_once) {
+            found.extend(extraction.actions(self.lattice, units)?);
+        }
+        let mut found = found.into_iter();
         Ok(Some(wide.into_iter().map(|wide| if wide { None } else { found.next() }).collect()))
     }
 
@@ -109,6 +150,18 @@ impl Expander<'_> {
 
     /// For each unit and each action by the largest score, the labels that can be chosen if scores are off by so much, as bits.
     pub(crate) fn possible(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
+        if count <= self.asked_at_once {
+            return self.possible_at_once(lower, upper, count, off);
+        }
+        let all: Vec<usize> = (0..count).collect();
+        let pieces = all.chunks(self.asked_at_once).flat_map(|units| {
+            let (low, high) = (columns(lower, units, count), columns(upper, units, count));
+            self.possible_at_once(&low, &high, units.len(), off)
+        });
+        pieces.collect()
+    }
+
+    fn possible_at_once(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
         let Some(differences) = &self.differences else {
             return vec![1; self.moves.largest.len() * count];
         };

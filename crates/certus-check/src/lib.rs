@@ -11,6 +11,7 @@
 //! * [`lasso`]: the truth of a temporal formula on a run that repeats itself;
 //! * [`question`]: one question about runs, ready to be asked;
 //! * [`replay`]: runs, evaluated;
+//! * [`rest`]: runs that come to rest, over the reals;
 //! * [`bmc`]: the search for a violation;
 //! * [`induction`]: proofs for all time;
 //! * [`proof`]: what a verdict rests on, as questions that must have no answer;
@@ -38,6 +39,7 @@ pub mod question;
 pub mod reach;
 pub mod region;
 pub mod replay;
+pub mod rest;
 pub mod simplify;
 pub mod temporal;
 pub mod unroll;

@@ -59,7 +59,7 @@ pub struct Unknown {
 }
 
 /// A run of a closed loop.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Run {
     /// The state at each position, flattened.
     pub states: Vec<Vec<f64>>,
@@ -75,6 +75,8 @@ pub struct Run {
     pub atoms: Vec<Vec<bool>>,
     /// The position to which the run returns after the last one, if it repeats itself for ever.
     pub loop_to: Option<usize>,
+    /// Whether it does so only as far as atoms can tell: over the reals the run comes ever nearer to rest, and no atom changes any more.
+    pub comes_to_rest: bool,
 }
 
 /// Why a property cannot be checked.

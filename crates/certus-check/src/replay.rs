@@ -78,6 +78,7 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
         actions: Vec::new(),
         atoms: Vec::new(),
         loop_to: drive.loop_to,
+        comes_to_rest: false,
     };
     let positions = drive.inputs.len();
     let roles = &system.roles;

@@ -165,15 +165,7 @@ impl<'a> Concrete<'a> {
         random: &mut Random,
         workspace: &mut Workspace<f64>,
     ) -> Result<Option<Run>, CheckError> {
-        let mut run = Run {
-            states: Vec::new(),
-            inputs: Vec::new(),
-            chances: Vec::new(),
-            policies: Vec::new(),
-            actions: Vec::new(),
-            atoms: Vec::new(),
-            loop_to: None,
-        };
+        let mut run = Run::default();
         let free = self.is_free();
         let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
         let mut state = start;

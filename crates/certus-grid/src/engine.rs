@@ -6,10 +6,12 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
+use certus_check::rest::Rest;
 use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
-use certus_lang::system::{Property, PropertyKind, System};
+use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
+use crate::coarse::Coarse;
 use crate::concrete::{Concrete, Guide, Lengths};
 use crate::cycles::{accepting_components, lasso, path_to};
 use crate::expand::Expander;
@@ -61,10 +63,19 @@ const UNITS_PER_RANGE: f64 = 1000.0;
 /// The box of initial states is at least so many units wide.
 const UNITS_PER_START: f64 = 10.0;
 
-/// Runs that are tried before anything is explored, after the first abstract run, and after each.
+/// Runs that are tried before anything is explored, after the first abstract run, and after each: the more, the more often units were halved in vain.
 const FIRST_TRY: Lengths = Lengths { runs: 3, steps: 50 };
 const WIDE_TRY: Lengths = Lengths { runs: 16, steps: 500 };
 const LONG_TRY: Lengths = Lengths { runs: 8, steps: 4000 };
+
+/// With more initial units than this, wider ones come first: so many that halving some of them costs less than taking all.
+const MOST_STARTS: f64 = 65536.0;
+
+/// So many they are then.
+const FEW_STARTS: f64 = 1024.0;
+
+/// The most doublings of widths.
+const MOST_GRAINS: u32 = 8;
 
 /// The share of the time that is kept for the report.
 const KEPT_BACK: f64 = 0.05;
@@ -89,6 +100,25 @@ pub fn suggested_widths(system: &System) -> Vec<f64> {
         .collect()
 }
 
+/// How often widths are doubled to begin with, in each coordinate: with very many initial units, the wide ones that they are parts of do as
+/// well at first, and are halved where they do not.
+fn grains(system: &System, widths: &[f64]) -> Vec<u32> {
+    let starts = system.init_box.0.iter().zip(&system.init_box.1);
+    let mut counts: Vec<f64> =
+        starts.zip(widths).map(|((low, high), width)| ((high - low) / width).ceil().max(1.0)).collect();
+    let mut grains = vec![0; widths.len()];
+    if counts.iter().product::<f64>() <= MOST_STARTS {
+        return grains;
+    }
+    while counts.iter().product::<f64>() > FEW_STARTS {
+        let open = (0..counts.len()).filter(|&axis| grains[axis] < MOST_GRAINS && counts[axis] > 1.0);
+        let Some(axis) = open.max_by(|&a, &b| counts[a].total_cmp(&counts[b])) else { break };
+        counts[axis] = (counts[axis] / 2.0).ceil();
+        grains[axis] += 1;
+    }
+    grains
+}
+
 /// Checks a property.
 pub fn check(
     system: &System,
@@ -109,7 +139,6 @@ pub fn check(
         let (found, expected) = (widths.len(), system.state_len());
         return Err(unsupported(format!("{found} widths for a state of {expected} numbers")));
     }
-    let lattice = Lattice::new(system, &widths).map_err(unsupported)?;
     let reading = Reading::new(system, formula).map_err(unsupported)?;
     let extracted = matches!(options.policy, Policy::Extracted(_));
     let moves = Moves::new(system, &reading.atoms, extracted).map_err(unsupported)?;
@@ -117,6 +146,13 @@ pub fn check(
         Policy::Network => None,
         Policy::Extracted(own) => Some(Extraction::new(system, &moves, own)?),
     };
+    let mut grains = grains(system, &widths);
+    if let Some(own) = extraction.as_ref().filter(|_| grains.iter().any(|&grain| grain > 0))
+        && !Coarse::new(system, &moves, own.samples())?.is_known()
+    {
+        grains.fill(0);
+    }
+    let lattice = Lattice::coarse(system, &widths, &grains).map_err(unsupported)?;
     let expander = Expander::new(system, &lattice, &moves, reading.atoms.len(), extraction)?;
     let concrete = match options.policy {
         Policy::Network => Concrete::network(system, formula),
@@ -130,8 +166,11 @@ pub fn check(
         }),
         ..*budget
     };
+    let rest = if extracted { None } else { Rest::new(system)? };
     let mut check = Check {
         system,
+        formula,
+        rest,
         product: Product::new(system, &lattice, reading),
         expander,
         concrete,
@@ -149,6 +188,9 @@ pub fn check(
 
 struct Check<'a> {
     system: &'a System,
+    formula: &'a Formula,
+    /// Runs that come to rest, if the loop can have some that are about the network.
+    rest: Option<Rest<'a>>,
     product: Product<'a>,
     expander: Expander<'a>,
     concrete: Concrete<'a>,
@@ -195,6 +237,9 @@ impl Check<'_> {
                 }
             };
             self.candidate = units;
+            if let Some(run) = self.rests()? {
+                return Ok(Verdict::Violated(run));
+            }
             if self.refinements == 0
                 && let Some(run) = self.tried((&lower, &upper), &Guide::default(), WIDE_TRY)?
             {
@@ -221,22 +266,44 @@ impl Check<'_> {
         self.concrete.search(corners, guide, lengths, seed, &|| spent(budget).is_some())
     }
 
-    /// Runs of the system from where the last abstract run began.
-    fn follow(&mut self) -> Result<Option<Run>, CheckError> {
-        let Some(&first) = self.candidate.first() else { return Ok(None) };
-        let ends = self.product.ends(first);
+    /// The initial states of the unit where the last abstract run began.
+    fn beginning(&self) -> Option<(Vec<f64>, Vec<f64>)> {
+        let ends = self.product.ends(*self.candidate.first()?);
         let (low, high) = &self.system.init_box;
         let lower: Vec<f64> = ends.iter().zip(low).map(|(own, &low)| own.0.max(low)).collect();
         let upper: Vec<f64> = ends.iter().zip(high).map(|(own, &high)| own.1.min(high)).collect();
-        if lower.iter().zip(&upper).any(|(low, high)| low > high) {
+        lower.iter().zip(&upper).all(|(low, high)| low <= high).then_some((lower, upper))
+    }
+
+    /// A run that violates the property by coming to rest, from where the last abstract run began; only what goes on for ever can do that.
+    fn rests(&mut self) -> Result<Option<Run>, CheckError> {
+        let (Some(rest), Some(_), Some((lower, upper))) = (&self.rest, self.loop_to, self.beginning()) else {
             return Ok(None);
+        };
+        let middle = lower.iter().zip(&upper).map(|(low, high)| (low / 2.0 + high / 2.0).clamp(*low, *high)).collect();
+        for start in [middle, lower, upper] {
+            if let Some(run) = rest.violation(self.formula, &start)? {
+                return Ok(Some(run));
+            }
+            if spent(self.budget).is_some() {
+                break;
+            }
         }
+        Ok(None)
+    }
+
+    /// Runs of the system from where the last abstract run began.
+    fn follow(&mut self) -> Result<Option<Run>, CheckError> {
+        let Some((lower, upper)) = self.beginning() else { return Ok(None) };
         // Where somebody chooses, a run that has not closed after a few rounds will not close.
         let free = !self.system.inputs.is_empty() || !self.system.chances.is_empty();
-        let steps = if free { 0 } else { LONG_TRY.steps }.max(4 * self.candidate.len());
+        let effort = self.refinements.min(4);
+        let lengths =
+            Lengths { runs: LONG_TRY.runs >> (2 - effort / 2), steps: LONG_TRY.steps >> 3usize.saturating_sub(effort) };
+        let steps = if free { 0 } else { lengths.steps }.max(4 * self.candidate.len());
         let boxes = self.candidate.iter().map(|&unit| self.product.ends(unit)).collect();
         let guide = Guide { boxes, loop_to: self.loop_to };
-        self.tried((&lower, &upper), &guide, Lengths { steps, ..LONG_TRY })
+        self.tried((&lower, &upper), &guide, Lengths { steps, ..lengths })
     }
 
     /// The units from which a unit can be reached, among those that were met.
@@ -325,7 +392,14 @@ impl Check<'_> {
                 own.samples, own.seed
             )),
         }
-        if let Verdict::Violated(_) = verdict {
+        if let Verdict::Violated(run) = verdict {
+            if run.comes_to_rest {
+                notes.push(
+                    "shown over the reals: the run comes ever nearer to rest, and from its last step on no atom changes; \
+                     the rounding of doubles may hide it"
+                        .to_owned(),
+                );
+            }
             return notes;
         }
         let mut counted = format!("{} units, {} bounded", self.product.units.len(), self.product.expansions);

@@ -11,8 +11,9 @@ use certus_graph::{Graph, GraphError, Interval};
 use certus_lang::system::System;
 use certus_solver::{Enclosed, Forms, Ranges};
 
-use crate::extract::{Extraction, Given};
-use crate::lattice::{DEPTH, Lattice, Unit};
+use crate::coarse::Coarse;
+use crate::extract::Extraction;
+use crate::lattice::Lattice;
 use crate::moves::Moves;
 
 /// A move, prepared for bounds.
@@ -43,22 +44,26 @@ pub struct Expansion {
 
 /// Bounds what can happen in units.
 pub struct Expander<'a> {
-    lattice: &'a Lattice,
-    moves: &'a Moves,
+    pub(crate) lattice: &'a Lattice,
+    pub(crate) moves: &'a Moves,
     prepared: Vec<Prepared>,
-    differences: Option<Ranges>,
+    pub(crate) differences: Option<Ranges>,
     terminal: Option<Ranges>,
     /// Ranges of the environment's choices.
-    inputs: Vec<(f64, f64)>,
+    pub(crate) inputs: Vec<(f64, f64)>,
     /// Numbers of the one-hot inputs of the differences of scores.
-    one_hots: usize,
+    pub(crate) one_hots: usize,
     atoms: usize,
     has_condition: bool,
-    extraction: Option<Extraction>,
+    pub(crate) extraction: Option<Extraction>,
+    /// An extracted policy where units are wider than its own.
+    pub(crate) coarse: Option<Coarse>,
     /// How many numbers affine forms remember: the state and the environment's choices.
-    symbols: usize,
+    pub(crate) symbols: usize,
     /// How many units are bounded at once.
     pub batch: usize,
+    /// How many boxes a network is bounded over at once, or units asked.
+    pub(crate) asked_at_once: usize,
 }
 
 /// Values that a table of one node may hold.
@@ -66,6 +71,16 @@ const TABLE_VALUES: usize = 1 << 13;
 
 /// The most units at once.
 const LARGEST_BATCH: usize = 512;
+
+/// How many numbers the largest node has.
+fn widest_node(graph: &Graph) -> usize {
+    graph.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1)
+}
+
+/// How many boxes fit into a table.
+fn fitting(widest: usize, columns: usize) -> usize {
+    (TABLE_VALUES / (widest.max(1) * columns)).clamp(8, LARGEST_BATCH)
+}
 
 impl<'a> Expander<'a> {
     /// Prepares a system whose step was taken apart for so many atoms. With an extraction, that policy's actions are taken; otherwise
@@ -83,7 +98,7 @@ impl<'a> Expander<'a> {
         for own in &moves.moves {
             let outputs = own.step.outputs().len();
             let ranges = Ranges::new(&own.step)?;
-            widest = widest.max(own.step.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1));
+            widest = widest.max(widest_node(&own.step));
             prepared.push(Prepared {
                 labels: own.labels.clone(),
                 ended: own.ended,
@@ -92,11 +107,14 @@ impl<'a> Expander<'a> {
                 next: own.step.keep_outputs(&(0..nexts).collect::<Vec<_>>()),
             });
         }
-        let differences = match &moves.differences {
-            Some(graph) if extraction.is_none() => {
-                widest = widest.max(graph.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1));
-                Some(Ranges::new(graph)?)
+        let coarse = match &extraction {
+            Some(own) if lattice.axes.iter().any(|axis| axis.grain > 0) => {
+                Some(Coarse::new(system, moves, own.samples())?)
             }
+            _ => None,
+        };
+        let differences = match &moves.differences {
+            Some(graph) if extraction.is_none() || coarse.is_some() => Some(Ranges::new(graph)?),
             _ => None,
         };
         let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().copied().zip(own.upper.iter().copied()));
@@ -105,7 +123,8 @@ impl<'a> Expander<'a> {
         let columns = 1 + numbers;
         Ok(Expander {
             one_hots: differences.as_ref().map_or(0, |ranges| ranges.inputs() - numbers),
-            batch: (TABLE_VALUES / (widest * columns)).clamp(8, LARGEST_BATCH),
+            batch: fitting(widest, columns),
+            asked_at_once: fitting(widest_node(&moves.policy), columns),
             has_condition: system.roles.assume.is_some(),
             lattice,
             moves,
@@ -115,6 +134,7 @@ impl<'a> Expander<'a> {
             inputs,
             atoms,
             extraction,
+            coarse,
             symbols: numbers,
         })
     }
@@ -135,7 +155,7 @@ impl<'a> Expander<'a> {
     }
 
     /// Lower and upper ends of the state and the environment's choices over some units, element-major.
-    fn boxes(&self, keys: &[u64]) -> (Vec<f64>, Vec<f64>) {
+    pub(crate) fn boxes(&self, keys: &[u64]) -> (Vec<f64>, Vec<f64>) {
         let words = self.lattice.words();
         let count = keys.len() / words;
         let axes = self.lattice.axes.len();
@@ -160,12 +180,32 @@ impl<'a> Expander<'a> {
         let count = keys.len() / words;
         let (lower, upper) = self.boxes(keys);
         let ended = self.ended(&lower, &upper, count)?;
-        let given = self.given(keys)?;
-        let possible = match &given {
-            Some(given) => given.iter().flat_map(|own| own.labels.iter().map(|&label| 1u32 << label)).collect(),
-            None => self.possible(&lower, &upper, count),
-        };
+        let mut possible = self.shared(keys, count);
         let largest = self.moves.largest.len();
+        let open: Vec<usize> =
+            (0..count).filter(|unit| possible.get(unit * largest).is_none_or(|&labels| labels == 0)).collect();
+        let (own_keys, low, high) = match open.len() == count {
+            true => (keys.to_vec(), lower.clone(), upper.clone()),
+            false => {
+                let own_keys = open.iter().flat_map(|unit| &keys[unit * words..(unit + 1) * words]).copied().collect();
+                (own_keys, columns(&lower, &open, count), columns(&upper, &open, count))
+            }
+        };
+        let given = self.given(&own_keys)?;
+        let found = match &given {
+            _ if open.is_empty() => Vec::new(),
+            Some(given) => self.labels(&low, &high, given),
+            None => self.possible(&low, &high, open.len(), 0.0),
+        };
+        if largest > 0 {
+            for (unit, labels) in open.iter().zip(found.chunks_exact(largest)) {
+                possible[unit * largest..(unit + 1) * largest].copy_from_slice(labels);
+            }
+        }
+        let actions = match (&given, &self.coarse) {
+            (Some(given), Some(coarse)) => Some(coarse.actions(self.lattice, keys, (&lower, &upper), given)),
+            _ => None,
+        };
         let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
         let mut truths = vec![Truths { yes: all, no: all }; count];
         let mut may_end = vec![false; count];
@@ -183,21 +223,22 @@ impl<'a> Expander<'a> {
             if units.is_empty() {
                 continue;
             }
-            let pick = |table: &[f64]| -> Vec<f64> {
-                if units.len() == count {
-                    return table.to_vec();
+            let (mut low, mut high) = (columns(&lower, &units, count), columns(&upper, &units, count));
+            let result = if let Some(actions) = &actions {
+                let actions = picked(actions, &units, count);
+                low.extend_from_slice(&actions.lower);
+                high.extend_from_slice(&actions.upper);
+                own.ranges.enclose_with(&low, &high, units.len(), &actions)
+            } else {
+                for output in 0..if given.is_some() { self.moves.outputs } else { 0 } {
+                    let given = given.iter().flatten();
+                    let values: Vec<f64> =
+                        given.map(|own| own.as_ref().map_or(0.0, |own| own.outputs[output])).collect();
+                    low.extend(units.iter().map(|&unit| values[unit]));
+                    high.extend(units.iter().map(|&unit| values[unit]));
                 }
-                table.chunks_exact(count).flat_map(|row| units.iter().map(move |&unit| row[unit])).collect()
+                own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols))
             };
-            let (mut low, mut high) = (pick(&lower), pick(&upper));
-            if let Some(given) = &given {
-                for output in 0..self.moves.outputs {
-                    let values = units.iter().map(|&unit| given[unit].outputs[output]);
-                    low.extend(values.clone());
-                    high.extend(values);
-                }
-            }
-            let result = own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols));
             let mut scratch = Scratch::default();
             for (place, &unit) in units.iter().enumerate() {
                 let input = Slices { low: &low, high: &high, count: units.len(), place };
@@ -236,80 +277,6 @@ impl<'a> Expander<'a> {
             Ok(exact.first().and_then(|&range| truth(range)))
         });
         known.collect()
-    }
-
-    /// What an extracted policy does in some units: as in the whole unit that each is a part of.
-    fn given(&self, keys: &[u64]) -> Result<Option<Vec<Given>>, GraphError> {
-        let Some(extraction) = &self.extraction else { return Ok(None) };
-        let whole = |key: &[u64]| {
-            let unit = self.lattice.unit(key);
-            Unit {
-                places: unit.places.iter().map(|place| place >> DEPTH << DEPTH).collect(),
-                levels: vec![0; unit.levels.len()],
-            }
-        };
-        let units: Vec<Unit> = keys.chunks_exact(self.lattice.words()).map(whole).collect();
-        extraction.actions(self.lattice, &units).map(Some)
-    }
-
-    /// For each unit and each action by the largest score, the labels that can be chosen, as bits.
-    fn possible(&self, lower: &[f64], upper: &[f64], count: usize) -> Vec<u32> {
-        let Some(differences) = &self.differences else {
-            return vec![1; self.moves.largest.len() * count];
-        };
-        let with_labels = |ends: &[f64], fill: f64, picks: Option<&[usize]>| -> Vec<f64> {
-            let mut table: Vec<f64> = match picks {
-                None => ends.to_vec(),
-                Some(picks) => {
-                    ends.chunks_exact(count).flat_map(|row| picks.iter().map(move |&unit| row[unit])).collect()
-                }
-            };
-            table.extend(std::iter::repeat_n(fill, self.one_hots * picks.map_or(count, <[usize]>::len)));
-            table
-        };
-        let low = with_labels(lower, 0.0, None);
-        let high = with_labels(upper, 1.0, None);
-        let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, Forms::None);
-        let largest = self.moves.largest.len();
-        let read = |below: &[f64], above: &[f64], unit: usize, kept: &mut [u32]| {
-            for (kept, &(choice, begin)) in kept.iter_mut().zip(&self.moves.largest) {
-                let labels = self.moves.labels[choice];
-                *kept = (1u32 << labels) - 1;
-                let mut at = begin * count + unit;
-                for (i, j) in (0..labels).flat_map(|i| (i + 1..labels).map(move |j| (i, j))) {
-                    // The first label of equals is chosen.
-                    if above[at] < 0.0 {
-                        *kept &= !(1 << i);
-                    }
-                    if below[at] >= 0.0 {
-                        *kept &= !(1 << j);
-                    }
-                    at += count;
-                }
-            }
-        };
-        let mut kept = vec![0; largest * count];
-        let mut open = Vec::new();
-        for (unit, kept) in kept.chunks_exact_mut(largest.max(1)).enumerate() {
-            read(&below, &above, unit, kept);
-            if kept.iter().any(|labels| labels.count_ones() > 1) {
-                open.push(unit);
-            }
-        }
-        if !open.is_empty() {
-            let (low, high) = (with_labels(lower, 0.0, Some(&open)), with_labels(upper, 1.0, Some(&open)));
-            let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
-            for row in 0..differences.outputs() {
-                for (place, &unit) in open.iter().enumerate() {
-                    below[row * count + unit] = tight.lower[row * open.len() + place];
-                    above[row * count + unit] = tight.upper[row * open.len() + place];
-                }
-            }
-            for &unit in &open {
-                read(&below, &above, unit, &mut kept[unit * largest..(unit + 1) * largest]);
-            }
-        }
-        kept
     }
 
     /// What one move does in one unit. The corners of the box of next states come to those that are there, if there is one.
@@ -414,6 +381,25 @@ impl Boxes {
         }
         (counts, truths, images)
     }
+}
+
+/// The forms of some units only.
+fn picked(all: &Enclosed, units: &[usize], count: usize) -> Enclosed {
+    Enclosed {
+        lower: columns(&all.lower, units, count),
+        upper: columns(&all.upper, units, count),
+        symbols: all.symbols,
+        forms: columns(&all.forms, units, count),
+        errors: columns(&all.errors, units, count),
+    }
+}
+
+/// Some columns of an element-major table.
+pub(crate) fn columns(table: &[f64], units: &[usize], count: usize) -> Vec<f64> {
+    if units.len() == count {
+        return table.to_vec();
+    }
+    table.chunks_exact(count).flat_map(|row| units.iter().map(move |&unit| row[unit])).collect()
 }
 
 /// The column of one box in element-major tables.

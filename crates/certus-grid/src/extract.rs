@@ -97,12 +97,20 @@ impl Extraction {
         })
     }
 
-    /// What the policy does in some units that were never halved.
+    /// How many states of a unit are asked at a time.
+    pub fn samples(&self) -> usize {
+        self.options.samples
+    }
+
+    /// What the policy does in some units of the widths that were asked for.
     pub fn actions(&self, lattice: &Lattice, units: &[Unit]) -> Result<Vec<Given>, GraphError> {
         let mut workspace = Workspace::default();
         let mut streams: Vec<Random> = units
             .iter()
-            .map(|unit| Random::new(self.options.seed, hashed(self.options.seed, unit.places.iter().copied())))
+            .map(|unit| {
+                let names = unit.places.iter().zip(&lattice.axes).map(|(&place, axis)| axis.own_name(place));
+                Random::new(self.options.seed, hashed(self.options.seed, names))
+            })
             .collect();
         let mut tallies: Vec<Vec<Vec<usize>>> =
             units.iter().map(|_| self.labels.iter().map(|&count| vec![0; count]).collect()).collect();

@@ -32,6 +32,8 @@ pub struct Axis {
     pub anchor: f64,
     /// The width of a unit that was never halved.
     pub width: f64,
+    /// So often such a unit is halved down to the width that was asked for: units of that width are those of an extracted policy.
+    pub grain: u32,
     /// The lower end of the coordinate's range.
     pub lower: f64,
     /// The upper end of the coordinate's range.
@@ -44,11 +46,18 @@ pub struct Axis {
     fine: f64,
     /// Fine places from the anchor to the first unit.
     shift: f64,
+    /// Units of the width that was asked for, from the anchor to the first one in the range.
+    origin: i64,
 }
 
 impl Axis {
-    fn new(anchor: f64, width: f64, lower: f64, upper: f64) -> Option<Axis> {
-        let mut axis = Axis { anchor, width, lower, upper, count: 0, bits: 0, fine: width / STEPS, shift: 0.0 };
+    fn new(anchor: f64, width: f64, lower: f64, upper: f64, grain: u32) -> Option<Axis> {
+        let mut axis =
+            Axis { anchor, width, grain, lower, upper, count: 0, bits: 0, fine: width / STEPS, shift: 0.0, origin: 0 };
+        axis.origin = axis.coarse(lower)?;
+        // Powers of two change no cut.
+        axis.width *= f64::from(1u32 << grain);
+        axis.fine = axis.width / STEPS;
         let first = axis.coarse(lower)?;
         let last = axis.coarse(upper)?;
         axis.shift = first as f64 * STEPS;
@@ -77,6 +86,22 @@ impl Axis {
             place += 1;
         }
         Some(place)
+    }
+
+    /// The width that was asked for.
+    pub fn own_width(&self) -> f64 {
+        self.width / f64::from(1u32 << self.grain)
+    }
+
+    /// The first fine place of the unit, of the width that was asked for, that a place is in.
+    pub fn own_place(&self, place: u64) -> u64 {
+        place >> (DEPTH - self.grain) << (DEPTH - self.grain)
+    }
+
+    /// A name of that unit which does not depend on how coarse the grid began.
+    pub fn own_name(&self, place: u64) -> u64 {
+        let from_anchor = (self.shift as i64 + place as i64) >> (DEPTH - self.grain);
+        ((from_anchor - self.origin) as u64) << DEPTH
     }
 
     /// How many units that were never halved the range has.
@@ -133,6 +158,11 @@ impl Unit {
 impl Lattice {
     /// A grid of some widths, one per coordinate, with cuts at the lower corner of the box of initial states.
     pub fn new(system: &System, widths: &[f64]) -> Result<Lattice, String> {
+        Lattice::coarse(system, widths, &vec![0; widths.len()])
+    }
+
+    /// The same grid with so many powers of two wider units to begin with, in each coordinate.
+    pub fn coarse(system: &System, widths: &[f64], grains: &[u32]) -> Result<Lattice, String> {
         let ranges = system.states.iter().flat_map(|state| {
             let names = (0..state.len).map(|element| match state.is_vector {
                 true => format!("{}[{element}]", state.name),
@@ -153,7 +183,7 @@ impl Lattice {
             }
             let anchor = system.init_box.0[place];
             let anchor = if anchor.is_finite() { anchor } else { lower };
-            let axis = Axis::new(anchor, width, lower, upper).ok_or_else(|| {
+            let axis = Axis::new(anchor, width, lower, upper, grains[place]).ok_or_else(|| {
                 format!(
                     "a width of {width} cuts the range {lower}..{upper} of {name} into more units than can be counted"
                 )
@@ -220,10 +250,15 @@ impl Lattice {
         (low.max(own.lower), high.min(own.upper))
     }
 
-    /// The unit, never halved, in which a state lies.
+    /// The unit of the widths that were asked for in which a state lies.
     pub fn whole(&self, state: &[f64]) -> Unit {
-        let places = self.axes.iter().zip(state).map(|(axis, &x)| axis.place(x) >> DEPTH << DEPTH).collect();
-        Unit { places, levels: vec![0; self.axes.len()] }
+        let places = self.axes.iter().zip(state).map(|(axis, &x)| axis.own_place(axis.place(x))).collect();
+        Unit { places, levels: self.axes.iter().map(|axis| axis.grain).collect() }
+    }
+
+    /// Whether a packed unit is wider in some coordinate than was asked for.
+    pub fn is_wide(&self, key: &[u64]) -> bool {
+        self.axes.iter().enumerate().any(|(axis, own)| self.unpack(key, axis).1 < own.grain)
     }
 }
 
@@ -238,7 +273,7 @@ mod tests {
         fn every_number_lies_between_its_cuts(
             anchor in -2.0..2.0f64, width in 1e-4..1.0f64, share in 0.0..1.0f64, level in 0..=DEPTH,
         ) {
-            let axis = Axis::new(anchor, width, -3.0, 5.0).unwrap();
+            let axis = Axis::new(anchor, width, -3.0, 5.0, 0).unwrap();
             let x = -3.0 + 8.0 * share;
             let place = axis.place(x);
             prop_assert!(axis.cut(place) <= x && x < axis.cut(place + 1));
@@ -249,10 +284,24 @@ mod tests {
         }
 
         #[test]
+        fn a_grid_that_begins_coarse_has_the_same_cuts_and_names(
+            anchor in -2.0..2.0f64, width in 1e-4..1.0f64, share in 0.0..1.0f64, grain in 0..8u32,
+        ) {
+            let own = Axis::new(anchor, width, -3.0, 5.0, 0).unwrap();
+            let coarse = Axis::new(anchor, width, -3.0, 5.0, grain).unwrap();
+            let x = -3.0 + 8.0 * share;
+            let (fine, wide) = (own.own_place(own.place(x)), coarse.own_place(coarse.place(x)));
+            prop_assert_eq!(own.cut(fine), coarse.cut(wide));
+            prop_assert_eq!(own.own_name(fine), fine);
+            prop_assert_eq!(coarse.own_name(wide), fine);
+            prop_assert_eq!(coarse.own_width(), width);
+        }
+
+        #[test]
         fn packing_is_undone_by_unpacking(
             shares in prop::collection::vec((0.0..1.0f64, 0..=DEPTH), 1..8),
         ) {
-            let axes: Vec<Axis> = shares.iter().map(|_| Axis::new(0.0, 0.01, -20.0, 100.0).unwrap()).collect();
+            let axes: Vec<Axis> = shares.iter().map(|_| Axis::new(0.0, 0.01, -20.0, 100.0, 0).unwrap()).collect();
             let lattice = Lattice::of(axes).unwrap();
             let places: Vec<u64> = shares.iter().map(|(share, _)| lattice.axes[0].place(-20.0 + 120.0 * share)).collect();
             let levels: Vec<u32> = shares.iter().map(|&(_, level)| level).collect();
@@ -264,7 +313,7 @@ mod tests {
 
     #[test]
     fn widths_that_doubles_cannot_tell_apart_are_refused() {
-        assert!(Axis::new(0.0, 1e-14, 0.0, 1000.0).is_none());
-        assert!(Axis::new(0.0, f64::NAN, 0.0, 1.0).is_none());
+        assert!(Axis::new(0.0, 1e-14, 0.0, 1000.0, 0).is_none());
+        assert!(Axis::new(0.0, f64::NAN, 0.0, 1.0, 0).is_none());
     }
 }

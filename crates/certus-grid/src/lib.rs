@@ -10,17 +10,20 @@
 
 #![forbid(unsafe_code)]
 
+pub mod coarse;
 pub mod concrete;
 pub mod cycles;
 mod engine;
 pub mod expand;
 pub mod explore;
 pub mod extract;
+mod labels;
 pub mod lattice;
 pub mod moves;
 pub mod reading;
 mod report;
 pub mod returns;
+pub mod rounding;
 pub mod units;
 
 pub use engine::{NAME, Options, Policy, Standing, check, suggested_widths};

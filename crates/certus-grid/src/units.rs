@@ -40,6 +40,21 @@ fn hash(key: &[u64]) -> u64 {
     })
 }
 
+/// Where the search for a key begins. Neighbours in the first coordinate stand beside each other, and they are mostly asked for together.
+fn slot(key: &[u64]) -> usize {
+    let near = (key[0] >> DEPTH) & NEAR;
+    let mut block = [0; MOST_WORDS];
+    block[..key.len()].copy_from_slice(key);
+    block[0] ^= near << DEPTH;
+    ((hash(&block[..key.len()]) << NEAR.count_ones()) | near) as usize
+}
+
+/// Neighbours that stand beside each other, less one.
+const NEAR: u64 = 7;
+
+/// From there on. Past the neighbours, and odd, so that every place is tried.
+const STRIDE: usize = NEAR as usize + 2;
+
 impl Units {
     /// None yet.
     pub fn new(lattice: &Lattice) -> Units {
@@ -92,14 +107,14 @@ impl Units {
     /// The number of a unit, new or not; nothing if there are no numbers left.
     pub fn number(&mut self, key: &[u64]) -> Option<u32> {
         let mask = self.table.len() - 1;
-        let mut at = hash(key) as usize & mask;
+        let mut at = slot(key) & mask;
         loop {
             match self.table[at] {
                 0 => break,
                 // Comparing slices calls a function; most keys are one word.
                 found if self.words == 1 && self.keys[found as usize - 1] == key[0] => return Some(found - 1),
                 found if self.words > 1 && self.key(found - 1) == key => return Some(found - 1),
-                _ => at = (at + 1) & mask,
+                _ => at = (at + STRIDE) & mask,
             }
         }
         let number = u32::try_from(self.len()).ok().filter(|&number| number < u32::MAX - 1)?;
@@ -122,9 +137,9 @@ impl Units {
         self.table = Vec::new();
         let mut table = vec![0u32; size];
         for (number, key) in self.keys.chunks_exact(self.words).enumerate() {
-            let mut at = hash(key) as usize & (size - 1);
+            let mut at = slot(key) & (size - 1);
             while table[at] != 0 {
-                at = (at + 1) & (size - 1);
+                at = (at + STRIDE) & (size - 1);
             }
             table[at] = number as u32 + 1;
         }

@@ -32,8 +32,15 @@ fn systems() -> Vec<(System, Vec<f64>)> {
 }
 
 /// What can be at each of a few states of a unit.
-fn check_unit(system: &System, widths: &[f64], shares: &[f64], halvings: u32, extracted: bool, seed: u64) {
-    let lattice = Lattice::new(system, widths).unwrap();
+fn check_unit(
+    system: &System,
+    widths: &[f64],
+    shares: &[f64],
+    (halvings, grain): (u32, u32),
+    extracted: bool,
+    seed: u64,
+) {
+    let lattice = Lattice::coarse(system, widths, &vec![grain; widths.len()]).unwrap();
     let atoms: Vec<AtomId> = (0..system.atoms.len()).map(AtomId).collect();
     let moves = Moves::new(system, &atoms, extracted).unwrap();
     // The step in one piece says what samples do.
@@ -58,10 +65,7 @@ fn check_unit(system: &System, widths: &[f64], shares: &[f64], halvings: u32, ex
     let mut key = vec![0; lattice.words()];
     lattice.pack(&unit.places, &unit.levels, &mut key);
     let expansion = expander.expand(&key).unwrap();
-    let given = extracted.then(|| {
-        let whole = lattice.whole(&centre);
-        extraction().actions(&lattice, &[whole]).unwrap().remove(0)
-    });
+    let own = extraction();
     let mut random = Random::new(seed, 7);
     for _ in 0..12 {
         let state: Vec<f64> = (0..axes)
@@ -70,6 +74,11 @@ fn check_unit(system: &System, widths: &[f64], shares: &[f64], halvings: u32, ex
                 random.between(low, high)
             })
             .collect();
+        // In a wide unit each state has an action of its own.
+        let given = extracted.then(|| {
+            let whole = lattice.whole(if lattice.is_wide(&key) { &state } else { &centre });
+            own.actions(&lattice, &[whole]).unwrap().remove(0)
+        });
         let mut values: Vec<f64> = state.clone();
         let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
         values.extend(inputs.map(|(&low, &high)| random.between(low, high)));
@@ -154,11 +163,12 @@ proptest! {
         which in 0usize..6,
         shares in prop::array::uniform4(0.0..1.0f64),
         halvings in 0u32..4,
+        grain in 0u32..6,
         extracted in any::<bool>(),
         seed in any::<u64>(),
     ) {
         let (system, widths) = systems().swap_remove(which);
-        check_unit(&system, &widths, &shares, halvings, extracted, seed);
+        check_unit(&system, &widths, &shares, (halvings, grain), extracted, seed);
     }
 }
 
@@ -180,6 +190,19 @@ fn an_extracted_policy_does_not_depend_on_who_asks_when() {
     // Labels change somewhere among these units, and some unit takes more than the first five states.
     assert!(together.iter().any(|given| given.labels != together[0].labels));
     assert!(together.iter().any(|given| given.asked > 5));
+}
+
+#[test]
+fn very_many_initial_units_are_taken_together_first() {
+    let system = zoo("b2");
+    let property = system.property("at_goal_after_9").unwrap();
+    for policy in [Policy::Network, Policy::Extracted(ExtractOptions::default())] {
+        // 200 times 2000 initial units.
+        let options = Options { widths: vec![0.001, 0.0001], policy, ..Options::default() };
+        let (outcome, report) = check(&system, property, &options, &Budget::default(), &mut |_| {}).unwrap();
+        assert_eq!(outcome.verdict, certus_check::Verdict::Holds(certus_check::Scope::Unbounded), "{policy:?}");
+        assert!(report.units < 100_000, "{}", report.units);
+    }
 }
 
 #[test]

@@ -23,6 +23,7 @@ mod search;
 #[path = "../../certus-graph/tests/sketch/mod.rs"]
 #[allow(dead_code, reason = "tests of the graph use the rest")]
 mod sketch;
+mod slopes;
 pub mod vnnlib;
 
 pub use answer::{Answer, Progress, Refutation, UnknownReason, Witness};
@@ -31,3 +32,4 @@ pub use lines::{Line, Lines};
 pub use query::{Place, Query, QueryError, Region};
 pub use ranges::{Enclosed, Forms, Ranges};
 pub use search::{Budget, Maximum, Saved, SavedError, Watcher, optimise, solve, solve_from};
+pub use slopes::{Sloped, Slopes};

@@ -95,7 +95,24 @@ impl Ranges {
 
     /// Every output over some boxes, whose ends are given element-major: input i of box b at `i * boxes + b`.
     pub fn enclose(&self, lower: &[f64], upper: &[f64], boxes: usize, forms: Forms) -> Enclosed {
+        self.enclose_from(lower, upper, boxes, forms, None)
+    }
+
+    /// The same where the last inputs are not boxes but forms: over the symbols of the first ones, as another graph gave them.
+    pub fn enclose_with(&self, lower: &[f64], upper: &[f64], boxes: usize, given: &Enclosed) -> Enclosed {
+        self.enclose_from(lower, upper, boxes, Forms::Affine(given.symbols), Some(given))
+    }
+
+    fn enclose_from(
+        &self,
+        lower: &[f64],
+        upper: &[f64],
+        boxes: usize,
+        forms: Forms,
+        given: Option<&Enclosed>,
+    ) -> Enclosed {
         let program = &self.program;
+        let from_boxes = program.inputs - given.map_or(0, |given| given.errors.len() / boxes.max(1));
         let symbols = match forms {
             Forms::None => 0,
             Forms::Affine(count) => count.min(program.inputs),
@@ -106,10 +123,13 @@ impl Ranges {
         for (node, role) in program.roles.iter().enumerate() {
             let elements = program.sizes[node];
             let own = match role {
-                Role::Input(offset) => {
-                    let rows = offset * boxes..(offset + elements) * boxes;
-                    shape.input(*offset, &lower[rows.clone()], &upper[rows])
-                }
+                Role::Input(offset) => match given {
+                    Some(given) if *offset >= from_boxes => shape.given(offset - from_boxes, elements, given),
+                    _ => {
+                        let rows = offset * boxes..(offset + elements) * boxes;
+                        shape.input(*offset, &lower[rows.clone()], &upper[rows])
+                    }
+                },
                 Role::Affine(layer) => shape.affine(layer, &values, elements, &mut scratch),
                 Role::Curve(curve, argument) => shape.curve(curve, &values[*argument], elements),
                 Role::Product(left, right) => shape.product(&values[*left], &values[*right], elements, left == right),
@@ -254,6 +274,19 @@ impl Shape {
                 }
             }
         }
+        values
+    }
+
+    fn given(self, offset: usize, elements: usize, given: &Enclosed) -> Values {
+        let (boxes, width) = (self.boxes, self.columns * self.boxes);
+        let cells = offset * boxes..(offset + elements) * boxes;
+        let mut values = Values {
+            forms: given.forms[offset * width..(offset + elements) * width].to_vec(),
+            errors: given.errors[cells.clone()].to_vec(),
+            lower: given.lower[cells.clone()].to_vec(),
+            upper: given.upper[cells].to_vec(),
+        };
+        self.settle(&mut values);
         values
     }
 

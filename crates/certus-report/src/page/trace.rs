@@ -154,6 +154,13 @@ fn figures(page: &mut Page, stem: &str, trace: &Trace) -> String {
 fn story(trace: &Trace) -> String {
     let last = trace.steps - 1;
     match trace.loop_to {
+        // It stays there, or comes to rest: either way no atom changes any more.
+        Some(start) if start == last => {
+            format!(
+                "A run of {} states, which from step <data value=\"{last}\">{last}</data> on goes on like that for ever.",
+                trace.steps
+            )
+        }
         Some(start) => format!(
             "A run of {} states: after step <data value=\"{last}\">{last}</data> it is back at step \
              <data value=\"{start}\">{start}</data>, and may go on like that for ever.",

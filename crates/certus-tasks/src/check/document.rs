@@ -89,6 +89,11 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
         if let Ok(Found::Probability(outcome, course)) = &result.outcome {
             shown.extend(outcome_members(system, outcome, course));
         }
+        if let Some(Verdict::Violated(run)) = outcome.map(|outcome| &outcome.verdict)
+            && run.comes_to_rest
+        {
+            shown.insert("comes_to_rest".to_owned(), true.into());
+        }
         if let Some(report) = &result.grid {
             shown.insert("grid".to_owned(), grid_document(system, report));
         }

@@ -87,7 +87,7 @@ pub struct PropertyResult {
 #[derive(Clone)]
 pub enum Found {
     /// About its runs.
-    Runs(Outcome),
+    Runs(Box<Outcome>),
     /// About its probability, and how the interval narrowed.
     Probability(Box<certus_prob::Outcome>, Course),
 }
@@ -192,7 +192,8 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     for (index, (property, system)) in unanswered.enumerate().skip(first) {
         let begun = (index == first).then_some(&known.place);
         let asked = &system.properties[property];
-        let outcome = Ok(Found::Runs(undecided(task, asked, reason.unwrap_or(UnknownReason::Stopped), begun)));
+        let outcome =
+            Ok(Found::Runs(Box::new(undecided(task, asked, reason.unwrap_or(UnknownReason::Stopped), begun))));
         let seconds = begun.and(known.started).map_or(0.0, |started| started.elapsed().as_secs_f64());
         results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None });
     }
@@ -286,11 +287,11 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         let mut report = None;
         let runs = |outcome: Result<Outcome, CheckError>| {
             let outcome = outcome.and_then(|outcome| with_needs(&system, property, outcome, task.effort.deadline));
-            outcome.map(Found::Runs).map_err(|error| error.to_string())
+            outcome.map(|outcome| Found::Runs(Box::new(outcome))).map_err(|error| error.to_string())
         };
         let asked = &system.properties[property];
         let outcome = match (over, task.engine.suited(asked)) {
-            (Some(reason), _) => Ok(Found::Runs(undecided(task, asked, reason, None))),
+            (Some(reason), _) => Ok(Found::Runs(Box::new(undecided(task, asked, reason, None)))),
             (None, Method::Runs(engine)) => {
                 runs(engine.check(&system, asked, task.steps_for(asked), &budget, &mut watch))
             }

@@ -164,6 +164,7 @@ fn words(found: &Result<Found, String>) -> String {
             Verdict::Holds(Scope::Bounded(steps)) => format!("holds up to {steps} steps"),
             Verdict::Violated(run) => match run.loop_to {
                 None => format!("violated at step {}", run.states.len() - 1),
+                Some(start) if run.comes_to_rest => format!("violated for ever: comes to rest after step {start}"),
                 Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
             },
             Verdict::Unknown(unknown) => {
@@ -232,6 +233,7 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         for (index, row) in rows.iter().enumerate() {
             let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
             let mark = match run.loop_to {
+                Some(start) if index == start + 1 && run.comes_to_rest => "  <- the run comes to rest",
                 Some(start) if index == start + 1 => "  <- the run returns here",
                 _ => "",
             };

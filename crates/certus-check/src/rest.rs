@@ -1,0 +1,252 @@
+//! Runs that come to rest, over the reals.
+//!
+//! A loop that settles does not repeat a state: it comes ever nearer to one, and a property like `F omega > 0` depends on the side from
+//! which it does. Doubles cannot show that, since near rest their rounding is larger than the motion. What shows it is a proof:
+//!
+//! 1. the run is enclosed for some steps, each with the middle of its box and the slopes around it;
+//! 2. from there on, increments `x(k+1) − x(k)` stay in a cone around the slowest direction and shrink by a factor, because every matrix that
+//!    slopes allow maps the cone into itself ([`cone`]); so the run stays in a small box for ever;
+//! 3. an atom is known from then on if it is on all of the box. Where a coordinate is the speed of another one
+//!    (`next x = x + h · next v`, found in the step itself, [`speeds`]), it has the sign of the other's increments, which the cone knows.
+//!
+//! So all atoms are the same from some step on, and the property is judged as on a run that stays there. Only loops in which nobody
+//! chooses anything come into question.
+
+mod cone;
+mod speeds;
+
+use certus_graph::eval::{Evaluator, Workspace, enclose};
+use certus_graph::{Graph, GraphError, Interval};
+use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
+use certus_solver::{Sloped, Slopes};
+
+use crate::condition::{always, never};
+use crate::lasso;
+use crate::outcome::Run;
+use crate::replay::split;
+use crate::temporal::{Beyond, Normal, Shape, encode};
+use cone::Cone;
+use speeds::Speed;
+
+/// A loop without choices, prepared.
+pub struct Rest<'a> {
+    system: &'a System,
+    step: Evaluator<f64>,
+    slopes: Slopes,
+    /// Every atom, then the condition on transitions, then whether a state is initial.
+    truths: Graph,
+}
+
+/// So many steps a run has to come near rest.
+const MOST_STEPS: usize = 400;
+
+/// Increments of a run that has settled are this small beside its first distance from rest.
+const SETTLED: f64 = 1e-5;
+
+/// Distances from rest, beside the first one, at which the argument for all time is tried.
+const NEARNESS: [f64; 5] = [0.1, 1e-2, 1e-3, 1e-4, 1e-6];
+
+/// What is certain at a position.
+type Known = Vec<Option<bool>>;
+
+/// A run in which every number is enclosed.
+#[derive(Default)]
+struct Tube {
+    states: Vec<Vec<Interval>>,
+    /// The step over each state's box.
+    steps: Vec<Sloped>,
+    atoms: Vec<Known>,
+}
+
+impl<'a> Rest<'a> {
+    /// Prepares a system; nothing if somebody chooses something in it.
+    pub fn new(system: &'a System) -> Result<Option<Rest<'a>>, GraphError> {
+        let random = system.roles.actions.iter().any(|role| matches!(role, ActionRole::Softmax { .. }));
+        let chosen = !system.inputs.is_empty() || !system.chances.is_empty() || random;
+        let open = !system.roles.free_params.is_empty() || !system.networks.is_empty();
+        if chosen || open {
+            return Ok(None);
+        }
+        let roles = &system.roles;
+        let next: Vec<usize> = roles.next.iter().map(|next| next.port).collect();
+        let conditions = roles.assume.iter().chain(&roles.init);
+        let truths: Vec<usize> = roles.atoms.iter().chain(conditions).map(|truth| truth.truth.port).collect();
+        Ok(Some(Rest {
+            system,
+            step: Evaluator::new(&system.step),
+            slopes: Slopes::new(&system.step.keep_outputs(&next))?,
+            truths: system.step.keep_outputs(&truths),
+        }))
+    }
+
+    /// The run from a state, if it comes to rest and thereby violates a formula. It repeats its last position, as far as atoms can tell.
+    pub fn violation(&self, formula: &Formula, start: &[f64]) -> Result<Option<Run>, GraphError> {
+        let run = self.run(start)?;
+        let Some(near) = settles(&run.states) else { return Ok(None) };
+        let mut tube = Tube::default();
+        for last in near {
+            if !self.enclose(start, last, &mut tube)? {
+                return Ok(None);
+            }
+            let Some(settled) = self.settled(&tube, &run.states)? else { continue };
+            // Positions up to the last one of the tube, and one more for all that follow.
+            let positions = last + 2;
+            let shape = Shape { positions, loop_to: Some(positions - 1) };
+            let mut atom = |id: AtomId, position: usize, wanted: bool| {
+                let known = if position > last { &settled } else { &tube.atoms[position] };
+                if known[id.0] == Some(wanted) { always() } else { never() }
+            };
+            if encode(&Normal::of(formula, false), 0, shape, Beyond::Anything, &mut atom) != always() {
+                continue;
+            }
+            let found = shortened(run.clone(), positions);
+            // Judged once more, by the doubles of the run and by somebody else.
+            let atom = |id: AtomId, position: usize| found.atoms[position][id.0];
+            if !lasso::holds(formula, positions, positions - 1, &atom)[0] {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A run in doubles, as long as it stays in its ranges.
+    fn run(&self, start: &[f64]) -> Result<Run, GraphError> {
+        let (system, roles) = (self.system, &self.system.roles);
+        let mut run = Run::default();
+        let mut workspace = Workspace::default();
+        let mut state = start.to_vec();
+        while run.states.len() <= MOST_STEPS && state.iter().all(|value| value.is_finite()) {
+            let slices: Vec<&[f64]> = split(&system.states, &state).collect();
+            self.step.run(&mut workspace, &slices, 1)?;
+            let output = |port: usize| self.step.output(&workspace, &slices, port);
+            let truth = |port: usize| output(port).first().is_some_and(|&value| value != 0.0);
+            let label = |role: &ActionRole| match role {
+                ActionRole::Argmax { choice, .. } => output(choice.port).iter().position(|&value| value != 0.0),
+                ActionRole::Softmax { .. } => None,
+            };
+            let next: Vec<f64> = roles.next.iter().flat_map(|next| output(next.port).iter().copied()).collect();
+            run.policies.push(roles.policies.iter().flat_map(|own| output(own.port).iter().copied()).collect());
+            run.actions.push(roles.actions.iter().map(|role| label(role).unwrap_or(0)).collect());
+            run.atoms.push(roles.atoms.iter().map(|atom| truth(atom.truth.port)).collect());
+            run.inputs.push(Vec::new());
+            run.chances.push(Vec::new());
+            run.states.push(std::mem::replace(&mut state, next));
+        }
+        Ok(run)
+    }
+
+    /// Encloses the run from a state up to a position; false if it may not be a run.
+    fn enclose(&self, start: &[f64], last: usize, tube: &mut Tube) -> Result<bool, GraphError> {
+        let points = || start.iter().map(|&value| Interval::point(value)).collect::<Vec<_>>();
+        while tube.states.len() <= last {
+            let state = tube.steps.last().map_or_else(points, |step| step.range.clone());
+            let (known, allowed) = self.known(&state, tube.states.is_empty())?;
+            let Some(step) = self.slopes.over(&middle(&state), &state).filter(|_| allowed) else {
+                return Ok(false);
+            };
+            tube.states.push(state);
+            tube.steps.push(step);
+            tube.atoms.push(known);
+        }
+        Ok(true)
+    }
+
+    /// What is certain of the atoms over a box, and whether all of it may be part of a run that goes on.
+    fn known(&self, state: &[Interval], first: bool) -> Result<(Known, bool), GraphError> {
+        let slices: Vec<&[Interval]> = split(&self.system.states, state).collect();
+        let found = enclose(&self.truths, &slices)?;
+        let mut certain: Known = found.iter().map(|own| own.first().and_then(|value| value.certainty())).collect();
+        let roles = &self.system.roles;
+        let initial = roles.init.is_none_or(|_| certain.pop() == Some(Some(true)));
+        let allowed = roles.assume.is_none_or(|_| certain.pop() == Some(Some(true)));
+        Ok((certain, allowed && (initial || !first) && in_ranges(&self.system.states, state)))
+    }
+
+    /// What is certain of the atoms at every position after the last one of a tube, whatever comes.
+    fn settled(&self, tube: &Tube, run: &[Vec<f64>]) -> Result<Option<Known>, GraphError> {
+        let (Some(state), Some(step), Some(rest)) = (tube.states.last(), tube.steps.last(), run.last()) else {
+            return Ok(None);
+        };
+        // A box that should contain all that follows, with room.
+        let own = middle(state);
+        let away = own.iter().zip(rest).map(|(own, rest)| (own - rest).abs()).fold(0.0, f64::max);
+        let region: Vec<Interval> = state
+            .iter()
+            .zip(&own)
+            .zip(rest)
+            .map(|((range, own), &rest)| range.hull(Interval::point(rest)).widen((own - rest).abs() + away / 16.0))
+            .collect();
+        let Some(near) = self.slopes.over(&middle(&region), &region) else { return Ok(None) };
+        let increment = increment(&own, state, step);
+        let Some(cone) = Cone::around(&near.slopes, &increment) else { return Ok(None) };
+        let mut tail: Vec<Interval> = state.iter().zip(&cone.displacement).map(|(&own, &way)| own + way).collect();
+        if !tail.iter().zip(&region).all(|(tail, region)| region.encloses(*tail)) {
+            return Ok(None);
+        }
+        for Speed { of, speed, sign } in speeds::found(self.system, &near.slopes)? {
+            let direction = cone.direction[of];
+            let half = match (direction.lo > 0.0, direction.hi < 0.0) {
+                (true, _) => sign,
+                (_, true) => -sign,
+                _ => continue,
+            };
+            let half =
+                if half > 0.0 { Interval::new(0.0, f64::INFINITY) } else { Interval::new(f64::NEG_INFINITY, 0.0) };
+            tail[speed] = tail[speed].intersection(half).unwrap_or(tail[speed]);
+        }
+        let (known, allowed) = self.known(&tail, false)?;
+        Ok(allowed.then_some(known))
+    }
+}
+
+/// x(k+1) − x(k) over a box of states: its middle's, and how that changes within the box.
+fn increment(middle: &[f64], state: &[Interval], step: &Sloped) -> Vec<Interval> {
+    let rows = step.middle.iter().zip(&step.slopes).enumerate();
+    rows.map(|(row, (&next, slopes))| {
+        let fixed = next - Interval::point(middle[row]);
+        slopes.iter().enumerate().fold(fixed, |sum, (input, &slope)| {
+            let own = if input == row { Interval::ONE } else { Interval::ZERO };
+            sum + (slope - own) * (state[input] - Interval::point(middle[input]))
+        })
+    })
+    .collect()
+}
+
+/// Positions at which a run that settles is nearer and nearer to where it ends.
+fn settles(states: &[Vec<f64>]) -> Option<Vec<usize>> {
+    let rest = states.last().filter(|_| states.len() > MOST_STEPS)?;
+    let distance = |state: &[f64]| state.iter().zip(rest).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let first = distance(&states[0]);
+    let late = distance(&states[states.len() - 2]).max(distance(&states[states.len() / 2]));
+    if first == 0.0 || late > SETTLED * first {
+        return None;
+    }
+    let mut found: Vec<usize> = Vec::new();
+    for share in NEARNESS {
+        found.extend(states.iter().position(|state| distance(state) < share * first));
+    }
+    found.dedup();
+    Some(found)
+}
+
+/// The first positions of a run, of which the last one stands for all that follow.
+fn shortened(mut run: Run, positions: usize) -> Run {
+    for table in [&mut run.states, &mut run.inputs, &mut run.policies] {
+        table.truncate(positions);
+    }
+    run.chances.truncate(positions);
+    run.actions.truncate(positions);
+    run.atoms.truncate(positions);
+    run.loop_to = Some(positions - 1);
+    run.comes_to_rest = true;
+    run
+}
+
+fn middle(ranges: &[Interval]) -> Vec<f64> {
+    ranges.iter().map(|range| (range.lo / 2.0 + range.hi / 2.0).clamp(range.lo, range.hi)).collect()
+}
+
+fn in_ranges(variables: &[Variable], values: &[Interval]) -> bool {
+    let ranges = variables.iter().flat_map(|variable| variable.lower.iter().zip(&variable.upper));
+    values.iter().zip(ranges).all(|(value, (&low, &high))| Interval::new(low, high).encloses(*value))
+}

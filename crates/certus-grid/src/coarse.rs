@@ -1,0 +1,138 @@
+//! What an extracted policy does in a box of many units, without asking it in each.
+//!
+//! The action of a unit is the mean of the network's answers in that unit, or one of the labels it chose there. So where a state lies in a wide box, the action is
+//! the network's at that state up to what the network changes within one unit: the affine form of the network over the box, with an error
+//! of the slopes times the share of the box that a unit is. Rounding comes on top, since the answers were computed in doubles.
+
+use certus_graph::canonical::canonicalize;
+use certus_graph::{GraphError, Interval};
+use certus_lang::system::System;
+use certus_solver::{Enclosed, Forms, Ranges};
+
+use crate::extract::Given;
+use crate::lattice::Lattice;
+use crate::moves::Moves;
+use crate::rounding::Rounding;
+
+/// Bounds of an extracted policy over wide boxes.
+pub struct Coarse {
+    policy: Ranges,
+    /// How many numbers the policies' outputs have.
+    outputs: usize,
+    /// How far an answer can be from the network's real one.
+    rounding: Vec<f64>,
+    /// How far differences of scores can be.
+    pub(crate) scores: f64,
+    /// States and environment's choices.
+    numbers: usize,
+}
+
+/// Room for the roundings of a few operations on widths and errors.
+const ROOM: f64 = 1.0 + 1e-9;
+
+impl Coarse {
+    /// Prepares a policy.
+    pub fn new(system: &System, moves: &Moves, samples: usize) -> Result<Coarse, GraphError> {
+        let graph = canonicalize(&moves.policy)?;
+        let variables = system.states.iter().chain(&system.inputs);
+        let mut ranges: Vec<Vec<Interval>> = variables
+            .map(|own| own.lower.iter().zip(&own.upper).map(|(&low, &high)| Interval::new(low, high)).collect())
+            .collect();
+        let numbers = ranges.iter().map(Vec::len).sum();
+        let labels = graph.inputs()[ranges.len()..].iter();
+        let labels = labels.map(|port| vec![Interval::new(0.0, 1.0); graph.elements(port.node)]);
+        ranges.extend(labels.collect::<Vec<_>>());
+        let slices: Vec<&[Interval]> = ranges.iter().map(Vec::as_slice).collect();
+        // Where the rounding is not known, nothing can be concluded over wide boxes.
+        let rounding = Rounding::of(&graph, &slices)?.unwrap_or_else(|| {
+            let numbers = graph.outputs().iter().map(|port| graph.elements(port.node)).sum();
+            Rounding { outputs: vec![f64::INFINITY; numbers], scores: f64::INFINITY }
+        });
+        let ends = certus_graph::eval::enclose(&graph, &slices)?.concat();
+        // The mean of some answers rounds as well.
+        let mean = (samples as f64 + 8.0) * f64::EPSILON;
+        let off = rounding.outputs.iter().zip(&ends).map(|(error, range)| (error + mean * range.magnitude()) * ROOM);
+        let policies = graph.keep_outputs(&(0..system.policies.len()).collect::<Vec<_>>());
+        Ok(Coarse {
+            policy: Ranges::new(&policies)?,
+            outputs: moves.outputs,
+            rounding: off.take(moves.outputs).collect(),
+            scores: rounding.scores,
+            numbers,
+        })
+    }
+
+    /// Whether anything can be concluded over wide boxes.
+    pub fn is_known(&self) -> bool {
+        self.scores.is_finite() && self.rounding.iter().all(|error| error.is_finite())
+    }
+
+    /// The actions in some units, as forms over the symbols of states and environment's choices. Those that are no wider than a policy's own units
+    /// have their actions given; the others are taken as they are.
+    pub fn actions(
+        &self,
+        lattice: &Lattice,
+        keys: &[u64],
+        (lower, upper): (&[f64], &[f64]),
+        given: &[Option<Given>],
+    ) -> Enclosed {
+        let (count, columns) = (given.len(), 1 + self.numbers);
+        let cells = self.outputs * count;
+        let mut all = Enclosed {
+            lower: vec![0.0; cells],
+            upper: vec![0.0; cells],
+            symbols: self.numbers,
+            forms: vec![0.0; cells * columns],
+            errors: vec![0.0; cells],
+        };
+        for (unit, given) in given.iter().enumerate() {
+            for (output, &value) in given.iter().flat_map(|given| given.outputs.iter().enumerate()) {
+                let at = output * count + unit;
+                (all.lower[at], all.upper[at]) = (value, value);
+                all.forms[output * columns * count + unit] = value;
+            }
+        }
+        let wide: Vec<usize> = (0..count).filter(|&unit| given[unit].is_none()).collect();
+        if wide.is_empty() || self.outputs == 0 {
+            return all;
+        }
+        let (low, high) = (self.boxes(lower, &wide, count, 0.0), self.boxes(upper, &wide, count, 1.0));
+        let found = self.policy.enclose(&low, &high, wide.len(), Forms::Affine(self.numbers));
+        for (place, &unit) in wide.iter().enumerate() {
+            let key = &keys[unit * lattice.words()..(unit + 1) * lattice.words()];
+            let shares: Vec<Option<f64>> = (0..self.numbers)
+                .map(|input| {
+                    let own = lattice.axes.get(input).filter(|own| lattice.unpack(key, input).1 < own.grain)?;
+                    let at = input * wide.len() + place;
+                    Some(2.0 * own.own_width() / (high[at] - low[at]) * ROOM).filter(|&share| share < 1.0)
+                })
+                .collect();
+            for output in 0..self.outputs {
+                let (at, from) = (output * count + unit, output * wide.len() + place);
+                let form = |column: usize| found.forms[(output * columns + column) * wide.len() + place];
+                all.forms[output * columns * count + unit] = form(0);
+                let mut error = found.errors[from] + self.rounding[output];
+                for (input, share) in shares.iter().enumerate() {
+                    let slope = form(1 + input);
+                    error += share.unwrap_or(1.0) * slope.abs();
+                    if share.is_some() {
+                        all.forms[(output * columns + 1 + input) * count + unit] = slope;
+                    }
+                }
+                all.errors[at] = error * ROOM;
+                // Samples lie in the box themselves, so the network's range needs room for rounding alone.
+                let range = Interval::new(found.lower[from], found.upper[from]).widen(self.rounding[output]);
+                (all.lower[at], all.upper[at]) = (range.lo, range.hi);
+            }
+        }
+        all
+    }
+
+    /// The columns of some units, with ends of labels after them.
+    fn boxes(&self, table: &[f64], units: &[usize], count: usize, label: f64) -> Vec<f64> {
+        let rows = table.chunks_exact(count).take(self.numbers);
+        let mut own: Vec<f64> = rows.flat_map(|row| units.iter().map(move |&unit| row[unit])).collect();
+        own.resize(self.policy.inputs() * units.len(), label);
+        own
+    }
+}

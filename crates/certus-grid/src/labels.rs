@@ -1,0 +1,222 @@
+//! What the policy can do in units: the labels that it may choose, and the actions of an extracted one.
+
+use std::collections::HashMap;
+
+use certus_graph::GraphError;
+use certus_solver::{Enclosed, Forms};
+
+use crate::expand::{Expander, columns};
+use crate::extract::Given;
+use crate::lattice::{DEPTH, MOST_WORDS, Unit};
+
+/// Blocks of neighbours have so many units in each coordinate, as a power of two.
+const BLOCK: u32 = 3;
+
+/// In more coordinates, few units of a block are met.
+const MOST_BLOCK_AXES: usize = 3;
+
+impl Expander<'_> {
+    /// Labels that are the same in a whole block of neighbouring units, as bits; zero where a block leaves them open. Most units have many
+    /// neighbours with the same label, and one pass over the network then does for all of them.
+    pub(crate) fn shared(&self, keys: &[u64], count: usize) -> Vec<u32> {
+        let axes = self.lattice.axes.len();
+        let largest = self.moves.largest.len();
+        let mut labels = vec![0; largest * count];
+        let off = match (&self.extraction, &self.coarse) {
+            (None, _) => 0.0,
+            // A label that the network chooses all over a block is chosen wherever it is asked there.
+            (Some(_), Some(coarse)) if self.moves.outputs == 0 && coarse.is_known() => coarse.scores,
+            _ => return labels,
+        };
+        if self.differences.is_none() || axes > MOST_BLOCK_AXES {
+            return labels;
+        }
+        let shift = DEPTH + BLOCK;
+        let mut numbers: HashMap<[u64; MOST_BLOCK_AXES], usize> = HashMap::new();
+        let mut blocks: Vec<[u64; MOST_BLOCK_AXES]> = Vec::new();
+        let mut last = None;
+        let mut of = Vec::with_capacity(count);
+        for key in keys.chunks_exact(self.lattice.words()) {
+            let mut block = [0; MOST_BLOCK_AXES];
+            for (axis, own) in block.iter_mut().enumerate().take(axes) {
+                *own = self.lattice.unpack(key, axis).0 >> shift;
+            }
+            let number = match last {
+                Some((known, number)) if known == block => number,
+                _ => *numbers.entry(block).or_insert_with(|| {
+                    blocks.push(block);
+                    blocks.len() - 1
+                }),
+            };
+            last = Some((block, number));
+            of.push(number);
+        }
+        let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        for (axis, own) in self.lattice.axes.iter().enumerate() {
+            lower.extend(blocks.iter().map(|block| own.cut(block[axis] << shift).max(own.lower)));
+            upper.extend(blocks.iter().map(|block| own.cut((block[axis] + 1) << shift).min(own.upper)));
+        }
+        for &(low, high) in &self.inputs {
+            lower.extend(std::iter::repeat_n(low, blocks.len()));
+            upper.extend(std::iter::repeat_n(high, blocks.len()));
+        }
+        let found = self.possible(&lower, &upper, blocks.len(), off);
+        if largest > 0 {
+            for (labels, &block) in labels.chunks_exact_mut(largest).zip(&of) {
+                let found = &found[block * largest..(block + 1) * largest];
+                if found.iter().all(|labels| labels.count_ones() == 1) {
+                    labels.copy_from_slice(found);
+                }
+            }
+        }
+        if self.extraction.is_some() {
+            self.sure(keys, off, &mut labels);
+        }
+        labels
+    }
+
+    /// The same for single units that their blocks left open: bounds cost less than asking an extracted policy.
+    fn sure(&self, keys: &[u64], off: f64, labels: &mut [u32]) {
+        let (words, largest) = (self.lattice.words(), self.moves.largest.len());
+        // Only within a unit of its own width is a label the same for all.
+        let units = labels.chunks_exact(largest.max(1)).zip(keys.chunks_exact(words)).enumerate();
+        let open = units.filter(|(_, (labels, key))| labels[0] == 0 && !self.lattice.is_wide(key));
+        let open: Vec<usize> = open.map(|(unit, _)| unit).collect();
+        if open.is_empty() {
+            return;
+        }
+        let whole = |unit: &usize| {
+            let key = &keys[unit * words..(unit + 1) * words];
+            let mut own = [0; MOST_WORDS];
+            let places: Vec<u64> = self
+                .lattice
+                .axes
+                .iter()
+                .enumerate()
+                .map(|(axis, own)| own.own_place(self.lattice.unpack(key, axis).0))
+                .collect();
+            let levels: Vec<u32> = self.lattice.axes.iter().map(|own| own.grain).collect();
+            self.lattice.pack(&places, &levels, &mut own);
+            own
+        };
+        let whole: Vec<u64> = open.iter().flat_map(|unit| whole(unit).into_iter().take(words)).collect();
+        let (lower, upper) = self.boxes(&whole);
+        let found = self.possible(&lower, &upper, open.len(), off);
+        for (unit, found) in open.iter().zip(found.chunks_exact(largest.max(1))) {
+            if found.iter().all(|labels| labels.count_ones() == 1) {
+                labels[unit * largest..(unit + 1) * largest].copy_from_slice(found);
+            }
+        }
+    }
+
+    /// What an extracted policy does in some units: as in the unit of its own that each is a part of; nothing where units are wider.
+    pub(crate) fn given(&self, keys: &[u64]) -> Result<Option<Vec<Option<Given>>>, GraphError> {
+        let Some(extraction) = &self.extraction else { return Ok(None) };
+        let whole = |key: &[u64]| {
+            let axes = self.lattice.axes.iter().enumerate();
+            Unit {
+                places: axes.map(|(axis, own)| own.own_place(self.lattice.unpack(key, axis).0)).collect(),
+                levels: self.lattice.axes.iter().map(|own| own.grain).collect(),
+            }
+        };
+        let keys = keys.chunks_exact(self.lattice.words());
+        let wide: Vec<bool> = keys.clone().map(|key| self.lattice.is_wide(key)).collect();
+        let units: Vec<Unit> = keys.zip(&wide).filter(|(_, wide)| !**wide).map(|(key, _)| whole(key)).collect();
+        let mut found = Vec::with_capacity(units.len());
+        for units in units.chunks(self.asked_at_once) {
+            found.extend(extraction.actions(self.lattice, units)?);
+        }
+        let mut found = found.into_iter();
+        Ok(Some(wide.into_iter().map(|wide| if wide { None } else { found.next() }).collect()))
+    }
+
+    /// The labels that an extracted policy can choose in each unit, as bits.
+    pub(crate) fn labels(&self, lower: &[f64], upper: &[f64], given: &[Option<Given>]) -> Vec<u32> {
+        let wide: Vec<usize> = (0..given.len()).filter(|&unit| given[unit].is_none()).collect();
+        let pick = |table: &[f64]| columns(table, &wide, given.len());
+        let scores = self.coarse.as_ref().map_or(0.0, |coarse| coarse.scores);
+        let found =
+            if wide.is_empty() { Vec::new() } else { self.possible(&pick(lower), &pick(upper), wide.len(), scores) };
+        let mut found = found.chunks_exact(self.moves.largest.len().max(1));
+        let mut all = Vec::with_capacity(given.len() * self.moves.largest.len());
+        for given in given {
+            match given {
+                Some(given) => all.extend(given.labels.iter().map(|&label| 1u32 << label)),
+                None => all.extend_from_slice(found.next().unwrap_or(&[])),
+            }
+        }
+        all
+    }
+
+    /// For each unit and each action by the largest score, the labels that can be chosen if scores are off by so much, as bits.
+    pub(crate) fn possible(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
+        if count <= self.asked_at_once {
+            return self.possible_at_once(lower, upper, count, off);
+        }
+        let all: Vec<usize> = (0..count).collect();
+        let pieces = all.chunks(self.asked_at_once).flat_map(|units| {
+            let (low, high) = (columns(lower, units, count), columns(upper, units, count));
+            self.possible_at_once(&low, &high, units.len(), off)
+        });
+        pieces.collect()
+    }
+
+    fn possible_at_once(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
+        let Some(differences) = &self.differences else {
+            return vec![1; self.moves.largest.len() * count];
+        };
+        let with_labels = |ends: &[f64], fill: f64, picks: Option<&[usize]>| -> Vec<f64> {
+            let mut table: Vec<f64> = match picks {
+                None => ends.to_vec(),
+                Some(picks) => {
+                    ends.chunks_exact(count).flat_map(|row| picks.iter().map(move |&unit| row[unit])).collect()
+                }
+            };
+            table.extend(std::iter::repeat_n(fill, self.one_hots * picks.map_or(count, <[usize]>::len)));
+            table
+        };
+        let low = with_labels(lower, 0.0, None);
+        let high = with_labels(upper, 1.0, None);
+        let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, Forms::None);
+        let largest = self.moves.largest.len();
+        let read = |below: &[f64], above: &[f64], unit: usize, kept: &mut [u32]| {
+            for (kept, &(choice, begin)) in kept.iter_mut().zip(&self.moves.largest) {
+                let labels = self.moves.labels[choice];
+                *kept = (1u32 << labels) - 1;
+                let mut at = begin * count + unit;
+                for (i, j) in (0..labels).flat_map(|i| (i + 1..labels).map(move |j| (i, j))) {
+                    // The first label of equals is chosen.
+                    if above[at] < -off {
+                        *kept &= !(1 << i);
+                    }
+                    if below[at] > off || (off == 0.0 && below[at] == 0.0) {
+                        *kept &= !(1 << j);
+                    }
+                    at += count;
+                }
+            }
+        };
+        let mut kept = vec![0; largest * count];
+        let mut open = Vec::new();
+        for (unit, kept) in kept.chunks_exact_mut(largest.max(1)).enumerate() {
+            read(&below, &above, unit, kept);
+            if kept.iter().any(|labels| labels.count_ones() > 1) {
+                open.push(unit);
+            }
+        }
+        if !open.is_empty() {
+            let (low, high) = (with_labels(lower, 0.0, Some(&open)), with_labels(upper, 1.0, Some(&open)));
+            let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
+            for row in 0..differences.outputs() {
+                for (place, &unit) in open.iter().enumerate() {
+                    below[row * count + unit] = tight.lower[row * open.len() + place];
+                    above[row * count + unit] = tight.upper[row * open.len() + place];
+                }
+            }
+            for &unit in &open {
+                read(&below, &above, unit, &mut kept[unit * largest..(unit + 1) * largest]);
+            }
+        }
+        kept
+    }
+}

@@ -1,0 +1,326 @@
+//! How fast a graph's outputs change between any two points of a box, soundly.
+//!
+//! Between points a and b of a box the outputs differ by `D · (b − a)` with a matrix D whose entries lie in intervals. They are found in one
+//! pass from front to back: an affine map multiplies, a curve multiplies by the range of its slopes, and a product adds both of its
+//! arguments' shares. Kinks are no obstacle, since nothing is differentiated: a slope is a quotient of differences. Every node also
+//! knows its value at the middle of the box, and the middle with the slopes gives a range that is much narrower than
+//! intervals alone would give; that range decides on which side of a kink an element is.
+
+use certus_graph::lower::lower;
+use certus_graph::ops::Operator;
+use certus_graph::{Graph, GraphError, Interval};
+
+use crate::bound::program::{Layer, Program, Role};
+use crate::bound::{ROOM, gamma};
+use crate::relaxation::Curve;
+
+/// A graph prepared for slopes.
+pub struct Slopes {
+    program: Program,
+    /// For each flattened output its node and element.
+    outputs: Vec<(usize, usize)>,
+}
+
+/// The outputs over a box.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Sloped {
+    /// Each output at the middle of the box.
+    pub middle: Vec<Interval>,
+    /// Each output over all of the box.
+    pub range: Vec<Interval>,
+    /// For each output how it changes with each input.
+    pub slopes: Vec<Vec<Interval>>,
+}
+
+/// What is known of a node: per element a middle value and slopes as centres with errors, and a range.
+#[derive(Default)]
+struct Values {
+    centres: Vec<f64>,
+    errors: Vec<f64>,
+    ranges: Vec<Interval>,
+}
+
+/// The box, and what all nodes share.
+struct Frame {
+    /// How far the box reaches from its middle.
+    reach: Vec<Interval>,
+    /// The middle value and the slopes.
+    columns: usize,
+}
+
+impl Slopes {
+    /// Prepares a graph.
+    pub fn new(graph: &Graph) -> Result<Slopes, GraphError> {
+        let program = Program::new(lower(graph)?);
+        let ports = program.graph.outputs().iter();
+        let outputs = ports
+            .flat_map(|port| (0..program.graph.elements(port.node)).map(|element| (port.node.index(), element)))
+            .collect();
+        Ok(Slopes { program, outputs })
+    }
+
+    /// The outputs over a box around a middle; nothing where they have no slopes: at a jump, or where an operator is not known well enough.
+    pub fn over(&self, middle: &[f64], region: &[Interval]) -> Option<Sloped> {
+        let columns = 1 + middle.len();
+        let reach = region.iter().zip(middle).map(|(&range, &middle)| range - Interval::point(middle)).collect();
+        let frame = Frame { reach, columns };
+        let mut values: Vec<Values> = Vec::with_capacity(self.program.roles.len());
+        for (node, role) in self.program.roles.iter().enumerate() {
+            let elements = self.program.sizes[node];
+            let own = match role {
+                Role::Input(offset) => frame.input(*offset, elements, middle, region),
+                Role::Affine(layer) => frame.affine(layer, &values, elements),
+                Role::Curve(curve, argument) => frame.curve(curve, &values[*argument])?,
+                Role::Product(left, right) => frame.product(&values[*left], &values[*right]),
+                Role::Movement(sources) => frame.movement(sources, &values),
+                Role::Opaque => frame.constant(&self.program, node)?,
+            };
+            if !own.centres.iter().chain(&own.errors).all(|value| value.is_finite()) {
+                return None;
+            }
+            values.push(own);
+        }
+        let mut found = Sloped { middle: Vec::new(), range: Vec::new(), slopes: Vec::new() };
+        for &(node, element) in &self.outputs {
+            let own = &values[node];
+            found.middle.push(frame.entry(own, element, 0));
+            found.range.push(own.ranges[element]);
+            found.slopes.push((1..columns).map(|column| frame.entry(own, element, column)).collect());
+        }
+        Some(found)
+    }
+}
+
+impl Frame {
+    fn entry(&self, values: &Values, element: usize, column: usize) -> Interval {
+        let at = element * self.columns + column;
+        Interval::point(values.centres[at]).widen(values.errors[at])
+    }
+
+    /// Adds an element by its middle value, its slopes and whatever else is known of its range.
+    fn push(&self, values: &mut Values, entries: impl Iterator<Item = Interval>, known: Interval) {
+        let first = values.centres.len();
+        for entry in entries {
+            let centre = entry.lo / 2.0 + entry.hi / 2.0;
+            let error = if entry.lo == entry.hi { 0.0 } else { (entry.hi - centre).max(centre - entry.lo).next_up() };
+            values.centres.push(centre);
+            values.errors.push(error);
+        }
+        let element = first / self.columns;
+        let range = self.range(values, element);
+        values.ranges.push(range.intersection(known).unwrap_or(range));
+    }
+
+    /// The middle value and what the slopes add to it within the box.
+    fn range(&self, values: &Values, element: usize) -> Interval {
+        let reach = self.reach.iter().enumerate();
+        reach.fold(self.entry(values, element, 0), |sum, (input, &reach)| {
+            sum + self.entry(values, element, 1 + input) * reach
+        })
+    }
+
+    fn input(&self, offset: usize, elements: usize, middle: &[f64], region: &[Interval]) -> Values {
+        let mut own = Values::default();
+        for input in offset..offset + elements {
+            let slopes = (0..middle.len()).map(|other| Interval::point(f64::from(u8::from(other == input))));
+            self.push(&mut own, std::iter::once(Interval::point(middle[input])).chain(slopes), region[input]);
+        }
+        own
+    }
+
+    /// A node that reads nothing, of the kinds that are no affine maps.
+    fn constant(&self, program: &Program, node: usize) -> Option<Values> {
+        let from = &program.graph.nodes()[node];
+        if !from.inputs.is_empty() {
+            return None;
+        }
+        let mut ranges = vec![Interval::ENTIRE; program.sizes[node]];
+        from.op.enclose(&[], &from.shape, &mut ranges);
+        let mut own = Values::default();
+        for range in ranges {
+            let slopes = (1..self.columns).map(|_| Interval::ZERO);
+            self.push(&mut own, std::iter::once(range).chain(slopes), range);
+        }
+        Some(own)
+    }
+
+    fn affine(&self, layer: &Layer, values: &[Values], elements: usize) -> Values {
+        let columns = self.columns;
+        let mut own = Values {
+            centres: vec![0.0; elements * columns],
+            errors: vec![0.0; elements * columns],
+            ranges: Vec::new(),
+        };
+        for (row, &bias) in own.centres.chunks_exact_mut(columns).zip(&layer.bias) {
+            row[0] = bias;
+        }
+        let mut scratch = Vec::new();
+        let mut slack = vec![0.0; columns];
+        let mut longest = 0;
+        for term in &layer.terms {
+            let argument = &values[term.argument];
+            longest = longest.max(term.weights.cols());
+            let factor = gamma(term.weights.cols() + layer.terms.len());
+            let entries = argument.centres.iter().zip(&argument.errors);
+            let errors: Vec<f64> = entries.map(|(centre, error)| error + factor * centre.abs() * ROOM).collect();
+            for (centres, errors) in argument.centres.chunks_exact(columns).zip(errors.chunks_exact(columns)) {
+                for (slack, (centre, error)) in slack.iter_mut().zip(centres.iter().zip(errors)) {
+                    *slack += term.weight_error * (centre.abs() + error) * ROOM;
+                }
+            }
+            term.weights.mul_acc(&argument.centres, &mut own.centres, columns, &mut scratch);
+            term.magnitudes.mul_acc(&errors, &mut own.errors, columns, &mut scratch);
+        }
+        let share = 1.0 + gamma(longest + layer.terms.len());
+        for (row, errors) in own.errors.chunks_exact_mut(columns).enumerate() {
+            let rest = gamma(layer.terms.len() + 2) * layer.bias[row].abs() + layer.bias_error[row];
+            for (column, (error, slack)) in errors.iter_mut().zip(&slack).enumerate() {
+                let rest = if column == 0 { rest } else { 0.0 };
+                *error = (*error * share + slack + rest) * ROOM + f64::MIN_POSITIVE;
+            }
+        }
+        own.ranges = (0..elements).map(|element| self.range(&own, element)).collect();
+        own
+    }
+
+    fn curve(&self, curve: &Curve, argument: &Values) -> Option<Values> {
+        let mut own = Values::default();
+        for (element, &range) in argument.ranges.iter().enumerate() {
+            let slope = slopes_of(curve, range)?;
+            let middle = curve.enclose(self.entry(argument, element, 0));
+            let slopes = (1..self.columns).map(|column| slope * self.entry(argument, element, column));
+            self.push(&mut own, std::iter::once(middle).chain(slopes), curve.enclose(range));
+        }
+        Some(own)
+    }
+
+    /// x'y' − xy = x'(y' − y) + y(x' − x), with both factors anywhere in their ranges.
+    fn product(&self, x: &Values, y: &Values) -> Values {
+        let mut own = Values::default();
+        for (element, (&x_range, &y_range)) in x.ranges.iter().zip(&y.ranges).enumerate() {
+            let middle = self.entry(x, element, 0) * self.entry(y, element, 0);
+            let slopes = (1..self.columns)
+                .map(|column| x_range * self.entry(y, element, column) + y_range * self.entry(x, element, column));
+            self.push(&mut own, std::iter::once(middle).chain(slopes), x_range * y_range);
+        }
+        own
+    }
+
+    fn movement(&self, sources: &[(usize, usize)], values: &[Values]) -> Values {
+        let mut own = Values::default();
+        for &(argument, element) in sources {
+            let (from, row) = (&values[argument], element * self.columns..(element + 1) * self.columns);
+            own.centres.extend_from_slice(&from.centres[row.clone()]);
+            own.errors.extend_from_slice(&from.errors[row]);
+            own.ranges.push(from.ranges[element]);
+        }
+        own
+    }
+}
+
+/// The quotients of differences that a curve has over a range; nothing if they are unbounded or not known.
+fn slopes_of(curve: &Curve, range: Interval) -> Option<Interval> {
+    let kinked = |below: f64, above: f64, kink: f64| {
+        if range.hi <= kink {
+            Interval::point(below)
+        } else if range.lo >= kink {
+            Interval::point(above)
+        } else {
+            Interval::new(below.min(above), below.max(above))
+        }
+    };
+    match *curve {
+        Curve::Relu => Some(kinked(0.0, 1.0, 0.0)),
+        Curve::LeakyRelu(alpha) => Some(kinked(alpha, 1.0, 0.0)),
+        Curve::Abs => Some(kinked(-1.0, 1.0, 0.0)),
+        Curve::Clip { lower, upper } if lower <= range.lo && range.hi <= upper => Some(Interval::ONE),
+        Curve::Clip { lower, upper } if range.hi <= lower || range.lo >= upper => Some(Interval::ZERO),
+        Curve::Clip { .. } => Some(Interval::new(0.0, 1.0)),
+        Curve::Tanh => Some(Interval::ONE - range.tanh().powi(2)),
+        Curve::Sigmoid => {
+            let value = range.sigmoid();
+            Some(value * (Interval::ONE - value))
+        }
+        Curve::Softplus => Some(range.sigmoid()),
+        Curve::Sin => Some(range.cos()),
+        Curve::Cos => Some(-range.sin()),
+        Curve::Exp => Some(range.exp()),
+        Curve::Power(2.0) => Some(Interval::point(2.0) * range),
+        Curve::Power(3.0) => Some(Interval::point(3.0) * range.powi(2)),
+        Curve::Floor | Curve::Step { .. } => {
+            let values = curve.enclose(range);
+            (values.lo == values.hi).then_some(Interval::ZERO)
+        }
+        Curve::Elu(_) | Curve::Sqrt | Curve::Log | Curve::Power(_) | Curve::Reciprocal => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use certus_graph::ops::{Add, Cos, Mul, Relu, Sigmoid, Sin, Sub, Tanh};
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// relu(x − y) + sin(x)·y − x·x + tanh(2x)·cos(y) + sigmoid(x).
+    fn sample() -> Graph {
+        let mut graph = Graph::new();
+        let x = graph.input("x", &[1]);
+        let y = graph.input("y", &[1]);
+        let mut apply = |op: certus_graph::Op, arguments: &[certus_graph::NodeId]| graph.apply(op, arguments).unwrap();
+        let difference = apply(Sub.into(), &[x, y]);
+        let bent = apply(Relu.into(), &[difference]);
+        let wave = apply(Sin.into(), &[x]);
+        let product = apply(Mul.into(), &[wave, y]);
+        let square = apply(Mul.into(), &[x, x]);
+        let twice = apply(Add.into(), &[x, x]);
+        let (flat, shift) = (apply(Tanh.into(), &[twice]), apply(Cos.into(), &[y]));
+        let second = apply(Mul.into(), &[flat, shift]);
+        let last = apply(Sigmoid.into(), &[x]);
+        let sum = apply(Add.into(), &[bent, product]);
+        let sum = apply(Sub.into(), &[sum, square]);
+        let sum = apply(Add.into(), &[sum, second]);
+        let all = apply(Add.into(), &[sum, last]);
+        graph.output("f", all);
+        graph
+    }
+
+    fn value(x: f64, y: f64) -> f64 {
+        (x - y).max(0.0) + x.sin() * y - x * x + (2.0 * x).tanh() * y.cos() + 1.0 / (1.0 + (-x).exp())
+    }
+
+    proptest! {
+        #[test]
+        fn differences_between_points_are_slopes_times_distances(
+            corner in prop::array::uniform2(-3.0..3.0f64),
+            width in prop::array::uniform2(prop_oneof![0.0..1e-3f64, 0.0..1.0f64]),
+            a in prop::array::uniform2(0.0..=1.0f64),
+            b in prop::array::uniform2(0.0..=1.0f64),
+        ) {
+            let slopes = Slopes::new(&sample()).unwrap();
+            let region: Vec<Interval> =
+                corner.iter().zip(&width).map(|(&low, &width)| Interval::new(low, low + width)).collect();
+            let middle: Vec<f64> = region.iter().map(|range| range.lo + (range.hi - range.lo) / 2.0).collect();
+            let found = slopes.over(&middle, &region).unwrap();
+            let point = |share: [f64; 2]| [corner[0] + share[0] * width[0], corner[1] + share[1] * width[1]];
+            let (a, b) = (point(a), point(b));
+            let difference = value(b[0], b[1]) - value(a[0], a[1]);
+            let along = |input: usize| found.slopes[0][input] * Interval::point(b[input] - a[input]);
+            let expected = (along(0) + along(1)).widen(1e-12);
+            prop_assert!(expected.contains(difference), "{difference} not in {expected}");
+            prop_assert!(found.range[0].widen(1e-12).contains(value(b[0], b[1])));
+            prop_assert!(found.middle[0].widen(1e-12).contains(value(middle[0], middle[1])));
+        }
+    }
+
+    #[test]
+    fn slopes_near_a_point_are_the_derivative() {
+        let slopes = Slopes::new(&sample()).unwrap();
+        let region = [0.5, -0.2].map(|x: f64| Interval::point(x).widen(1e-9));
+        let found = slopes.over(&[0.5, -0.2], &region).unwrap();
+        let h = 1e-6;
+        let across = (value(0.5 + h, -0.2) - value(0.5 - h, -0.2)) / (2.0 * h);
+        assert!(found.slopes[0][0].widen(1e-6).contains(across));
+        assert!(found.slopes[0][0].width() < 1e-6);
+    }
+}

@@ -8,8 +8,10 @@ use certus_solver::{Budget, UnknownReason};
 
 use crate::bmc::{self, Depth, Search};
 use crate::induction::{self, FIRST_PARTS, MORE, Prover, Round, proved, spent};
-use crate::outcome::{CheckError, Outcome, Scope, Verdict};
-use crate::proof::Proof;
+use crate::outcome::{CheckError, Outcome, Run, Scope, Verdict};
+use crate::proof::{Proof, formula_of};
+use crate::rest::Rest;
+use crate::temporal::Normal;
 
 /// How a property is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,6 +124,9 @@ fn in_turns(
     {
         return noted(proof, watch);
     }
+    if let Some(run) = comes_to_rest(system, property, budget)? {
+        return Ok(Outcome::new(Engine::Auto.name(), Verdict::Violated(run)));
+    }
     loop {
         let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
         let mut short = false;
@@ -160,6 +165,17 @@ fn in_turns(
         outcome.notes.push(NO_PROOF.to_owned());
     }
     Ok(outcome)
+}
+
+/// A run that violates a property by coming to rest; only what no finite run shows is worth a look.
+fn comes_to_rest(system: &System, property: &Property, budget: &Budget<'_>) -> Result<Option<Run>, CheckError> {
+    let formula = formula_of(property)?;
+    if Normal::of(formula, false).can_end() {
+        return Ok(None);
+    }
+    let Some(rest) = Rest::new(system)? else { return Ok(None) };
+    let (lower, upper) = &system.init_box;
+    Ok(rest.violation_from(formula, (lower, upper), &|| spent(budget).is_some())?)
 }
 
 /// What is said where a property holds up to a bound and nothing more is known.

@@ -5,9 +5,9 @@
 //!
 //! 1. the run is enclosed for some steps, each with the middle of its box and the slopes around it;
 //! 2. from there on, increments `x(k+1) − x(k)` stay in a cone around the slowest direction and shrink by a factor, because every matrix that
-//!    slopes allow maps the cone into itself ([`cone`]); so the run stays in a small box for ever;
+//!    slopes allow maps the cone into itself (`cone`); so the run stays in a small box for ever;
 //! 3. an atom is known from then on if it is on all of the box. Where a coordinate is the speed of another one
-//!    (`next x = x + h · next v`, found in the step itself, [`speeds`]), it has the sign of the other's increments, which the cone knows.
+//!    (`next x = x + h · next v`, found in the step itself, `speeds`), it has the sign of the other's increments, which the cone knows.
 //!
 //! So all atoms are the same from some step on, and the property is judged as on a run that stays there. Only loops in which nobody
 //! chooses anything come into question.
@@ -104,6 +104,26 @@ impl<'a> Rest<'a> {
             let atom = |id: AtomId, position: usize| found.atoms[position][id.0];
             if !lasso::holds(formula, positions, positions - 1, &atom)[0] {
                 return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The same from the middle and two corners of a box.
+    pub fn violation_from(
+        &self,
+        formula: &Formula,
+        (lower, upper): (&[f64], &[f64]),
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Run>, GraphError> {
+        let middle: Vec<f64> =
+            lower.iter().zip(upper).map(|(low, high)| (low / 2.0 + high / 2.0).clamp(*low, *high)).collect();
+        for start in [&middle, lower, upper] {
+            if let Some(run) = self.violation(formula, start)? {
+                return Ok(Some(run));
+            }
+            if stop() {
+                break;
             }
         }
         Ok(None)

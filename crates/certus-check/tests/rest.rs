@@ -1,9 +1,11 @@
 //! Runs that come to rest: on which side they do is proved, and only what is so.
 
-use certus_check::Run;
+use certus_check::engine::Engine;
 use certus_check::rest::Rest;
+use certus_check::{Run, Verdict};
 use certus_lang::system::{PropertyKind, System};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_solver::Budget;
 use proptest::prelude::*;
 
 fn load(text: &str) -> System {
@@ -37,6 +39,14 @@ fn a_spring_that_settles_from_above_never_moves_up_again() {
         let last = run.states.last().unwrap();
         assert!(last[0] > -1.0 && last[1] < 0.0, "{last:?}");
     }
+}
+
+#[test]
+fn auto_looks_at_runs_that_come_to_rest() {
+    let system =
+        load(&spring(0.2, 0.5, -1.0, "after").replace("init x in [-5, 5] & v in [-5, 5]", "init x == 1 & v == 0"));
+    let found = Engine::Auto.check(&system, &system.properties[0], 4, &Budget::default(), &mut |_| {}).unwrap();
+    assert!(matches!(found.verdict, Verdict::Violated(run) if run.comes_to_rest));
 }
 
 #[test]

@@ -280,16 +280,7 @@ impl Check<'_> {
         let (Some(rest), Some(_), Some((lower, upper))) = (&self.rest, self.loop_to, self.beginning()) else {
             return Ok(None);
         };
-        let middle = lower.iter().zip(&upper).map(|(low, high)| (low / 2.0 + high / 2.0).clamp(*low, *high)).collect();
-        for start in [middle, lower, upper] {
-            if let Some(run) = rest.violation(self.formula, &start)? {
-                return Ok(Some(run));
-            }
-            if spent(self.budget).is_some() {
-                break;
-            }
-        }
-        Ok(None)
+        Ok(rest.violation_from(self.formula, (&lower, &upper), &|| spent(self.budget).is_some())?)
     }
 
     /// Runs of the system from where the last abstract run began.

@@ -266,7 +266,7 @@ fn acting(
     let quoted = file.replace('\\', "\\\\").replace('"', "\\\"");
     let applied = format!("net(\"{quoted}\", seen)");
     let range = output_range(graph, seen)?;
-    let of = |name: &str| {
+    let of = |name: &str, range: &[(f64, f64)]| {
         let (low, high) = (vector(range.iter().map(|own| own.0)), vector(range.iter().map(|own| own.1)));
         format!("property outputs_in_range = G all({name} in [{low}, {high}]) expect holds\n")
     };
@@ -279,21 +279,27 @@ fn acting(
             "/// What is done: the action with the greatest score.\naction act = argmax(scores) of {{ {} }}\n",
             labels.join(", ")
         );
-        return Ok((format!("{doc}{}\n{}", of("scores"), repeats(&labels)), pushed(&labels)));
+        return Ok((format!("{doc}{}\n{}", of("scores", &range), repeats(&labels)), pushed(&labels)));
     }
     match start.spaces.as_ref().map(|own| &own.action) {
         Some(Acting::Box(ends)) => {
             let (low, high) = (vector(ends.iter().map(|own| own.0)), vector(ends.iter().map(|own| own.1)));
-            let _ = writeln!(text, "/// What the network says.\npolicy output = {applied}\n");
             let _ = writeln!(
                 text,
-                "/// What is done: the same, clipped to what the environment allows.\npolicy act = clamp(output, {low}, {high})\n"
+                "/// What is done: what the network says, clipped to what the environment allows.\n\
+                 policy act = clamp({applied}, {low}, {high})\n"
             );
-            Ok((format!("{doc}{}", of("output")), SCALED.to_owned()))
+            let clipped: Vec<(f64, f64)> = range
+                .iter()
+                .zip(ends)
+                .map(|(own, &(low, high))| (own.0.max(low).min(high), own.1.max(low).min(high)))
+                .collect();
+            let doc = "/// What can be done at all, over the ranges of what the network sees.\n";
+            Ok((format!("{doc}{}", of("act", &clipped)), SCALED.to_owned()))
         }
         _ => {
             let _ = writeln!(text, "/// What is done: {scores} number{}.\npolicy act = {applied}\n", plural(scores));
-            Ok((format!("{doc}{}", of("act")), SCALED.to_owned()))
+            Ok((format!("{doc}{}", of("act", &range)), SCALED.to_owned()))
         }
     }
 }

@@ -63,7 +63,14 @@ fn actions_and_spaces_give_names_and_ranges() {
     }
     let spaces = r#"{"name": "Pendulum-v1", "observation": {"low": [-1, -1, -8], "high": [1, 1, 8]}, "action": {"low": [-2], "high": [2]}}"#;
     let file = folder.file("box.certus");
-    assert_eq!(certus(&["new", "--spaces", &folder.write("box.json", spaces), "-o", &file]).code, 0);
+    let spaces = folder.write("box.json", spaces);
+    assert_eq!(certus(&["new", "--spaces", &spaces, "-o", &file]).code, 0);
+    works(&file);
+    // The same with a network, whose outputs are clipped to what the environment allows.
+    let network = root().join("zoo/gym_pendulum/gym_pendulum.onnx").display().to_string();
+    let file = folder.file("clipped.certus");
+    assert_eq!(certus(&["new", &network, "--spaces", &spaces, "-o", &file]).code, 0);
+    assert!(std::fs::read_to_string(&file).unwrap().contains("policy act = clamp(net("));
     works(&file);
 }
 

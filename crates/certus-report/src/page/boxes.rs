@@ -136,6 +136,9 @@ impl Boxes {
     }
 }
 
+/// So many boxes have outlines.
+const OUTLINED: usize = 1500;
+
 const WIDTH: f64 = 480.0;
 const LEFT: f64 = 66.0;
 const SIDE: f64 = 330.0;
@@ -177,9 +180,11 @@ fn picture_between(boxes: &Boxes, level: &dyn Fn(f64) -> usize, range: (f64, f64
         let _ = write!(paths[level(part.2)], "M{x} {y}h{width}v{height}h-{width}z");
     }
     let mut drawing = Drawing::new(WIDTH, depth + 54.0);
+    // Outlines show the partition, until there is hardly anything but outlines.
+    let class = if boxes.parts.len() <= OUTLINED && !boxes.steps { "cell" } else { "heat" };
     drawing.line_of("<g class=\"parts\">");
     for (level, d) in paths.iter().enumerate().filter(|(_, d)| !d.is_empty()) {
-        drawing.path(d, "heat", &heat(level), "");
+        drawing.path(d, class, &heat(level), "");
     }
     drawing.line_of("</g>");
     if flat {
@@ -363,8 +368,8 @@ mod tests {
         let parts = vec![(vec![0.0, 0.0], vec![1.0, 1.0], 0.0), (vec![1.0, 0.0], vec![2.0, 2.0], 0.5)];
         let own = boxes(parts, false);
         let text = picture(&own, &own.levels()).standalone();
-        assert!(text.contains(r##"<path d="M66 175h165v165h-165z" class="heat" fill="#440154"/>"##), "{text}");
-        assert!(text.contains(r##"<path d="M231 10h165v330h-165z" class="heat" fill="#fde725"/>"##), "{text}");
+        assert!(text.contains(r##"<path d="M66 175h165v165h-165z" class="cell" fill="#440154"/>"##), "{text}");
+        assert!(text.contains(r##"<path d="M231 10h165v330h-165z" class="cell" fill="#fde725"/>"##), "{text}");
     }
 
     #[test]

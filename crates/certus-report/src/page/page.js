@@ -238,7 +238,8 @@
       // What counts is on top: the largest value, or the smallest step.
       const levels = Array.from(paths.keys()).sort((a, b) => (data.steps ? b - a : a - b));
       const group = svg.querySelector(".parts");
-      group.replaceChildren(...levels.map((level) => element("path", { d: paths.get(level).join(""), class: "heat", fill: data.colours[level] })));
+      const outlined = group.querySelector("path")?.getAttribute("class") ?? "heat";
+      group.replaceChildren(...levels.map((level) => element("path", { d: paths.get(level).join(""), class: outlined, fill: data.colours[level] })));
     };
     const rescale = () => {
       const old = geometry(svg);

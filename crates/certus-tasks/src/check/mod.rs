@@ -204,6 +204,13 @@ fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
     so_far.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// A little before a deadline: what millions of units have shown takes its time to put together.
+fn sooner(deadline: Instant) -> Instant {
+    const SHARE: f64 = 0.96;
+    let now = Instant::now();
+    now + deadline.saturating_duration_since(now).mul_f64(SHARE)
+}
+
 /// That a property was not decided, for want of time; what was shown before that counts.
 fn undecided(task: &Check, property: &Property, reason: UnknownReason, begun: Option<&Where>) -> Outcome {
     let depth = begun.and_then(|place| place.depth);
@@ -297,7 +304,8 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
             }
             (None, Method::Grid) => {
                 let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
-                let found = grid::check(&system, asked, &task.grid, &budget, &mut watch);
+                let own = Budget { deadline: budget.deadline.map(sooner), ..budget };
+                let found = grid::check(&system, asked, &task.grid, &own, &mut watch);
                 runs(found.map(|(outcome, own)| {
                     report = Some(own);
                     outcome

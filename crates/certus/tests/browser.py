@@ -109,7 +109,7 @@ def look_at_actions(page, prob_document):
     for action in result["actions"]:
         name = f"{action['action']} = {action['label']}"
         figure = page.locator("figure.boxes").filter(has_text=f"Probability of {name}").first
-        squares = figure.locator("path.heat").evaluate_all("own => own.filter(p => p.closest('.parts')).map(p => p.getAttribute('d'))")
+        squares = figure.locator(".parts path").evaluate_all("own => own.map(p => p.getAttribute('d'))")
         check(sum(own.count("M") for own in squares) == len(result["cells"]), f"{name}: boxes")
         figure.locator("svg").focus()
         page.keyboard.press("ArrowRight")
@@ -195,7 +195,7 @@ def look(browser, page_file, synthetic, check_document, prob_document, screensho
     # Units over time, and along other axes; values by pointer and by keys.
     figure = page.locator("figure.boxes").filter(has_text="first do")
     units = synthetic["results"][1]["grid"]["units"]
-    squares = lambda: sum(own.count("M") for own in figure.locator("path.heat").evaluate_all("own => own.filter(p => p.closest('.parts')).map(p => p.getAttribute('d'))"))
+    squares = lambda: sum(own.count("M") for own in figure.locator(".parts path").evaluate_all("own => own.map(p => p.getAttribute('d'))"))
     check(squares() == len(units), f"{squares()} of {len(units)} units are drawn")
     figure.locator("input.until").fill("2")
     check(squares() == sum(unit["step"] <= 2 for unit in units), "units up to step 2")

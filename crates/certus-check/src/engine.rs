@@ -10,7 +10,7 @@ use crate::bmc::{self, Depth, Search};
 use crate::induction::{self, FIRST_PARTS, MORE, Prover, Round, proved, spent};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Verdict};
 use crate::proof::{Proof, formula_of};
-use crate::rest::Rest;
+use crate::rest::{OVER_THE_REALS, Rest};
 use crate::temporal::Normal;
 
 /// How a property is checked.
@@ -125,7 +125,8 @@ fn in_turns(
         return noted(proof, watch);
     }
     if let Some(run) = comes_to_rest(system, property, budget)? {
-        return Ok(Outcome::new(Engine::Auto.name(), Verdict::Violated(run)));
+        let found = Outcome::new(Engine::Auto.name(), Verdict::Violated(run));
+        return Ok(Outcome { notes: vec![OVER_THE_REALS.to_owned()], ..found });
     }
     loop {
         let own = Budget { boxes: parts.min(budget.boxes), ..*budget };

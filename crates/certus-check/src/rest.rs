@@ -37,6 +37,10 @@ pub struct Rest<'a> {
     truths: Graph,
 }
 
+/// What such a violation rests on.
+pub const OVER_THE_REALS: &str = "shown over the reals: the run comes ever nearer to rest, and from its last step on no atom \
+     changes; the rounding of doubles may hide it";
+
 /// So many steps a run has to come near rest.
 const MOST_STEPS: usize = 400;
 

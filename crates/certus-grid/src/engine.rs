@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
-use certus_check::rest::Rest;
+use certus_check::rest::{OVER_THE_REALS, Rest};
 use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
@@ -385,11 +385,7 @@ impl Check<'_> {
         }
         if let Verdict::Violated(run) = verdict {
             if run.comes_to_rest {
-                notes.push(
-                    "shown over the reals: the run comes ever nearer to rest, and from its last step on no atom changes; \
-                     the rounding of doubles may hide it"
-                        .to_owned(),
-                );
+                notes.push(OVER_THE_REALS.to_owned());
             }
             return notes;
         }

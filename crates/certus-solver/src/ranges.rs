@@ -507,14 +507,14 @@ fn middle(lo: f64, hi: f64) -> (f64, f64) {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use certus_graph::ops::{Add, Cos, Mul, Relu, Sigmoid, Sin, Sub, Tanh};
     use proptest::prelude::*;
 
     use super::*;
 
     /// relu(x − y) + sin(x)·y − x·x + tanh(2x)·cos(y) + sigmoid(x), in which x occurs again and again.
-    fn sample() -> Graph {
+    pub(crate) fn sample() -> Graph {
         let mut graph = Graph::new();
         let x = graph.input("x", &[1]);
         let y = graph.input("y", &[1]);
@@ -536,7 +536,7 @@ mod tests {
         graph
     }
 
-    fn value(x: f64, y: f64) -> f64 {
+    pub(crate) fn value(x: f64, y: f64) -> f64 {
         (x - y).max(0.0) + x.sin() * y - x * x + (2.0 * x).tanh() * y.cos() + 1.0 / (1.0 + (-x).exp())
     }
 

@@ -257,37 +257,10 @@ fn slopes_of(curve: &Curve, range: Interval) -> Option<Interval> {
 
 #[cfg(test)]
 mod tests {
-    use certus_graph::ops::{Add, Cos, Mul, Relu, Sigmoid, Sin, Sub, Tanh};
     use proptest::prelude::*;
 
     use super::*;
-
-    /// relu(x − y) + sin(x)·y − x·x + tanh(2x)·cos(y) + sigmoid(x).
-    fn sample() -> Graph {
-        let mut graph = Graph::new();
-        let x = graph.input("x", &[1]);
-        let y = graph.input("y", &[1]);
-        let mut apply = |op: certus_graph::Op, arguments: &[certus_graph::NodeId]| graph.apply(op, arguments).unwrap();
-        let difference = apply(Sub.into(), &[x, y]);
-        let bent = apply(Relu.into(), &[difference]);
-        let wave = apply(Sin.into(), &[x]);
-        let product = apply(Mul.into(), &[wave, y]);
-        let square = apply(Mul.into(), &[x, x]);
-        let twice = apply(Add.into(), &[x, x]);
-        let (flat, shift) = (apply(Tanh.into(), &[twice]), apply(Cos.into(), &[y]));
-        let second = apply(Mul.into(), &[flat, shift]);
-        let last = apply(Sigmoid.into(), &[x]);
-        let sum = apply(Add.into(), &[bent, product]);
-        let sum = apply(Sub.into(), &[sum, square]);
-        let sum = apply(Add.into(), &[sum, second]);
-        let all = apply(Add.into(), &[sum, last]);
-        graph.output("f", all);
-        graph
-    }
-
-    fn value(x: f64, y: f64) -> f64 {
-        (x - y).max(0.0) + x.sin() * y - x * x + (2.0 * x).tanh() * y.cos() + 1.0 / (1.0 + (-x).exp())
-    }
+    use crate::ranges::tests::{sample, value};
 
     proptest! {
         #[test]

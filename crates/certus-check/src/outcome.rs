@@ -32,7 +32,7 @@ impl Outcome {
 pub enum Verdict {
     /// No run violates the property, as far as the scope reaches.
     Holds(Scope),
-    /// This run violates it; it was replayed.
+    /// This run violates it; it was replayed, or comes to rest by a proof over the reals ([`Run::comes_to_rest`]).
     Violated(Run),
     /// Neither was shown.
     Unknown(Unknown),

@@ -12,8 +12,8 @@ use super::values::{parse_network, parse_region, parse_setting, parse_trace, par
 ///
 /// Bounded model checking: the loop is unrolled for 0, 1, 2, … steps, and a query asks whether some run of that length
 /// violates the property. A violation is a run, replayed by the system itself, with the environment's choices that it
-/// needs; where only an infinite run can violate the property, it is one that returns to an earlier state. `holds up to k
-/// steps` says that no prefix of k steps, and no loop within them, shows a violation; it is a proof over the reals about the model's
+/// needs; where only an infinite run can violate the property, it is one that returns to an earlier state, or one that provably comes
+/// to rest over the reals, with a note that says so. `holds up to k steps` says that no prefix of k steps, and no loop within them, shows a violation; it is a proof over the reals about the model's
 /// runs: from initial states, in the declared ranges, by transitions that `assume` allows.
 ///
 /// A property about a probability gets an interval that contains the worst one over all initial states (`certus prob` has the flags), for the

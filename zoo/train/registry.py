@@ -185,7 +185,7 @@ ENTRIES = [
     # stops the opening of a gap in one step and closes it in some. Observations are metres and metres per second over three, so
     # that a unit of a hundredth is small beside what a neuron tells apart.
     Entry("platoon4_gaps_steady", "platoon4_gaps", "td3", (400, 300), "relu", 1_000, 16,
-          {"noise": 0.02, "final": 1.0, "gamma": 0.97, "batch_size": 128, "learning_rate": 3e-6,
+          {"noise": 0.02, "final": 1.0, "gamma": 0.97, "batch_size": 128, "learning_rate": 3e-7,
            "critic": (128, 128), "expert": platoon_program(4, 6.0, 10.0)},
           {"floor": -5.0, "failure": -60.0, "reward": 0.5, "scale": (3.0,) * 7}, set={"cell": 0.1},
           episode=100, watch_steps=500, candidates=1,

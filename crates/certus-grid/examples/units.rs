@@ -1,6 +1,6 @@
 //! How many units an exploration meets, and where its time goes.
 //!
-//!     cargo run --release -p certus-grid --example units -- FILE PROPERTY WIDTHS [network|extracted] [name=value | name=network.onnx …]
+//!     cargo run --release -p certus-grid --example units -- FILE PROPERTY WIDTHS [network|extracted] [name=value | written.onnx=other.onnx …]
 
 use std::path::Path;
 use std::time::Instant;
@@ -28,7 +28,7 @@ fn main() {
     let mut widths: Vec<f64> = arguments[2].split(',').map(|text| text.parse().unwrap()).collect();
     widths.resize(system.state_len(), widths[widths.len() - 1]);
     let extracted = arguments.get(3).is_some_and(|word| word == "extracted");
-    let begun = Instant::now();
+    let (begun, before) = (Instant::now(), processor_seconds());
     let reading = Reading::new(&system, formula).unwrap();
     let lattice = Lattice::new(&system, &widths).unwrap();
     let moves = Moves::new(&system, &reading.atoms, extracted).unwrap();
@@ -51,6 +51,7 @@ fn main() {
         product.bytes() as f64 / 1e6
     );
     println!("{:.3} s: {:?}", begun.elapsed().as_secs_f64(), product.seconds());
+    println!("{:.2} s of processor time", processor_seconds() - before);
     let mut hulls: Vec<Vec<(f64, f64)>> = vec![Vec::new(); product.layers.len()];
     for unit in 0..product.units.len() as u32 {
         let Some(round) = product.round(unit) else { continue };
@@ -65,4 +66,12 @@ fn main() {
         let ends: Vec<String> = hull.iter().map(|(low, high)| format!("{low:.6}..{high:.6}")).collect();
         println!("step {round}: {} new units in {}", product.layers[round], ends.join(" x "));
     }
+}
+
+/// What all threads have taken so far, of the user's time and of the system's, where the system tells.
+fn processor_seconds() -> f64 {
+    let told = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
+    let after_name = told.rsplit(')').next().unwrap_or_default();
+    // Hundredths of a second; fields 14 and 15 of all, of which two are before the name's end.
+    after_name.split_whitespace().skip(11).take(2).filter_map(|ticks| ticks.parse::<f64>().ok()).sum::<f64>() / 100.0
 }

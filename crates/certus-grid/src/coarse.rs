@@ -7,8 +7,9 @@
 use certus_graph::canonical::canonicalize;
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::System;
-use certus_solver::{Enclosed, Forms, Ranges};
+use certus_solver::{Enclosed, Forms, Ranges, middle};
 
+use crate::expand::{fitting, widest_node};
 use crate::extract::Given;
 use crate::lattice::Lattice;
 use crate::moves::Moves;
@@ -25,6 +26,8 @@ pub struct Coarse {
     pub(crate) scores: f64,
     /// States and environment's choices.
     numbers: usize,
+    /// How many boxes are bounded at once.
+    at_once: usize,
 }
 
 /// Room for the roundings of a few operations on widths and errors.
@@ -58,6 +61,7 @@ impl Coarse {
             outputs: moves.outputs,
             rounding: off.take(moves.outputs).collect(),
             scores: rounding.scores,
+            at_once: fitting(widest_node(&policies), 1 + numbers),
             numbers,
         })
     }
@@ -126,6 +130,48 @@ impl Coarse {
             }
         }
         all
+    }
+
+    /// Adds the actions' ends over some blocks to those of the state and the environment's choices; `told` hears of each block its actions' ranges, and their forms: the
+    /// middle, the error, then how fast the network's answer changes with each number.
+    pub fn bound_blocks(
+        &self,
+        lower: &mut Vec<f64>,
+        upper: &mut Vec<f64>,
+        count: usize,
+        mut told: impl FnMut(usize, Vec<Interval>, Vec<f64>),
+    ) {
+        let all: Vec<usize> = (0..count).collect();
+        let columns = 1 + self.numbers;
+        let mut ends: Vec<Vec<Interval>> = vec![Vec::new(); self.outputs];
+        for blocks in all.chunks(self.at_once) {
+            let (low, high) = (self.boxes(lower, blocks, count, 0.0), self.boxes(upper, blocks, count, 1.0));
+            let found = self.policy.enclose(&low, &high, blocks.len(), Forms::Affine(self.numbers));
+            for (place, &block) in blocks.iter().enumerate() {
+                let (mut actions, mut forms) = (Vec::new(), Vec::new());
+                for (output, ends) in ends.iter_mut().enumerate() {
+                    let from = output * blocks.len() + place;
+                    let range = Interval::new(found.lower[from], found.upper[from]).widen(self.rounding[output]);
+                    ends.push(range);
+                    actions.push(range);
+                    let form = |column: usize| found.forms[(output * columns + column) * blocks.len() + place];
+                    let reach: f64 = (0..columns).map(|column| form(column).abs()).sum();
+                    // What is computed of a unit is off by a share of the sum of magnitudes.
+                    let computed = (columns as f64 + 16.0) * f64::EPSILON * reach;
+                    forms.extend([form(0), (found.errors[from] + self.rounding[output] + computed) * ROOM]);
+                    forms.extend((0..self.numbers).map(|number| {
+                        let at = number * blocks.len() + place;
+                        let half = middle(low[at], high[at]).1;
+                        if half > 0.0 { form(1 + number) / half } else { 0.0 }
+                    }));
+                }
+                told(block, actions, forms);
+            }
+        }
+        for own in ends {
+            lower.extend(own.iter().map(|range| range.lo));
+            upper.extend(own.iter().map(|range| range.hi));
+        }
     }
 
     /// The columns of some units, with ends of labels after them.

@@ -11,18 +11,19 @@ use certus_graph::{Graph, GraphError, Interval};
 use certus_lang::system::System;
 use certus_solver::{Enclosed, Forms, Ranges};
 
+use crate::blocks::{Left, Size, largest_share};
 use crate::coarse::Coarse;
 use crate::extract::Extraction;
 use crate::lattice::Lattice;
 use crate::moves::Moves;
 
 /// A move, prepared for bounds.
-struct Prepared {
-    labels: Vec<usize>,
-    ended: bool,
-    ranges: Ranges,
+pub(crate) struct Prepared {
+    pub(crate) labels: Vec<usize>,
+    pub(crate) ended: bool,
+    pub(crate) ranges: Ranges,
     /// The atoms and the condition alone, operator by operator.
-    truths: Graph,
+    pub(crate) truths: Graph,
     /// The next state alone, operator by operator.
     next: Graph,
 }
@@ -46,18 +47,24 @@ pub struct Expansion {
 pub struct Expander<'a> {
     pub(crate) lattice: &'a Lattice,
     pub(crate) moves: &'a Moves,
-    prepared: Vec<Prepared>,
+    pub(crate) prepared: Vec<Prepared>,
     pub(crate) differences: Option<Ranges>,
-    terminal: Option<Ranges>,
+    pub(crate) terminal: Option<Ranges>,
     /// Ranges of the environment's choices.
     pub(crate) inputs: Vec<(f64, f64)>,
     /// Numbers of the one-hot inputs of the differences of scores.
     pub(crate) one_hots: usize,
-    atoms: usize,
-    has_condition: bool,
+    pub(crate) atoms: usize,
+    pub(crate) has_condition: bool,
     pub(crate) extraction: Option<Extraction>,
-    /// An extracted policy where units are wider than its own.
+    /// Bounds of an extracted policy, if there are any.
     pub(crate) coarse: Option<Coarse>,
+    /// Whether units may be wider than an extracted policy's own.
+    pub(crate) is_coarse: bool,
+    /// The largest share of a unit's width that errors of forms over blocks may be.
+    pub(crate) largest_share: f64,
+    /// Sizes of blocks.
+    pub(crate) sizes: Vec<Size>,
     /// How many numbers affine forms remember: the state and the environment's choices.
     pub(crate) symbols: usize,
     /// How many units are bounded at once.
@@ -73,12 +80,12 @@ const TABLE_VALUES: usize = 1 << 13;
 const LARGEST_BATCH: usize = 512;
 
 /// How many numbers the largest node has.
-fn widest_node(graph: &Graph) -> usize {
+pub(crate) fn widest_node(graph: &Graph) -> usize {
     graph.nodes().iter().map(|node| node.shape.iter().product()).max().unwrap_or(1)
 }
 
 /// How many boxes fit into a table.
-fn fitting(widest: usize, columns: usize) -> usize {
+pub(crate) fn fitting(widest: usize, columns: usize) -> usize {
     (TABLE_VALUES / (widest.max(1) * columns)).clamp(8, LARGEST_BATCH)
 }
 
@@ -108,10 +115,8 @@ impl<'a> Expander<'a> {
             });
         }
         let coarse = match &extraction {
-            Some(own) if lattice.axes.iter().any(|axis| axis.grain > 0) => {
-                Some(Coarse::new(system, moves, own.samples())?)
-            }
-            _ => None,
+            Some(own) => Some(Coarse::new(system, moves, own.samples())?).filter(Coarse::is_known),
+            None => None,
         };
         let differences = match &moves.differences {
             Some(graph) if extraction.is_none() || coarse.is_some() => Some(Ranges::new(graph)?),
@@ -135,6 +140,9 @@ impl<'a> Expander<'a> {
             atoms,
             extraction,
             coarse,
+            is_coarse: lattice.axes.iter().any(|axis| axis.grain > 0),
+            largest_share: largest_share(&moves.policy),
+            sizes: Size::all(lattice),
             symbols: numbers,
         })
     }
@@ -178,9 +186,30 @@ impl<'a> Expander<'a> {
     fn expand_batch(&self, keys: &[u64]) -> Result<Expansion, GraphError> {
         let words = self.lattice.words();
         let count = keys.len() / words;
-        let (lower, upper) = self.boxes(keys);
+        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
+        let mut whole = Expansion {
+            truths: vec![Truths { yes: all, no: all }; count],
+            may_end: vec![false; count],
+            ..Expansion::default()
+        };
+        let mut found = Boxes::default();
+        let left = self.by_blocks(keys, &mut whole.truths, &mut found)?;
+        if !left.units.is_empty() {
+            self.one_by_one(keys, left, &mut whole, &mut found)?;
+        }
+        (whole.counts, whole.box_truths, whole.images) = found.sorted(count, 2 * words);
+        Ok(whole)
+    }
+
+    /// Bounds the units that blocks have left.
+    fn one_by_one(&self, keys: &[u64], left: Left, whole: &mut Expansion, found: &mut Boxes) -> Result<(), GraphError> {
+        let words = self.lattice.words();
+        let Left { units: names, labels: mut possible } = left;
+        let keys: Vec<u64> = names.iter().flat_map(|unit| &keys[unit * words..(unit + 1) * words]).copied().collect();
+        let count = names.len();
+        let (lower, upper) = self.boxes(&keys);
         let ended = self.ended(&lower, &upper, count)?;
-        let mut possible = self.shared(keys, count);
+        self.sure(&keys, &mut possible);
         let largest = self.moves.largest.len();
         let open: Vec<usize> =
             (0..count).filter(|unit| possible.get(unit * largest).is_none_or(|&labels| labels == 0)).collect();
@@ -192,24 +221,22 @@ impl<'a> Expander<'a> {
             }
         };
         let given = self.given(&own_keys)?;
-        let found = match &given {
+        let labels = match &given {
             _ if open.is_empty() => Vec::new(),
             Some(given) => self.labels(&low, &high, given),
             None => self.possible(&low, &high, open.len(), 0.0),
         };
         if largest > 0 {
-            for (unit, labels) in open.iter().zip(found.chunks_exact(largest)) {
+            for (unit, labels) in open.iter().zip(labels.chunks_exact(largest)) {
                 possible[unit * largest..(unit + 1) * largest].copy_from_slice(labels);
             }
         }
         let actions = match (&given, &self.coarse) {
-            (Some(given), Some(coarse)) => Some(coarse.actions(self.lattice, keys, (&lower, &upper), given)),
+            (Some(given), Some(coarse)) if self.is_coarse => {
+                Some(coarse.actions(self.lattice, &keys, (&lower, &upper), given))
+            }
             _ => None,
         };
-        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
-        let mut truths = vec![Truths { yes: all, no: all }; count];
-        let mut may_end = vec![false; count];
-        let mut found = Boxes::default();
         for own in &self.prepared {
             let chosen = |unit: &usize| {
                 if ended[*unit].is_some_and(|ended| ended != own.ended) {
@@ -244,20 +271,20 @@ impl<'a> Expander<'a> {
                 let input = Slices { low: &low, high: &high, count: units.len(), place };
                 let result = Slices { low: &result.lower, high: &result.upper, count: units.len(), place };
                 let settled = self.settle(own, input, result, &mut scratch, &mut found.corners)?;
-                truths[unit].yes &= settled.truths.yes;
-                truths[unit].no &= settled.truths.no;
-                may_end[unit] |= settled.may_end;
+                let unit = names[unit];
+                whole.truths[unit].yes &= settled.truths.yes;
+                whole.truths[unit].no &= settled.truths.no;
+                whole.may_end[unit] |= settled.may_end;
                 if settled.goes_on {
                     found.owners.push((unit as u32, settled.truths));
                 }
             }
         }
-        let (counts, box_truths, images) = found.sorted(count, 2 * words);
-        Ok(Expansion { truths, may_end, counts, box_truths, images })
+        Ok(())
     }
 
     /// Whether runs have ended in some units, as far as that is known.
-    fn ended(&self, lower: &[f64], upper: &[f64], count: usize) -> Result<Vec<Option<bool>>, GraphError> {
+    pub(crate) fn ended(&self, lower: &[f64], upper: &[f64], count: usize) -> Result<Vec<Option<bool>>, GraphError> {
         let (Some(ranges), Some(graph)) = (&self.terminal, &self.moves.terminal) else {
             return Ok(vec![None; count]);
         };
@@ -358,10 +385,10 @@ struct Scratch {
 
 /// Boxes of next states in the order in which moves were made.
 #[derive(Default)]
-struct Boxes {
+pub(crate) struct Boxes {
     /// The unit of each, and what is known of the atoms there.
-    owners: Vec<(u32, Truths)>,
-    corners: Vec<u64>,
+    pub(crate) owners: Vec<(u32, Truths)>,
+    pub(crate) corners: Vec<u64>,
 }
 
 impl Boxes {
@@ -404,22 +431,22 @@ pub(crate) fn columns(table: &[f64], units: &[usize], count: usize) -> Vec<f64> 
 
 /// The column of one box in element-major tables.
 #[derive(Clone, Copy)]
-struct Slices<'t> {
-    low: &'t [f64],
-    high: &'t [f64],
-    count: usize,
-    place: usize,
+pub(crate) struct Slices<'t> {
+    pub(crate) low: &'t [f64],
+    pub(crate) high: &'t [f64],
+    pub(crate) count: usize,
+    pub(crate) place: usize,
 }
 
 impl Slices<'_> {
-    fn range(&self, row: usize) -> Interval {
+    pub(crate) fn range(&self, row: usize) -> Interval {
         let at = row * self.count + self.place;
         Interval::new(self.low[at], self.high[at])
     }
 }
 
 /// Whether a number that is 0 or 1 is known.
-fn truth(range: Interval) -> Option<bool> {
+pub(crate) fn truth(range: Interval) -> Option<bool> {
     if range.lo > 0.0 {
         Some(true)
     } else if range.hi < 1.0 {
@@ -430,7 +457,7 @@ fn truth(range: Interval) -> Option<bool> {
 }
 
 /// All outputs over one box, operator by operator.
-fn enclose_slices(graph: &Graph, input: Slices<'_>) -> Result<Vec<Interval>, GraphError> {
+pub(crate) fn enclose_slices(graph: &Graph, input: Slices<'_>) -> Result<Vec<Interval>, GraphError> {
     let mut row = 0;
     let mut arguments: Vec<Vec<Interval>> = Vec::new();
     for port in graph.inputs() {

@@ -79,6 +79,9 @@ const HANDED_AT_ONCE: usize = 1 << 15;
 /// Bytes that a unit takes at least: a word, its place in the table, and what the automaton is in.
 const LEAST_BYTES: f64 = 24.0;
 
+/// A round is taken in slices of so many batches per thread: threads are begun for each, and results pile up in one.
+const BATCHES_AT_ONCE: usize = 32;
+
 /// Fewer units than this are not worth a thread.
 const WORTH_A_THREAD: usize = 64;
 
@@ -211,12 +214,13 @@ impl<'a> Product<'a> {
                         continue;
                     }
                     // Whatever of the box is known already, the rest must fit.
-                    let fresh = self.units.box_size(self.lattice, unit, place) - self.units.len() as f64;
+                    let meeting = self.units.places(self.lattice, unit, place);
+                    let fresh = meeting.size(self.lattice.axes.len()) - self.units.len() as f64;
                     if fresh * LEAST_BYTES > budget.memory as f64 {
                         return Ok(Explored::Spent(UnknownReason::Memory));
                     }
                     let entered = &mut self.entered;
-                    let fits = self.units.each_in_box(self.lattice, unit, place, &mut |units, successor| {
+                    let fits = self.units.each_meeting(self.lattice, &meeting, &mut |units, successor| {
                         if entered.len() < units.len() * words {
                             entered.resize(units.len() * words, 0);
                         }
@@ -246,7 +250,7 @@ impl<'a> Product<'a> {
         budget: &Budget<'_>,
     ) -> Result<Option<UnknownReason>, GraphError> {
         // A round of very many units is taken in slices, so that results do not pile up.
-        for units in units.chunks(expander.batch * budget.threads.max(1) * 4) {
+        for units in units.chunks(expander.batch * budget.threads.max(1) * BATCHES_AT_ONCE) {
             if let Some(reason) = spent(budget) {
                 return Ok(Some(reason));
             }

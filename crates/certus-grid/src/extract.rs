@@ -105,13 +105,7 @@ impl Extraction {
     /// What the policy does in some units of the widths that were asked for.
     pub fn actions(&self, lattice: &Lattice, units: &[Unit]) -> Result<Vec<Given>, GraphError> {
         let mut workspace = Workspace::default();
-        let mut streams: Vec<Random> = units
-            .iter()
-            .map(|unit| {
-                let names = unit.places.iter().zip(&lattice.axes).map(|(&place, axis)| axis.own_name(place));
-                Random::new(self.options.seed, hashed(self.options.seed, names))
-            })
-            .collect();
+        let mut streams: Vec<Random> = units.iter().map(|unit| self.stream(lattice, unit)).collect();
         let mut tallies: Vec<Vec<Vec<usize>>> =
             units.iter().map(|_| self.labels.iter().map(|&count| vec![0; count]).collect()).collect();
         let mut sums = vec![vec![0.0; self.outputs]; units.len()];
@@ -150,6 +144,38 @@ impl Extraction {
         Ok(given.collect())
     }
 
+    /// The random numbers of a unit.
+    fn stream(&self, lattice: &Lattice, unit: &Unit) -> Random {
+        let names = unit.places.iter().zip(&lattice.axes).map(|(&place, axis)| axis.own_name(place));
+        Random::new(self.options.seed, hashed(self.options.seed, names))
+    }
+
+    /// Draws a state of a unit, and the environment's choices.
+    fn draw(&self, lattice: &Lattice, unit: &Unit, stream: &mut Random, mut told: impl FnMut(usize, f64)) {
+        for (axis, own) in lattice.axes.iter().enumerate() {
+            let first = unit.places[axis];
+            let (low, high) = (own.cut(first), own.cut(first + unit.extent(axis)));
+            told(axis, stream.between(low.max(own.lower), high.min(own.upper)));
+        }
+        for (input, &(low, high)) in self.inputs.iter().enumerate() {
+            told(lattice.axes.len() + input, stream.between(low, high));
+        }
+    }
+
+    /// The mean of the states, and of the environment's choices, in which the network is asked for the numbers of a unit.
+    pub(crate) fn mean_state(&self, lattice: &Lattice, unit: &Unit, mean: &mut Vec<f64>) {
+        let mut stream = self.stream(lattice, unit);
+        mean.clear();
+        mean.resize(lattice.axes.len() + self.inputs.len(), 0.0);
+        for _ in 0..self.options.samples {
+            self.draw(lattice, unit, &mut stream, |number, value| mean[number] += value);
+            for _ in &self.one_hots {
+                stream.bits();
+            }
+        }
+        mean.iter_mut().for_each(|sum| *sum /= self.options.samples as f64);
+    }
+
     fn is_settled(&self, tally: &[usize]) -> bool {
         let order = ranked(tally);
         order.len() < 2 || accident(tally[order[0]], tally[order[1]]) <= self.options.significance
@@ -172,14 +198,7 @@ impl Extraction {
         for (place, &unit) in open.iter().enumerate() {
             let stream = &mut streams[unit];
             for at in place * samples..(place + 1) * samples {
-                for (axis, own) in lattice.axes.iter().enumerate() {
-                    let first = units[unit].places[axis];
-                    let (low, high) = (own.cut(first), own.cut(first + units[unit].extent(axis)));
-                    numbers[axis * count + at] = stream.between(low.max(own.lower), high.min(own.upper));
-                }
-                for (input, &(low, high)) in self.inputs.iter().enumerate() {
-                    numbers[(axes + input) * count + at] = stream.between(low, high);
-                }
+                self.draw(lattice, &units[unit], stream, |number, value| numbers[number * count + at] = value);
                 for (table, &labels) in one_hots.iter_mut().zip(&self.one_hots) {
                     table[(stream.bits() % labels.max(1) as u64) as usize * count + at] = 1.0;
                 }

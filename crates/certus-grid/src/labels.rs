@@ -1,82 +1,18 @@
 //! What the policy can do in units: the labels that it may choose, and the actions of an extracted one.
 
-use std::collections::HashMap;
-
 use certus_graph::GraphError;
 use certus_solver::{Enclosed, Forms};
 
 use crate::expand::{Expander, columns};
 use crate::extract::Given;
-use crate::lattice::{DEPTH, MOST_WORDS, Unit};
-
-/// Blocks of neighbours have so many units in each coordinate, as a power of two.
-const BLOCK: u32 = 3;
-
-/// In more coordinates, few units of a block are met.
-const MOST_BLOCK_AXES: usize = 3;
+use crate::lattice::{MOST_WORDS, Unit};
 
 impl Expander<'_> {
-    /// Labels that are the same in a whole block of neighbouring units, as bits; zero where a block leaves them open. Most units have many
-    /// neighbours with the same label, and one pass over the network then does for all of them.
-    pub(crate) fn shared(&self, keys: &[u64], count: usize) -> Vec<u32> {
-        let axes = self.lattice.axes.len();
-        let largest = self.moves.largest.len();
-        let mut labels = vec![0; largest * count];
-        let off = match (&self.extraction, &self.coarse) {
-            (None, _) => 0.0,
-            // A label that the network chooses all over a block is chosen wherever it is asked there.
-            (Some(_), Some(coarse)) if self.moves.outputs == 0 && coarse.is_known() => coarse.scores,
-            _ => return labels,
-        };
-        if self.differences.is_none() || axes > MOST_BLOCK_AXES {
-            return labels;
-        }
-        let shift = DEPTH + BLOCK;
-        let mut numbers: HashMap<[u64; MOST_BLOCK_AXES], usize> = HashMap::new();
-        let mut blocks: Vec<[u64; MOST_BLOCK_AXES]> = Vec::new();
-        let mut last = None;
-        let mut of = Vec::with_capacity(count);
-        for key in keys.chunks_exact(self.lattice.words()) {
-            let mut block = [0; MOST_BLOCK_AXES];
-            for (axis, own) in block.iter_mut().enumerate().take(axes) {
-                *own = self.lattice.unpack(key, axis).0 >> shift;
-            }
-            let number = match last {
-                Some((known, number)) if known == block => number,
-                _ => *numbers.entry(block).or_insert_with(|| {
-                    blocks.push(block);
-                    blocks.len() - 1
-                }),
-            };
-            last = Some((block, number));
-            of.push(number);
-        }
-        let (mut lower, mut upper) = (Vec::new(), Vec::new());
-        for (axis, own) in self.lattice.axes.iter().enumerate() {
-            lower.extend(blocks.iter().map(|block| own.cut(block[axis] << shift).max(own.lower)));
-            upper.extend(blocks.iter().map(|block| own.cut((block[axis] + 1) << shift).min(own.upper)));
-        }
-        for &(low, high) in &self.inputs {
-            lower.extend(std::iter::repeat_n(low, blocks.len()));
-            upper.extend(std::iter::repeat_n(high, blocks.len()));
-        }
-        let found = self.possible(&lower, &upper, blocks.len(), off);
-        if largest > 0 {
-            for (labels, &block) in labels.chunks_exact_mut(largest).zip(&of) {
-                let found = &found[block * largest..(block + 1) * largest];
-                if found.iter().all(|labels| labels.count_ones() == 1) {
-                    labels.copy_from_slice(found);
-                }
-            }
-        }
-        if self.extraction.is_some() {
-            self.sure(keys, off, &mut labels);
-        }
-        labels
-    }
-
-    /// The same for single units that their blocks left open: bounds cost less than asking an extracted policy.
-    fn sure(&self, keys: &[u64], off: f64, labels: &mut [u32]) {
+    /// Labels of single units that their blocks left open, as bits: bounds cost less than asking an extracted policy.
+    pub(crate) fn sure(&self, keys: &[u64], labels: &mut [u32]) {
+        // Where a policy gives numbers as well, it is asked in any case.
+        let Some(coarse) = self.coarse.as_ref().filter(|_| self.moves.outputs == 0) else { return };
+        let off = coarse.scores;
         let (words, largest) = (self.lattice.words(), self.moves.largest.len());
         // Only within a unit of its own width is a label the same for all.
         let units = labels.chunks_exact(largest.max(1)).zip(keys.chunks_exact(words)).enumerate();
@@ -86,18 +22,10 @@ impl Expander<'_> {
             return;
         }
         let whole = |unit: &usize| {
-            let key = &keys[unit * words..(unit + 1) * words];
-            let mut own = [0; MOST_WORDS];
-            let places: Vec<u64> = self
-                .lattice
-                .axes
-                .iter()
-                .enumerate()
-                .map(|(axis, own)| own.own_place(self.lattice.unpack(key, axis).0))
-                .collect();
-            let levels: Vec<u32> = self.lattice.axes.iter().map(|own| own.grain).collect();
-            self.lattice.pack(&places, &levels, &mut own);
-            own
+            let own = self.own_unit(&keys[unit * words..(unit + 1) * words]);
+            let mut key = [0; MOST_WORDS];
+            self.lattice.pack(&own.places, &own.levels, &mut key);
+            key
         };
         let whole: Vec<u64> = open.iter().flat_map(|unit| whole(unit).into_iter().take(words)).collect();
         let (lower, upper) = self.boxes(&whole);
@@ -109,19 +37,21 @@ impl Expander<'_> {
         }
     }
 
+    /// The unit of an extracted policy that a unit is a part of.
+    pub(crate) fn own_unit(&self, key: &[u64]) -> Unit {
+        let axes = self.lattice.axes.iter().enumerate();
+        Unit {
+            places: axes.map(|(axis, own)| own.own_place(self.lattice.unpack(key, axis).0)).collect(),
+            levels: self.lattice.axes.iter().map(|own| own.grain).collect(),
+        }
+    }
+
     /// What an extracted policy does in some units: as in the unit of its own that each is a part of; nothing where units are wider.
     pub(crate) fn given(&self, keys: &[u64]) -> Result<Option<Vec<Option<Given>>>, GraphError> {
         let Some(extraction) = &self.extraction else { return Ok(None) };
-        let whole = |key: &[u64]| {
-            let axes = self.lattice.axes.iter().enumerate();
-            Unit {
-                places: axes.map(|(axis, own)| own.own_place(self.lattice.unpack(key, axis).0)).collect(),
-                levels: self.lattice.axes.iter().map(|own| own.grain).collect(),
-            }
-        };
         let keys = keys.chunks_exact(self.lattice.words());
         let wide: Vec<bool> = keys.clone().map(|key| self.lattice.is_wide(key)).collect();
-        let units: Vec<Unit> = keys.zip(&wide).filter(|(_, wide)| !**wide).map(|(key, _)| whole(key)).collect();
+        let units: Vec<Unit> = keys.zip(&wide).filter(|(_, wide)| !**wide).map(|(key, _)| self.own_unit(key)).collect();
         let mut found = Vec::with_capacity(units.len());
         for units in units.chunks(self.asked_at_once) {
             found.extend(extraction.actions(self.lattice, units)?);

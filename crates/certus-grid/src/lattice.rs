@@ -44,6 +44,8 @@ pub struct Axis {
     bits: u32,
     /// The finest width.
     fine: f64,
+    /// Finest widths per one, nearly.
+    per_fine: f64,
     /// Fine places from the anchor to the first unit.
     shift: f64,
     /// Units of the width that was asked for, from the anchor to the first one in the range.
@@ -52,12 +54,24 @@ pub struct Axis {
 
 impl Axis {
     fn new(anchor: f64, width: f64, lower: f64, upper: f64, grain: u32) -> Option<Axis> {
-        let mut axis =
-            Axis { anchor, width, grain, lower, upper, count: 0, bits: 0, fine: width / STEPS, shift: 0.0, origin: 0 };
+        let mut axis = Axis {
+            anchor,
+            width,
+            grain,
+            lower,
+            upper,
+            count: 0,
+            bits: 0,
+            fine: 0.0,
+            per_fine: 0.0,
+            shift: 0.0,
+            origin: 0,
+        };
         axis.origin = axis.coarse(lower)?;
         // Powers of two change no cut.
         axis.width *= f64::from(1u32 << grain);
         axis.fine = axis.width / STEPS;
+        axis.per_fine = 1.0 / axis.fine;
         let first = axis.coarse(lower)?;
         let last = axis.coarse(upper)?;
         axis.shift = first as f64 * STEPS;
@@ -104,6 +118,11 @@ impl Axis {
         ((from_anchor - self.origin) as u64) << DEPTH
     }
 
+    /// Bits of a fine place.
+    pub(crate) fn bits(&self) -> u32 {
+        self.bits
+    }
+
     /// How many units that were never halved the range has.
     pub fn units(&self) -> u64 {
         self.count
@@ -111,14 +130,23 @@ impl Axis {
 
     /// The number at which a fine place begins.
     pub fn cut(&self, place: u64) -> f64 {
-        self.cut_at(self.shift + place as f64, self.fine)
+        // Signed numbers become doubles in one instruction.
+        self.cut_at(self.shift + place as i64 as f64, self.fine)
     }
 
     /// The fine place in which a number of the range lies.
     pub fn place(&self, x: f64) -> u64 {
         let last = (self.count << DEPTH) - 1;
-        let guess = ((x - self.anchor) / self.fine).floor() - self.shift;
-        let mut place = if guess.is_nan() || guess < 0.0 { 0 } else { (guess as u64).min(last) };
+        // Only a guess, and the conversion cuts off; no number is place 0.
+        let guess = ((x - self.anchor) * self.per_fine - self.shift) as i64;
+        let place = (guess.max(0) as u64).min(last);
+        if self.cut(place) <= x && x < self.cut(place + 1) { place } else { self.place_near(place, x) }
+    }
+
+    /// The same where a place is near.
+    #[cold]
+    fn place_near(&self, mut place: u64, x: f64) -> u64 {
+        let last = (self.count << DEPTH) - 1;
         while place > 0 && self.cut(place) > x {
             place -= 1;
         }

@@ -10,6 +10,7 @@
 
 #![forbid(unsafe_code)]
 
+mod blocks;
 pub mod coarse;
 pub mod concrete;
 pub mod cycles;
@@ -24,6 +25,7 @@ pub mod reading;
 mod report;
 pub mod returns;
 pub mod rounding;
+mod shelves;
 pub mod units;
 
 pub use engine::{NAME, Options, Policy, Standing, check, suggested_widths};

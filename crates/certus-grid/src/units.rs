@@ -1,10 +1,11 @@
 //! The units that were met: packed, numbered in the order in which they were met, with what is known of each.
 //!
-//! A unit takes its packed words, four to eight bytes of a hash table, a class, and the corners of the boxes that its successors meet.
+//! A unit takes its packed words, four to eight bytes of a table, a class, and the corners of the boxes that its successors meet.
 //! Which units a box meets is worked out where it is asked for, so a thousand successors cost no more than one.
 
 use crate::expand::Expansion;
 use crate::lattice::{DEPTH, Lattice, MOST_AXES, MOST_WORDS};
+use crate::shelves::Shelves;
 
 /// Where nothing is known yet.
 pub const UNKNOWN: u16 = u16::MAX;
@@ -16,8 +17,12 @@ const MAY_END: u8 = 0x80;
 pub struct Units {
     words: usize,
     keys: Vec<u64>,
-    /// Numbers of units plus one, by their keys' hashes; zero where there is none.
+    /// Numbers of units that were never halved.
+    shelves: Shelves,
+    /// Numbers of the other units plus one, by their keys' hashes; zero where there is none.
     table: Vec<u32>,
+    /// How many those are.
+    hashed: usize,
     /// What the automaton can read there.
     classes: Vec<u16>,
     /// Where the boxes of its successors begin, counted in boxes.
@@ -33,7 +38,8 @@ pub struct Units {
     halvings: usize,
 }
 
-fn hash(key: &[u64]) -> u64 {
+/// Mixes a packed unit.
+pub(crate) fn hash(key: &[u64]) -> u64 {
     key.iter().fold(0, |hash: u64, &word| {
         let mixed = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         mixed ^ (mixed >> 32)
@@ -61,7 +67,9 @@ impl Units {
         Units {
             words: lattice.words(),
             keys: Vec::new(),
+            shelves: Shelves::new(lattice),
             table: vec![0; 1 << 10],
+            hashed: 0,
             classes: Vec::new(),
             begins: Vec::new(),
             counts: Vec::new(),
@@ -91,6 +99,7 @@ impl Units {
     pub fn bytes(&self) -> usize {
         8 * self.keys.capacity()
             + 4 * self.table.capacity()
+            + self.shelves.bytes()
             + 2 * self.classes.capacity()
             + 4 * self.begins.capacity()
             + self.counts.capacity()
@@ -104,8 +113,8 @@ impl Units {
         &self.keys[unit as usize * self.words..][..self.words]
     }
 
-    /// The number of a unit, new or not; nothing if there are no numbers left.
-    pub fn number(&mut self, key: &[u64]) -> Option<u32> {
+    /// The number of a part of a unit, new or not; nothing if there are no numbers left.
+    fn number(&mut self, key: &[u64]) -> Option<u32> {
         let mask = self.table.len() - 1;
         let mut at = slot(key) & mask;
         loop {
@@ -117,6 +126,32 @@ impl Units {
                 _ => at = (at + STRIDE) & mask,
             }
         }
+        let number = self.add(key)?;
+        self.table[at] = number + 1;
+        self.hashed += 1;
+        if self.hashed * 4 > self.table.len() * 3 {
+            self.grow();
+        }
+        Some(number)
+    }
+
+    /// The number of a unit that was never halved, new or not, by its whole place in each coordinate.
+    fn number_of_whole(&mut self, lattice: &Lattice, at: &[u64; MOST_AXES]) -> Option<u32> {
+        let found = *self.shelves.number(lattice, at);
+        if found != 0 {
+            return Some(found - 1);
+        }
+        let mut key = [0u64; MOST_WORDS];
+        for (axis, at) in at.iter().enumerate().take(lattice.axes.len()) {
+            lattice.pack_place(axis, at << DEPTH, &mut key);
+        }
+        let number = self.add(&key[..self.words])?;
+        *self.shelves.number(lattice, at) = number + 1;
+        Some(number)
+    }
+
+    /// Numbers a new unit; nothing if there are no numbers left.
+    fn add(&mut self, key: &[u64]) -> Option<u32> {
         let number = u32::try_from(self.len()).ok().filter(|&number| number < u32::MAX - 1)?;
         self.keys.extend_from_slice(key);
         self.classes.push(UNKNOWN);
@@ -125,23 +160,18 @@ impl Units {
         if !self.halved.is_empty() {
             self.halved.push(0);
         }
-        self.table[at] = number + 1;
-        if self.len() * 4 > self.table.len() * 3 {
-            self.grow();
-        }
         Some(number)
     }
 
     fn grow(&mut self) {
         let size = self.table.len() * 2;
-        self.table = Vec::new();
         let mut table = vec![0u32; size];
-        for (number, key) in self.keys.chunks_exact(self.words).enumerate() {
-            let mut at = slot(key) & (size - 1);
+        for &number in self.table.iter().filter(|&&number| number != 0) {
+            let mut at = slot(self.key(number - 1)) & (size - 1);
             while table[at] != 0 {
                 at = (at + STRIDE) & (size - 1);
             }
-            table[at] = number as u32 + 1;
+            table[at] = number;
         }
         self.table = table;
     }
@@ -208,11 +238,15 @@ impl Units {
         self.box_classes[self.begins[unit as usize] as usize + place]
     }
 
-    /// How many units, if none was halved, meet a box of a unit's next states.
-    pub fn box_size(&self, lattice: &Lattice, unit: u32, place: usize) -> f64 {
+    /// A box of a unit's next states.
+    pub fn places(&self, lattice: &Lattice, unit: u32, place: usize) -> Places {
+        let mut meeting = Places::default();
         let (low, high) = self.corners(unit, place);
-        let along = |axis| (lattice.unpack(high, axis).0 >> DEPTH) - (lattice.unpack(low, axis).0 >> DEPTH) + 1;
-        (0..lattice.axes.len()).map(|axis| along(axis) as f64).product()
+        for axis in 0..lattice.axes.len() {
+            meeting.low[axis] = lattice.unpack(low, axis).0;
+            meeting.high[axis] = lattice.unpack(high, axis).0;
+        }
+        meeting
     }
 
     /// Calls the function with every unit that meets a box of a unit's next states, new ones included. False if there are no numbers left.
@@ -223,12 +257,7 @@ impl Units {
         place: usize,
         visit: &mut dyn FnMut(&mut Units, u32),
     ) -> bool {
-        let mut meeting = Places::default();
-        let (low, high) = self.corners(unit, place);
-        for axis in 0..lattice.axes.len() {
-            meeting.low[axis] = lattice.unpack(low, axis).0;
-            meeting.high[axis] = lattice.unpack(high, axis).0;
-        }
+        let meeting = self.places(lattice, unit, place);
         self.each_meeting(lattice, &meeting, visit)
     }
 
@@ -245,19 +274,12 @@ impl Units {
         visit: &mut dyn FnMut(&mut Units, u32),
     ) -> bool {
         let axes = lattice.axes.len();
-        let levels = [0u32; MOST_AXES];
         let mut at = [0u64; MOST_AXES];
-        let mut places = [0u64; MOST_AXES];
-        let mut key = [0u64; MOST_WORDS];
         for (at, low) in at.iter_mut().zip(&meeting.low).take(axes) {
             *at = low >> DEPTH;
         }
         loop {
-            for (place, at) in places.iter_mut().zip(&at).take(axes) {
-                *place = at << DEPTH;
-            }
-            lattice.pack(&places[..axes], &levels[..axes], &mut key);
-            let Some(number) = self.number(&key[..self.words]) else { return false };
+            let Some(number) = self.number_of_whole(lattice, &at) else { return false };
             if self.halvings > 0 && self.halved(number) != 0 {
                 if !self.each_part(lattice, number, meeting, visit) {
                     return false;
@@ -336,4 +358,12 @@ pub struct Places {
     pub low: [u64; MOST_AXES],
     /// Last places.
     pub high: [u64; MOST_AXES],
+}
+
+impl Places {
+    /// How many units, if none was halved, meet the box.
+    pub fn size(&self, axes: usize) -> f64 {
+        let along = |(low, high): (&u64, &u64)| ((high >> DEPTH) - (low >> DEPTH) + 1) as i64 as f64;
+        self.low.iter().zip(&self.high).take(axes).map(along).product()
+    }
 }

@@ -494,8 +494,8 @@ fn tangent(curve: &Curve, range: Interval) -> Option<(f64, Interval)> {
     Some((slope, rest.widen(remainder)))
 }
 
-/// A number near the middle of a range, and how far from it the range reaches.
-fn middle(lo: f64, hi: f64) -> (f64, f64) {
+/// A range's middle and half its width: what forms make of an input is `middle + half · symbol`, with a symbol in [−1, 1].
+pub fn middle(lo: f64, hi: f64) -> (f64, f64) {
     if lo == hi {
         return (lo, 0.0);
     }

@@ -1,0 +1,491 @@
+//! Neighbouring units, bounded together.
+//!
+//! A block is a cube of units. The step over a whole block is one affine form of the state, of the environment's choices and of an extracted
+//! policy's actions, with an error. Where that error is small beside a unit, every unit of the block has its own box of next states from the form, for a
+//! few multiplications instead of a pass over the network and the plant. Blocks in which a label, an atom or the end of a run is open, or whose
+//! errors are too large, leave their units to be bounded one by one. Blocks lie where they lie, whatever units are asked for, so no
+//! result depends on a unit's neighbours in a batch.
+
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use certus_automata::system::Truths;
+use certus_graph::{Graph, GraphError, Interval};
+use certus_solver::{Enclosed, Forms, middle};
+
+use crate::expand::{Boxes, Expander, Prepared, Slices, enclose_slices, truth};
+use crate::lattice::{DEPTH, Lattice, MOST_WORDS};
+use crate::units::hash;
+
+/// Sizes of blocks that are tried one after the other: units in each coordinate as powers of two, for so many coordinates.
+fn block_sizes(axes: usize) -> &'static [u32] {
+    match axes {
+        0..=2 => &[4, 2],
+        3..=4 => &[2, 1],
+        _ => &[1],
+    }
+}
+
+/// The largest share of a unit's width that the error of a form may be. What it adds to units' successors costs less than bounding
+/// units one by one, and the less the larger a policy is.
+pub(crate) fn largest_share(policy: &Graph) -> f64 {
+    if policy.parameters() > LARGE_POLICY { 1.0 / 16.0 } else { 1.0 / 64.0 }
+}
+
+/// Policies with more numbers than this are large.
+const LARGE_POLICY: usize = 1 << 14;
+
+/// Room for the roundings of a few operations on sums of magnitudes.
+const ROOM: f64 = 1.0 + 1e-9;
+
+/// Some units by their blocks.
+pub(crate) struct Grouped {
+    /// Packed first units of blocks, in the order in which they were met.
+    blocks: Vec<u64>,
+    /// The block of each of the units.
+    of: Vec<u32>,
+}
+
+/// What was settled by blocks, and what was not.
+pub(crate) struct Left {
+    /// Units that are still to be bounded.
+    pub units: Vec<usize>,
+    /// Their labels where blocks settled those, as bits; zero where not.
+    pub labels: Vec<u32>,
+}
+
+/// What a move does in the states of a block.
+struct Form {
+    truths: Truths,
+    /// The largest error in units of the widths, as a share.
+    share: f64,
+    /// For each coordinate of the next state: what it is at the middle of the block, its error, its range over the block, and its slopes.
+    numbers: Vec<f64>,
+}
+
+/// Numbers of a form before the slopes.
+const BEFORE_SLOPES: usize = 4;
+
+/// Blocks of one size.
+pub(crate) struct Size {
+    /// Units in each coordinate, as a power of two.
+    shift: u32,
+    /// Bits of packed units that units of a block have in common.
+    masks: [u64; MOST_WORDS],
+    /// What was bounded, by packed first units: runs come back to it.
+    known: Mutex<HashMap<[u64; MOST_WORDS], Arc<Bounded>>>,
+}
+
+/// More than this are forgotten.
+const MOST_KNOWN: usize = 1 << 14;
+
+/// A block, bounded.
+#[derive(Default)]
+pub(crate) struct Bounded {
+    /// Labels that are the same all over the block, as bits; zero where they are not.
+    labels: Vec<u32>,
+    /// Middles of the state, the environment's choices, and the actions.
+    middles: Vec<f64>,
+    /// One form for each move that can be made.
+    forms: Vec<Form>,
+    /// Ranges of the actions of an extracted policy.
+    actions: Vec<Interval>,
+    /// The same as forms of the state and the environment's choices: the middle, the error, the slopes.
+    policy: Vec<f64>,
+    /// Whether those do instead of asking the network.
+    policy_is_sure: bool,
+}
+
+/// Whether words begin with a block; comparing slices calls a function, and most blocks are one word.
+fn same(words: &[u64], block: &[u64]) -> bool {
+    words.iter().zip(block).all(|(own, other)| own == other)
+}
+
+impl Size {
+    /// All sizes for a grid, the largest first.
+    pub fn all(lattice: &Lattice) -> Vec<Size> {
+        let of = |&shift: &u32| {
+            let mut masks = [0; MOST_WORDS];
+            for (axis, own) in lattice.axes.iter().enumerate() {
+                let ones = u64::MAX >> (64 - own.bits()) >> (DEPTH + shift);
+                lattice.pack_place(axis, ones << (DEPTH + shift), &mut masks);
+            }
+            Size { shift, masks, known: Mutex::default() }
+        };
+        block_sizes(lattice.axes.len()).iter().map(of).collect()
+    }
+}
+
+impl Expander<'_> {
+    /// Groups some of the packed units by their blocks.
+    fn grouped(&self, size: &Size, keys: &[u64], units: &[usize]) -> Grouped {
+        let (words, count, masks) = (self.lattice.words(), units.len(), &size.masks);
+        let mut grouped = Grouped { blocks: Vec::new(), of: Vec::with_capacity(count) };
+        // A table of its own: blocks plus one by their hashes.
+        let size = (4 * count).next_power_of_two();
+        let mut table = vec![0u32; size];
+        let mut block = [0; MOST_WORDS];
+        for &unit in units {
+            let key = &keys[unit * words..(unit + 1) * words];
+            for (own, (word, mask)) in block.iter_mut().zip(key.iter().zip(masks)) {
+                *own = word & mask;
+            }
+            let block = &block[..words];
+            if let Some(&last) = grouped.of.last()
+                && same(&grouped.blocks[last as usize * words..], block)
+            {
+                grouped.of.push(last);
+                continue;
+            }
+            let mut at = hash(block) as usize & (size - 1);
+            let number = loop {
+                match table[at] {
+                    0 => {
+                        grouped.blocks.extend_from_slice(block);
+                        table[at] = (grouped.blocks.len() / words) as u32;
+                        break table[at] - 1;
+                    }
+                    found if same(&grouped.blocks[(found as usize - 1) * words..], block) => break found - 1,
+                    _ => at = (at + 1) & (size - 1),
+                }
+            };
+            grouped.of.push(number);
+        }
+        grouped
+    }
+
+    /// Settles units by their blocks, as far as that goes: what is known of their atoms, and their boxes of next states.
+    pub(crate) fn by_blocks(&self, keys: &[u64], truths: &mut [Truths], found: &mut Boxes) -> Result<Left, GraphError> {
+        let (count, largest) = (keys.len() / self.lattice.words(), self.moves.largest.len());
+        let mut left = Left { units: (0..count).collect(), labels: vec![0; count * largest] };
+        for size in &self.sizes {
+            if !left.units.is_empty() {
+                left = self.by_blocks_of(size, keys, left, (truths, found))?;
+            }
+        }
+        Ok(left)
+    }
+
+    /// The same by blocks of one size.
+    fn by_blocks_of(
+        &self,
+        size: &Size,
+        keys: &[u64],
+        units: Left,
+        (truths, found): (&mut [Truths], &mut Boxes),
+    ) -> Result<Left, GraphError> {
+        let (words, largest) = (self.lattice.words(), self.moves.largest.len());
+        let grouped = self.grouped(size, keys, &units.units);
+        let bounded = self.known_blocks(size, &grouped.blocks)?;
+        let gives_numbers = self.extraction.is_some() && self.moves.outputs > 0;
+        let mut left = Left { units: Vec::new(), labels: Vec::new() };
+        let mut asked = Vec::new();
+        let mut differences = Vec::new();
+        for (place, (&unit, &block)) in units.units.iter().zip(&grouped.of).enumerate() {
+            let (key, own) = (&keys[unit * words..(unit + 1) * words], &bounded[block as usize]);
+            let deepest = (0..self.lattice.axes.len()).map(|axis| self.lattice.unpack(key, axis).1).max();
+            let room = self.largest_share / f64::from(1u32 << deepest.unwrap_or(0));
+            let wide = !own.actions.is_empty() && self.is_coarse && self.lattice.is_wide(key);
+            if own.forms.is_empty() || wide || own.forms.iter().any(|form| form.share > room) {
+                left.units.push(unit);
+                // Whoever is asked for numbers is asked for labels, too.
+                let earlier = &units.labels[place * largest..(place + 1) * largest];
+                let labels = own.labels.iter().zip(earlier);
+                left.labels.extend(labels.map(|(own, earlier)| if gives_numbers { 0 } else { own | earlier }));
+            } else if !own.actions.is_empty() {
+                asked.push((unit, block));
+            } else {
+                self.differences_of(key, own, &mut differences);
+                self.place_unit(unit, own, &differences, truths, found);
+            }
+        }
+        self.with_actions(keys, &bounded, &asked, (truths, found))?;
+        Ok(left)
+    }
+
+    /// Blocks, bounded now or earlier.
+    fn known_blocks(&self, size: &Size, blocks: &[u64]) -> Result<Vec<Arc<Bounded>>, GraphError> {
+        let words = self.lattice.words();
+        let named = |block: &[u64]| {
+            let mut name = [0; MOST_WORDS];
+            name[..words].copy_from_slice(block);
+            name
+        };
+        let mut missing = Vec::new();
+        let mut all: Vec<Option<Arc<Bounded>>> = {
+            let known = size.known.lock().unwrap_or_else(PoisonError::into_inner);
+            let found = blocks.chunks_exact(words).map(|block| {
+                let found = known.get(&named(block)).cloned();
+                if found.is_none() {
+                    missing.extend_from_slice(block);
+                }
+                found
+            });
+            found.collect()
+        };
+        let bounded = self.bounded(size, &missing)?;
+        let mut known = size.known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() > MOST_KNOWN {
+            known.clear();
+        }
+        let mut fresh = missing.chunks_exact(words).zip(bounded);
+        for own in all.iter_mut().filter(|own| own.is_none()) {
+            if let Some((block, bounded)) = fresh.next() {
+                let bounded = Arc::new(bounded);
+                known.insert(named(block), Arc::clone(&bounded));
+                *own = Some(bounded);
+            }
+        }
+        Ok(all.into_iter().flatten().collect())
+    }
+
+    /// Units whose actions are an extracted policy's.
+    fn with_actions(
+        &self,
+        keys: &[u64],
+        bounded: &[Arc<Bounded>],
+        units: &[(usize, u32)],
+        (truths, found): (&mut [Truths], &mut Boxes),
+    ) -> Result<(), GraphError> {
+        let Some(extraction) = self.extraction.as_ref().filter(|_| !units.is_empty()) else { return Ok(()) };
+        let words = self.lattice.words();
+        let key_of = |unit: usize| &keys[unit * words..(unit + 1) * words];
+        let ask = units.iter().filter(|&&(_, block)| !bounded[block as usize].policy_is_sure);
+        let asked: Vec<u64> = ask.flat_map(|&(unit, _)| key_of(unit).iter().copied()).collect();
+        let mut given = self.given(&asked)?.unwrap_or_default().into_iter();
+        let mut differences = Vec::new();
+        let mut means = Vec::new();
+        for &(unit, block) in units {
+            let own = &bounded[block as usize];
+            self.differences_of(key_of(unit), own, &mut differences);
+            let numbers = self.symbols;
+            if own.policy_is_sure {
+                extraction.mean_state(self.lattice, &self.own_unit(key_of(unit)), &mut means);
+                means.iter_mut().zip(&own.middles).for_each(|(mean, middle)| *mean -= middle);
+                for ((form, range), middle) in
+                    own.policy.chunks_exact(2 + numbers).zip(&own.actions).zip(&own.middles[numbers..])
+                {
+                    let slopes = form[2..].iter().zip(&means);
+                    let value = form[0] + slopes.map(|(slope, mean)| slope * mean).sum::<f64>();
+                    let (low, high) = ((value - form[1]).max(range.lo), (value + form[1]).min(range.hi));
+                    differences.push((low - middle, high - middle));
+                }
+            } else {
+                let outputs = given.next().flatten().map(|own| own.outputs).unwrap_or_default();
+                let away = outputs.iter().zip(&own.middles[numbers..]).map(|(action, middle)| action - middle);
+                differences.extend(away.map(|away| (away, away)));
+            }
+            self.place_unit(unit, own, &differences, truths, found);
+        }
+        Ok(())
+    }
+
+    /// How far the ends of a unit, and of the environment's choices, are from the middles of its block.
+    fn differences_of(&self, key: &[u64], own: &Bounded, differences: &mut Vec<(f64, f64)>) {
+        differences.clear();
+        for axis in 0..self.lattice.axes.len() {
+            let (low, high) = self.lattice.ends(key, axis);
+            differences.push((low - own.middles[axis], high - own.middles[axis]));
+        }
+        let middles = &own.middles[self.lattice.axes.len()..];
+        differences.extend(self.inputs.iter().zip(middles).map(|(&(low, high), middle)| (low - middle, high - middle)));
+    }
+
+    /// The boxes of a unit's next states, from the forms of its block.
+    fn place_unit(
+        &self,
+        unit: usize,
+        own: &Bounded,
+        differences: &[(f64, f64)],
+        truths: &mut [Truths],
+        found: &mut Boxes,
+    ) {
+        let words = self.lattice.words();
+        for form in &own.forms {
+            let first = found.corners.len();
+            found.corners.resize(first + 2 * words, 0);
+            let (low, high) = found.corners[first..].split_at_mut(words);
+            let each = form.numbers.chunks_exact(BEFORE_SLOPES + differences.len());
+            for (axis, (numbers, along)) in each.zip(&self.lattice.axes).enumerate() {
+                let &[centre, error, least, most, ref slopes @ ..] = numbers else { continue };
+                let (mut below, mut above) = (centre - error, centre + error);
+                for (slope, &(from, to)) in slopes.iter().zip(differences) {
+                    let (one, other) = (slope * from, slope * to);
+                    below += one.min(other);
+                    above += one.max(other);
+                }
+                self.lattice.pack_place(axis, along.place(below.max(least)), low);
+                self.lattice.pack_place(axis, along.place(above.min(most)), high);
+            }
+            truths[unit].yes &= form.truths.yes;
+            truths[unit].no &= form.truths.no;
+            found.owners.push((unit as u32, form.truths));
+        }
+    }
+
+    /// Ends of blocks, with those of the environment's choices, element-major.
+    fn block_ends(&self, size: &Size, blocks: &[u64]) -> (Vec<f64>, Vec<f64>) {
+        let words = self.lattice.words();
+        let extent = 1 << (DEPTH + size.shift);
+        let (mut lower, mut upper) = (Vec::new(), Vec::new());
+        for (axis, own) in self.lattice.axes.iter().enumerate() {
+            for block in blocks.chunks_exact(words) {
+                let first = self.lattice.unpack(block, axis).0;
+                lower.push(own.cut(first).max(own.lower));
+                upper.push(own.cut(first + extent).min(own.upper));
+            }
+        }
+        for &(low, high) in &self.inputs {
+            lower.extend(std::iter::repeat_n(low, blocks.len() / words));
+            upper.extend(std::iter::repeat_n(high, blocks.len() / words));
+        }
+        (lower, upper)
+    }
+
+    /// For each block its labels as bits, if there is one for all of it; otherwise zero.
+    fn block_labels(&self, lower: &[f64], upper: &[f64], count: usize) -> Vec<u32> {
+        let largest = self.moves.largest.len();
+        let mut labels = vec![0; largest * count];
+        let off = match (&self.extraction, &self.coarse) {
+            (None, _) => 0.0,
+            // A label that the network chooses all over a block is chosen wherever it is asked there.
+            (Some(_), Some(coarse)) => coarse.scores,
+            _ => return labels,
+        };
+        if largest == 0 || self.differences.is_none() {
+            return labels;
+        }
+        let found = self.possible(lower, upper, count, off);
+        for (labels, found) in labels.chunks_exact_mut(largest).zip(found.chunks_exact(largest)) {
+            if found.iter().all(|labels| labels.count_ones() == 1) {
+                labels.copy_from_slice(found);
+            }
+        }
+        labels
+    }
+
+    /// Bounds blocks; those that are of no use have no forms.
+    fn bounded(&self, size: &Size, blocks: &[u64]) -> Result<Vec<Bounded>, GraphError> {
+        let largest = self.moves.largest.len();
+        let count = blocks.len() / self.lattice.words();
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        let (mut lower, mut upper) = self.block_ends(size, blocks);
+        let labels = self.block_labels(&lower, &upper, count);
+        let of_block = |block: usize| labels[block * largest..(block + 1) * largest].to_vec();
+        let mut bounded: Vec<Bounded> =
+            (0..count).map(|block| Bounded { labels: of_block(block), ..Bounded::default() }).collect();
+        let outputs = if self.extraction.is_some() { self.moves.outputs } else { 0 };
+        if outputs > 0 && self.coarse.is_none() {
+            return Ok(bounded);
+        }
+        let ended = self.ended(&lower, &upper, count)?;
+        let mut failed: Vec<bool> = (0..count)
+            .map(|block| {
+                let unlabelled = labels[block * largest..(block + 1) * largest].contains(&0);
+                (self.terminal.is_some() && ended[block].is_none()) || (unlabelled && ended[block] != Some(true))
+            })
+            .collect();
+        if let Some(coarse) = self.coarse.as_ref().filter(|_| outputs > 0) {
+            coarse.bound_blocks(&mut lower, &mut upper, count, |block, actions, policy| {
+                bounded[block].actions = actions;
+                bounded[block].policy = policy;
+            });
+        }
+        let symbols = self.symbols + outputs;
+        for (block, own) in bounded.iter_mut().enumerate() {
+            let ends = (0..symbols).map(|symbol| (lower[symbol * count + block], upper[symbol * count + block]));
+            own.middles = ends.map(|(low, high)| middle(low, high).0).collect();
+        }
+        for own in &self.prepared {
+            let chosen = |block: &usize| {
+                let labels = &labels[*block * largest..(*block + 1) * largest];
+                let mut labels = self.moves.largest.iter().zip(labels);
+                !failed[*block]
+                    && ended[*block].is_none_or(|ended| ended == own.ended)
+                    && (own.ended || labels.all(|(&(choice, _), labels)| labels >> own.labels[choice] & 1 == 1))
+            };
+            let blocks: Vec<usize> = (0..count).filter(chosen).collect();
+            for blocks in blocks.chunks(self.batch) {
+                let pick = |table: &[f64]| crate::expand::columns(table, blocks, count);
+                let (low, high) = (pick(&lower), pick(&upper));
+                let result = own.ranges.enclose(&low, &high, blocks.len(), Forms::Affine(symbols));
+                for (place, &block) in blocks.iter().enumerate() {
+                    let input = Slices { low: &low, high: &high, count: blocks.len(), place };
+                    match self.form(own, input, &result, symbols)? {
+                        Some(form) => bounded[block].forms.push(form),
+                        None => failed[block] = true,
+                    }
+                }
+            }
+        }
+        for (own, _) in bounded.iter_mut().zip(&failed).filter(|(_, failed)| **failed) {
+            own.forms.clear();
+        }
+        for own in bounded.iter_mut().filter(|own| !own.actions.is_empty()) {
+            own.policy_is_sure = self.policy_is_sure(own);
+        }
+        Ok(bounded)
+    }
+
+    /// The form of a move over a block, if it is of use.
+    fn form(
+        &self,
+        own: &Prepared,
+        input: Slices<'_>,
+        result: &Enclosed,
+        symbols: usize,
+    ) -> Result<Option<Form>, GraphError> {
+        let (count, place) = (input.count, input.place);
+        let axes = self.lattice.axes.len();
+        let ends = Slices { low: &result.lower, high: &result.upper, count, place };
+        let mut form = Form { truths: Truths::default(), share: 0.0, numbers: Vec::new() };
+        for (axis, along) in self.lattice.axes.iter().enumerate() {
+            let range = ends.range(axis);
+            let at = |column: usize| result.forms[(axis * (1 + symbols) + column) * count + place];
+            let reach: f64 = (0..=symbols).map(|column| at(column).abs()).sum();
+            // What is computed of a unit is off by a share of the sum of magnitudes.
+            let rounding = (symbols as f64 + 16.0) * f64::EPSILON * reach;
+            let error = (result.errors[axis * count + place] + rounding) * ROOM;
+            form.share = form.share.max(error / along.width);
+            let inside = along.lower <= range.lo && range.hi <= along.upper;
+            if !(inside && form.share <= self.largest_share) {
+                return Ok(None);
+            }
+            form.numbers.extend([at(0), error, range.lo, range.hi]);
+            for symbol in 0..symbols {
+                let ends = input.range(symbol);
+                let half = middle(ends.lo, ends.hi).1;
+                form.numbers.push(if half > 0.0 { at(1 + symbol) / half } else { 0.0 });
+            }
+        }
+        let conditions = self.atoms + usize::from(self.has_condition);
+        let mut known: Vec<Option<bool>> = (0..conditions).map(|place| truth(ends.range(axes + place))).collect();
+        if known.contains(&None) {
+            for (known, range) in known.iter_mut().zip(enclose_slices(&own.truths, input)?) {
+                *known = known.or(truth(range));
+            }
+        }
+        if known.contains(&None) || known.get(self.atoms) == Some(&Some(false)) {
+            return Ok(None);
+        }
+        for (atom, known) in known.iter().take(self.atoms).enumerate() {
+            form.truths.yes |= u64::from(*known == Some(true)) << atom;
+            form.truths.no |= u64::from(*known == Some(false)) << atom;
+        }
+        Ok(Some(form))
+    }
+
+    /// Whether the errors of the policy's forms do no harm to those of the next state.
+    fn policy_is_sure(&self, own: &Bounded) -> bool {
+        let errors: Vec<f64> = own.policy.chunks_exact(2 + self.symbols).map(|form| form[1]).collect();
+        own.forms.iter().all(|form| {
+            let each = form.numbers.chunks_exact(BEFORE_SLOPES + self.symbols + errors.len());
+            each.zip(&self.lattice.axes).all(|(numbers, along)| {
+                let slopes = numbers[BEFORE_SLOPES + self.symbols..].iter().zip(&errors);
+                slopes.map(|(slope, error)| slope.abs() * error).sum::<f64>() <= self.largest_share * along.width
+            })
+        })
+    }
+}

@@ -489,3 +489,76 @@ impl Expander<'_> {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+
+    use certus_lang::system::{AtomId, System};
+    use certus_lang::{LowerOptions, load_file};
+
+    use super::*;
+    use crate::extract::{ExtractOptions, Extraction};
+    use crate::moves::Moves;
+
+    fn zoo(name: &str) -> System {
+        let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../zoo/{name}.certus"));
+        load_file(path, &LowerOptions::default()).unwrap()
+    }
+
+    /// Packed units around the first initial state: so many to either side in each coordinate.
+    fn around_the_start(system: &System, lattice: &Lattice, reach: u64) -> Vec<u64> {
+        let axes = lattice.axes.len();
+        let first: Vec<u64> = lattice.axes.iter().zip(&system.init_box.0).map(|(axis, &x)| axis.place(x)).collect();
+        let side = 2 * reach + 1;
+        let mut keys = Vec::new();
+        for number in 0..side.pow(axes as u32) {
+            let place = |axis: usize| (first[axis] >> DEPTH) + number / side.pow(axis as u32) % side - reach;
+            let mut key = [0; MOST_WORDS];
+            (0..axes).for_each(|axis| lattice.pack_place(axis, place(axis) << DEPTH, &mut key));
+            keys.extend_from_slice(&key[..lattice.words()]);
+        }
+        keys
+    }
+
+    #[test]
+    fn bounds_by_blocks_are_those_one_by_one_up_to_a_share_of_a_unit() {
+        for (name, width, reach) in
+            [("mountain_car/mountain_car", 0.0001, 12), ("b1/b1", 0.001, 12), ("tora/tora_cells", 0.001, 2)]
+        {
+            let system = zoo(name);
+            let lattice = Lattice::new(&system, &vec![width; system.state_len()]).unwrap();
+            let keys = around_the_start(&system, &lattice, reach);
+            let atoms: Vec<AtomId> = (0..system.atoms.len()).map(AtomId).collect();
+            for extracted in [false, true] {
+                let moves = Moves::new(&system, &atoms, extracted).unwrap();
+                let expander = |sizes: bool| {
+                    let policy = Extraction::new(&system, &moves, ExtractOptions::default()).unwrap();
+                    let policy = extracted.then_some(policy);
+                    let mut own = Expander::new(&system, &lattice, &moves, atoms.len(), policy).unwrap();
+                    if !sizes {
+                        own.sizes.clear();
+                    }
+                    own
+                };
+                let (together, apart) = (expander(true), expander(false));
+                let mut truths = vec![Truths::default(); keys.len() / lattice.words()];
+                let left = together.by_blocks(&keys, &mut truths, &mut Boxes::default()).unwrap();
+                assert!(3 * left.units.len() < truths.len(), "{name}, {extracted}: {} left", left.units.len());
+                let (together, apart) = (together.expand(&keys).unwrap(), apart.expand(&keys).unwrap());
+                assert_eq!(together.truths, apart.truths, "{name}, {extracted}");
+                assert_eq!(together.may_end, apart.may_end, "{name}, {extracted}");
+                // Where one unit alone leaves a label open, its block does, too.
+                assert_eq!(together.counts, apart.counts, "{name}, {extracted}");
+                let corners = together.images.chunks(lattice.words()).zip(apart.images.chunks(lattice.words()));
+                for (own, other) in corners {
+                    for axis in 0..lattice.axes.len() {
+                        let (own, other) = (lattice.unpack(own, axis).0, lattice.unpack(other, axis).0);
+                        // Errors of both kinds, of the state's and of the policy's forms.
+                        assert!(own.abs_diff(other) <= (1 << DEPTH) / 16, "{name}, {extracted}: {own}, {other}");
+                    }
+                }
+            }
+        }
+    }
+}

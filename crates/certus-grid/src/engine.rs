@@ -147,6 +147,10 @@ pub fn check(
         Policy::Extracted(own) => Some(Extraction::new(system, &moves, own)?),
     };
     let mut grains = grains(system, &widths);
+    // Units that are not to be halved have the widths that were asked for.
+    if options.refinements == Some(0) {
+        grains.fill(0);
+    }
     if let Some(own) = extraction.as_ref().filter(|_| grains.iter().any(|&grain| grain > 0))
         && !Coarse::new(system, &moves, own.samples())?.is_known()
     {
@@ -166,11 +170,10 @@ pub fn check(
         }),
         ..*budget
     };
-    let rest = if extracted { None } else { Rest::new(system)? };
     let mut check = Check {
         system,
         formula,
-        rest,
+        rest: None,
         product: Product::new(system, &lattice, reading),
         expander,
         concrete,
@@ -189,8 +192,8 @@ pub fn check(
 struct Check<'a> {
     system: &'a System,
     formula: &'a Formula,
-    /// Runs that come to rest, if the loop can have some that are about the network.
-    rest: Option<Rest<'a>>,
+    /// Runs that come to rest, if the loop can have some that are about the network; not prepared before they are looked for.
+    rest: Option<Option<Rest<'a>>>,
     product: Product<'a>,
     expander: Expander<'a>,
     concrete: Concrete<'a>,
@@ -277,9 +280,11 @@ impl Check<'_> {
 
     /// A run that violates the property by coming to rest, from where the last abstract run began; only what goes on for ever can do that.
     fn rests(&mut self) -> Result<Option<Run>, CheckError> {
-        let (Some(rest), Some(_), Some((lower, upper))) = (&self.rest, self.loop_to, self.beginning()) else {
-            return Ok(None);
-        };
+        let (Some(_), Some((lower, upper))) = (self.loop_to, self.beginning()) else { return Ok(None) };
+        if self.rest.is_none() {
+            self.rest = Some(if self.expander.extraction.is_some() { None } else { Rest::new(self.system)? });
+        }
+        let Some(Some(rest)) = &self.rest else { return Ok(None) };
         Ok(rest.violation_from(self.formula, (&lower, &upper), &|| spent(self.budget).is_some())?)
     }
 

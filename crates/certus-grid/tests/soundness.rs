@@ -28,6 +28,11 @@ fn systems() -> Vec<(System, Vec<f64>)> {
         (zoo("b2"), vec![0.01, 0.02]),
         (zoo("ball"), vec![0.3, 0.5]),
         (zoo("lanekeeping"), vec![0.05; 4]),
+        // Narrow enough for whole blocks to be bounded together.
+        (zoo("mountain_car"), vec![0.0005, 0.0001]),
+        (zoo("b1"), vec![0.001, 0.001]),
+        (zoo("b2"), vec![0.001, 0.001]),
+        (zoo("lanekeeping"), vec![0.002; 4]),
     ]
 }
 
@@ -160,7 +165,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
     #[test]
     fn samples_do_what_their_unit_says(
-        which in 0usize..6,
+        which in 0usize..10,
         shares in prop::array::uniform4(0.0..1.0f64),
         halvings in 0u32..4,
         grain in 0u32..6,

@@ -47,6 +47,29 @@ impl Rows {
         Rows { columns: matrix.columns(), rows }
     }
 
+    /// The column of each row, if every row is one number of the argument, and no two are the same.
+    fn selected(&self) -> Option<Vec<usize>> {
+        let mut seen = vec![false; self.columns];
+        let columns = self.rows.iter().map(|row| match row.as_slice() {
+            &[(column, value)] if value == 1.0 => (!std::mem::replace(&mut seen[column], true)).then_some(column),
+            _ => None,
+        });
+        columns.collect()
+    }
+
+    /// The same entries in other columns; that rounds nothing.
+    fn renamed(&self, columns: &[usize], count: usize) -> Rows {
+        let in_order = columns.windows(2).all(|pair| pair[0] < pair[1]);
+        let rows = self.rows.iter().map(|row| {
+            let mut row: Row = row.iter().map(|&(column, value)| (columns[column], value)).collect();
+            if !in_order {
+                row.sort_unstable_by_key(|&(column, _)| column);
+            }
+            row
+        });
+        Rows { columns: count, rows: rows.collect() }
+    }
+
     fn into_matrix(self) -> Matrix {
         let dense = self.stored() * 4 > self.rows.len() * self.columns;
         let matrix = Matrix::sparse(self.columns, self.rows);
@@ -126,6 +149,9 @@ impl LinearForm {
             let own = self.weight_error[row];
             for &(column, weight) in &outer.rows[row] {
                 let (b, e) = (inner.bias[column], inner.bias_error[column]);
+                if b == 0.0 && e == 0.0 {
+                    continue;
+                }
                 let error = add_up(mul_up(weight.abs(), e), mul_up(own, add_up(b.abs(), e)));
                 sum.add_product(weight, b, error);
             }
@@ -141,6 +167,9 @@ impl LinearForm {
     }
 
     fn product(&self, outer: &Rows, matrix: &Rows, inner: &LinearForm, errors: &mut [f64]) -> Rows {
+        if let Some(columns) = matrix.selected().filter(|_| inner.weight_error.iter().all(|&error| error == 0.0)) {
+            return outer.renamed(&columns, matrix.columns);
+        }
         let rows = outer.rows.iter().enumerate().map(|(row, entries)| {
             let own = self.weight_error[row];
             let mut sums: BTreeMap<usize, Sum> = BTreeMap::new();

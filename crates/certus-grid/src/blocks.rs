@@ -11,9 +11,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use certus_automata::system::Truths;
 use certus_graph::{Graph, GraphError, Interval};
-use certus_solver::{Enclosed, Forms, middle};
+use certus_solver::{Enclosed, Forms, Reduced, middle};
 
 use crate::expand::{Boxes, Expander, Prepared, Slices, enclose_slices, truth};
+use crate::extract::Extraction;
 use crate::lattice::{DEPTH, Lattice, MOST_WORDS};
 use crate::units::hash;
 
@@ -21,8 +22,7 @@ use crate::units::hash;
 fn block_sizes(axes: usize) -> &'static [u32] {
     match axes {
         0..=2 => &[4, 2],
-        3..=4 => &[2, 1],
-        _ => &[1],
+        _ => &[2, 1],
     }
 }
 
@@ -92,8 +92,20 @@ pub(crate) struct Bounded {
     actions: Vec<Interval>,
     /// The same as forms of the state and the environment's choices: the middle, the error, the slopes.
     policy: Vec<f64>,
-    /// Whether those do instead of asking the network.
-    policy_is_sure: bool,
+    /// What does instead of asking the network.
+    answers: Answers,
+}
+
+/// Who is asked for the actions of an extracted policy in a block.
+#[derive(Default)]
+enum Answers {
+    /// The network.
+    #[default]
+    Network,
+    /// Its affine form, at the mean of the states: the form is as good as linear there.
+    Form,
+    /// What is left of it over the block, with how far each mean of its answers is off.
+    Reduced(Reduced, Vec<f64>),
 }
 
 /// Whether words begin with a block; comparing slices calls a function, and most blocks are one word.
@@ -250,34 +262,61 @@ impl Expander<'_> {
         let Some(extraction) = self.extraction.as_ref().filter(|_| !units.is_empty()) else { return Ok(()) };
         let words = self.lattice.words();
         let key_of = |unit: usize| &keys[unit * words..(unit + 1) * words];
-        let ask = units.iter().filter(|&&(_, block)| !bounded[block as usize].policy_is_sure);
+        let asks = |block: u32| matches!(bounded[block as usize].answers, Answers::Network);
+        let ask = units.iter().filter(|&&(_, block)| asks(block));
         let asked: Vec<u64> = ask.flat_map(|&(unit, _)| key_of(unit).iter().copied()).collect();
         let mut given = self.given(&asked)?.unwrap_or_default().into_iter();
-        let mut differences = Vec::new();
-        let mut means = Vec::new();
+        let mut room = Room::default();
         for &(unit, block) in units {
             let own = &bounded[block as usize];
-            self.differences_of(key_of(unit), own, &mut differences);
-            let numbers = self.symbols;
-            if own.policy_is_sure {
-                extraction.mean_state(self.lattice, &self.own_unit(key_of(unit)), &mut means);
-                means.iter_mut().zip(&own.middles).for_each(|(mean, middle)| *mean -= middle);
-                for ((form, range), middle) in
-                    own.policy.chunks_exact(2 + numbers).zip(&own.actions).zip(&own.middles[numbers..])
-                {
-                    let slopes = form[2..].iter().zip(&means);
-                    let value = form[0] + slopes.map(|(slope, mean)| slope * mean).sum::<f64>();
-                    let (low, high) = ((value - form[1]).max(range.lo), (value + form[1]).min(range.hi));
-                    differences.push((low - middle, high - middle));
-                }
-            } else {
+            let key = key_of(unit);
+            if asks(block) {
                 let outputs = given.next().flatten().map(|own| own.outputs).unwrap_or_default();
-                let away = outputs.iter().zip(&own.middles[numbers..]).map(|(action, middle)| action - middle);
-                differences.extend(away.map(|away| (away, away)));
+                room.actions.clear();
+                room.actions.extend(outputs.into_iter().map(Interval::point));
+            } else {
+                self.answered(extraction, key, own, &mut room);
             }
-            self.place_unit(unit, own, &differences, truths, found);
+            self.differences_of(key, own, &mut room.differences);
+            let away = room.actions.iter().zip(&own.middles[self.symbols..]);
+            room.differences.extend(away.map(|(action, middle)| (action.lo - middle, action.hi - middle)));
+            self.place_unit(unit, own, &room.differences, truths, found);
         }
         Ok(())
+    }
+
+    /// The actions of an extracted policy in a unit, without asking the network.
+    fn answered(&self, extraction: &Extraction, key: &[u64], own: &Bounded, room: &mut Room) {
+        let Room { state, values, scratch, sums, actions, .. } = room;
+        let (unit, samples) = (self.own_unit(key), extraction.samples() as f64);
+        sums.clear();
+        actions.clear();
+        match &own.answers {
+            Answers::Reduced(reduced, errors) => {
+                sums.resize(errors.len(), 0.0);
+                extraction.each_state(self.lattice, &unit, state, |state| {
+                    reduced.evaluate(state, scratch, values);
+                    sums.iter_mut().zip(&*values).for_each(|(sum, value)| *sum += value);
+                });
+                let means = sums.iter().map(|sum| sum / samples);
+                actions.extend(means.zip(errors).map(|(mean, error)| Interval::new(mean - error, mean + error)));
+            }
+            _ => {
+                sums.resize(self.symbols, 0.0);
+                extraction.each_state(self.lattice, &unit, state, |state| {
+                    sums.iter_mut().zip(state).for_each(|(sum, value)| *sum += value);
+                });
+                sums.iter_mut().zip(&own.middles).for_each(|(sum, middle)| *sum = *sum / samples - middle);
+                for form in own.policy.chunks_exact(2 + self.symbols) {
+                    let value = form[0] + form[2..].iter().zip(&*sums).map(|(slope, mean)| slope * mean).sum::<f64>();
+                    actions.push(Interval::new(value - form[1], value + form[1]));
+                }
+            }
+        }
+        // Both are sound, so they meet.
+        for (action, range) in actions.iter_mut().zip(&own.actions) {
+            *action = action.intersection(*range).unwrap_or(*action);
+        }
     }
 
     /// How far the ends of a unit, and of the environment's choices, are from the middles of its block.
@@ -423,8 +462,9 @@ impl Expander<'_> {
         for (own, _) in bounded.iter_mut().zip(&failed).filter(|(_, failed)| **failed) {
             own.forms.clear();
         }
-        for own in bounded.iter_mut().filter(|own| !own.actions.is_empty()) {
-            own.policy_is_sure = self.policy_is_sure(own);
+        for (block, own) in bounded.iter_mut().enumerate().filter(|(_, own)| !own.actions.is_empty()) {
+            let column = |table: &[f64]| (0..self.symbols).map(|row| table[row * count + block]).collect::<Vec<_>>();
+            own.answers = self.answers(own, &column(&lower), &column(&upper));
         }
         Ok(bounded)
     }
@@ -477,17 +517,44 @@ impl Expander<'_> {
         Ok(Some(form))
     }
 
-    /// Whether the errors of the policy's forms do no harm to those of the next state.
-    fn policy_is_sure(&self, own: &Bounded) -> bool {
+    /// Who is to be asked in a block.
+    fn answers(&self, own: &Bounded, lower: &[f64], upper: &[f64]) -> Answers {
         let errors: Vec<f64> = own.policy.chunks_exact(2 + self.symbols).map(|form| form[1]).collect();
+        if own.forms.is_empty() || self.does_no_harm(own, &errors) {
+            return Answers::Form;
+        }
+        let reduced = self.coarse.as_ref().and_then(|coarse| {
+            let reduced = coarse.reduced(lower, upper)?;
+            // The mean of computed answers is as far from the real mean as they are, and rounds.
+            let mean = |range: &Interval| 32.0 * f64::EPSILON * range.magnitude();
+            let off = reduced.errors().iter().zip(coarse.rounding()).zip(&own.actions);
+            let off: Vec<f64> = off.map(|((one, other), range)| (one + other + mean(range)) * ROOM).collect();
+            self.does_no_harm(own, &off).then_some(Answers::Reduced(reduced, off))
+        });
+        reduced.unwrap_or_default()
+    }
+
+    /// Whether errors of the actions are small beside units of the next state.
+    fn does_no_harm(&self, own: &Bounded, errors: &[f64]) -> bool {
         own.forms.iter().all(|form| {
             let each = form.numbers.chunks_exact(BEFORE_SLOPES + self.symbols + errors.len());
             each.zip(&self.lattice.axes).all(|(numbers, along)| {
-                let slopes = numbers[BEFORE_SLOPES + self.symbols..].iter().zip(&errors);
+                let slopes = numbers[BEFORE_SLOPES + self.symbols..].iter().zip(errors);
                 slopes.map(|(slope, error)| slope.abs() * error).sum::<f64>() <= self.largest_share * along.width
             })
         })
     }
+}
+
+/// Room that is used again and again.
+#[derive(Default)]
+struct Room {
+    state: Vec<f64>,
+    values: Vec<f64>,
+    scratch: Vec<f64>,
+    sums: Vec<f64>,
+    actions: Vec<Interval>,
+    differences: Vec<(f64, f64)>,
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@
 use certus_graph::canonical::canonicalize;
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::System;
-use certus_solver::{Enclosed, Forms, Ranges, middle};
+use certus_solver::{Enclosed, Forms, Ranges, Reduced, middle};
 
 use crate::expand::{fitting, widest_node};
 use crate::extract::Given;
@@ -172,6 +172,17 @@ impl Coarse {
             lower.extend(own.iter().map(|range| range.lo));
             upper.extend(own.iter().map(|range| range.hi));
         }
+    }
+
+    /// What is left of the policy over a box of states and environment's choices, if that is little.
+    pub fn reduced(&self, lower: &[f64], upper: &[f64]) -> Option<Reduced> {
+        // Labels that it may see are not a part of the box.
+        if self.policy.inputs() > self.numbers { None } else { self.policy.reduced(lower, upper) }
+    }
+
+    /// How far the answers of the policy can be from the network's real ones.
+    pub fn rounding(&self) -> &[f64] {
+        &self.rounding
     }
 
     /// The columns of some units, with ends of labels after them.

@@ -162,18 +162,23 @@ impl Extraction {
         }
     }
 
-    /// The mean of the states, and of the environment's choices, in which the network is asked for the numbers of a unit.
-    pub(crate) fn mean_state(&self, lattice: &Lattice, unit: &Unit, mean: &mut Vec<f64>) {
+    /// The states, with the environment's choices, in which the network is asked for the numbers of a unit.
+    pub(crate) fn each_state(
+        &self,
+        lattice: &Lattice,
+        unit: &Unit,
+        state: &mut Vec<f64>,
+        mut told: impl FnMut(&[f64]),
+    ) {
         let mut stream = self.stream(lattice, unit);
-        mean.clear();
-        mean.resize(lattice.axes.len() + self.inputs.len(), 0.0);
+        state.resize(lattice.axes.len() + self.inputs.len(), 0.0);
         for _ in 0..self.options.samples {
-            self.draw(lattice, unit, &mut stream, |number, value| mean[number] += value);
+            self.draw(lattice, unit, &mut stream, |number, value| state[number] = value);
             for _ in &self.one_hots {
                 stream.bits();
             }
+            told(state);
         }
-        mean.iter_mut().for_each(|sum| *sum /= self.options.samples as f64);
     }
 
     fn is_settled(&self, tally: &[usize]) -> bool {

@@ -30,6 +30,6 @@ pub use answer::{Answer, Progress, Refutation, UnknownReason, Witness};
 pub use attack::{Falsification, falsify};
 pub use lines::{Line, Lines};
 pub use query::{Place, Query, QueryError, Region};
-pub use ranges::{Enclosed, Forms, Ranges, middle};
+pub use ranges::{Enclosed, Forms, Ranges, Reduced, middle};
 pub use search::{Budget, Maximum, Saved, SavedError, Watcher, optimise, solve, solve_from};
 pub use slopes::{Sloped, Slopes};

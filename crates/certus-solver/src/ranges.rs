@@ -7,6 +7,8 @@
 //! does. Every range is sound over the reals; rounding goes into the errors as in the solver's affine forms, but what a curve bends becomes error at once, so that a layer is one
 //! matrix product for centres and slopes and one for errors.
 
+mod reduced;
+
 use certus_graph::lower::lower;
 use certus_graph::ops::{Arg, Operator};
 use certus_graph::{Graph, GraphError, Interval};
@@ -15,6 +17,8 @@ use crate::bound::program::{Layer, Program, Role};
 use crate::bound::zonotope::band::band;
 use crate::bound::{ROOM, gamma};
 use crate::relaxation::Curve;
+
+pub use reduced::Reduced;
 
 /// A graph prepared for ranges.
 pub struct Ranges {
@@ -465,11 +469,13 @@ impl Shape {
 /// A smooth curve about the middle of a narrow range: its slope there, and what its value may be beyond slope · x, by the largest second derivative.
 fn tangent(curve: &Curve, range: Interval) -> Option<(f64, Interval)> {
     let (m, half) = middle(range.lo, range.hi);
-    // The largest |f''|, rounded up.
+    // The largest |f''|, rounded up: that of all, or as |f''| grows from zero on.
+    let farthest = range.magnitude();
     let bend = match curve {
-        Curve::Tanh => 0.77,
-        Curve::Sigmoid => 0.0963,
-        Curve::Sin | Curve::Cos => 1.0,
+        Curve::Tanh => f64::min(0.77, 2.0 * farthest),
+        Curve::Sigmoid => f64::min(0.0963, farthest / 8.0),
+        Curve::Sin => f64::min(1.0, farthest),
+        Curve::Cos => 1.0,
         _ => return None,
     };
     if !(half < 0.25 && m.abs() < 1e6) {

@@ -51,7 +51,7 @@ impl Rows {
     fn selected(&self) -> Option<Vec<usize>> {
         let mut seen = vec![false; self.columns];
         let columns = self.rows.iter().map(|row| match row.as_slice() {
-            &[(column, value)] if value == 1.0 => (!std::mem::replace(&mut seen[column], true)).then_some(column),
+            &[(column, 1.0)] => (!std::mem::replace(&mut seen[column], true)).then_some(column),
             _ => None,
         });
         columns.collect()

@@ -4,13 +4,12 @@
 //! the network's at that state up to what the network changes within one unit: the affine form of the network over the box, with an error
 //! of the slopes times the share of the box that a unit is. Rounding comes on top, since the answers were computed in doubles.
 
-use certus_graph::canonical::canonicalize;
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::System;
 use certus_solver::{Enclosed, Forms, Ranges, Reduced, middle};
 
 use crate::expand::{fitting, widest_node};
-use crate::extract::Given;
+use crate::extract::{Extraction, Given};
 use crate::lattice::Lattice;
 use crate::moves::Moves;
 use crate::rounding::Rounding;
@@ -35,8 +34,8 @@ const ROOM: f64 = 1.0 + 1e-9;
 
 impl Coarse {
     /// Prepares a policy.
-    pub fn new(system: &System, moves: &Moves, samples: usize) -> Result<Coarse, GraphError> {
-        let graph = canonicalize(&moves.policy)?;
+    pub fn new(system: &System, moves: &Moves, extraction: &Extraction) -> Result<Coarse, GraphError> {
+        let graph = extraction.graph();
         let variables = system.states.iter().chain(&system.inputs);
         let mut ranges: Vec<Vec<Interval>> = variables
             .map(|own| own.lower.iter().zip(&own.upper).map(|(&low, &high)| Interval::new(low, high)).collect())
@@ -47,13 +46,13 @@ impl Coarse {
         ranges.extend(labels.collect::<Vec<_>>());
         let slices: Vec<&[Interval]> = ranges.iter().map(Vec::as_slice).collect();
         // Where the rounding is not known, nothing can be concluded over wide boxes.
-        let rounding = Rounding::of(&graph, &slices)?.unwrap_or_else(|| {
+        let rounding = Rounding::of(graph, &slices)?.unwrap_or_else(|| {
             let numbers = graph.outputs().iter().map(|port| graph.elements(port.node)).sum();
             Rounding { outputs: vec![f64::INFINITY; numbers], scores: f64::INFINITY }
         });
-        let ends = certus_graph::eval::enclose(&graph, &slices)?.concat();
+        let ends = certus_graph::eval::enclose(graph, &slices)?.concat();
         // The mean of some answers rounds as well.
-        let mean = (samples as f64 + 8.0) * f64::EPSILON;
+        let mean = (extraction.samples() as f64 + 8.0) * f64::EPSILON;
         let off = rounding.outputs.iter().zip(&ends).map(|(error, range)| (error + mean * range.magnitude()) * ROOM);
         let policies = graph.keep_outputs(&(0..system.policies.len()).collect::<Vec<_>>());
         Ok(Coarse {

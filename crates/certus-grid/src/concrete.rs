@@ -104,12 +104,11 @@ impl<'a> Concrete<'a> {
         system: &'a System,
         formula: &'a Formula,
         lattice: &'a Lattice,
-        options: crate::extract::ExtractOptions,
+        extraction: Extraction,
     ) -> Result<Concrete<'a>, CheckError> {
         let truths = system.roles.atoms.iter().chain(&system.roles.assume).map(|own| own.truth);
         let wanted: Vec<Output> = truths.collect();
         let moves = Moves::with(system, &wanted, true).map_err(CheckError::Unsupported)?;
-        let extraction = Extraction::new(system, &moves, options)?;
         let steps = moves.moves.iter().map(|own| Evaluator::new(&own.step)).collect();
         let table = Table { lattice, extraction, moves, steps, known: HashMap::new() };
         Ok(Concrete { system, formula, policy: Policy::Extracted(Box::new(table)) })

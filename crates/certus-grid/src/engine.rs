@@ -152,16 +152,16 @@ pub fn check(
         grains.fill(0);
     }
     if let Some(own) = extraction.as_ref().filter(|_| grains.iter().any(|&grain| grain > 0))
-        && !Coarse::new(system, &moves, own.samples())?.is_known()
+        && !Coarse::new(system, &moves, own)?.is_known()
     {
         grains.fill(0);
     }
     let lattice = Lattice::coarse(system, &widths, &grains).map_err(unsupported)?;
-    let expander = Expander::new(system, &lattice, &moves, reading.atoms.len(), extraction)?;
-    let concrete = match options.policy {
-        Policy::Network => Concrete::network(system, formula),
-        Policy::Extracted(own) => Concrete::extracted(system, formula, &lattice, own)?,
+    let concrete = match &extraction {
+        None => Concrete::network(system, formula),
+        Some(own) => Concrete::extracted(system, formula, &lattice, own.clone())?,
     };
+    let expander = Expander::new(system, &lattice, &moves, reading.atoms.len(), extraction)?;
     // What was found out is to be put into words before the time is over.
     let own = Budget {
         deadline: budget.deadline.map(|deadline| {

@@ -115,7 +115,7 @@ impl<'a> Expander<'a> {
             });
         }
         let coarse = match &extraction {
-            Some(own) => Some(Coarse::new(system, moves, own.samples())?).filter(Coarse::is_known),
+            Some(own) => Some(Coarse::new(system, moves, own)?).filter(Coarse::is_known),
             None => None,
         };
         let differences = match &moves.differences {

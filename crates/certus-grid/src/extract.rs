@@ -5,6 +5,8 @@
 //! drawn. What is drawn depends on the seed and the unit alone, so a policy is the same whatever the order in which its units are asked for,
 //! and whoever asks.
 
+use std::sync::Arc;
+
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError};
 use certus_lang::system::{System, Variable};
@@ -45,8 +47,9 @@ pub struct Given {
 }
 
 /// A network that is asked for the actions of units.
+#[derive(Clone)]
 pub struct Extraction {
-    policy: Evaluator<f64>,
+    policy: Arc<Evaluator<f64>>,
     options: ExtractOptions,
     /// Ranges of the environment's choices, which a policy may see.
     inputs: Vec<(f64, f64)>,
@@ -93,8 +96,13 @@ impl Extraction {
             one_hots: graph.inputs()[own..].iter().map(|port| graph.elements(port.node)).collect(),
             outputs: moves.outputs,
             labels: moves.largest.iter().map(|&(choice, _)| moves.labels[choice]).collect(),
-            policy: Evaluator::new(&graph),
+            policy: Arc::new(Evaluator::new(&graph)),
         })
+    }
+
+    /// What is asked, in its canonical form.
+    pub(crate) fn graph(&self) -> &Graph {
+        self.policy.graph()
     }
 
     /// How many states of a unit are asked at a time.

@@ -59,7 +59,7 @@ impl Engine {
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Outcome, CheckError> {
         match self {
-            Engine::Auto => in_turns(system, property, steps, budget, watch),
+            Engine::Auto => in_turns(system, property, steps, budget, watch, None),
             Engine::Bmc => bmc::check(system, property, steps, budget, watch),
             Engine::Induction => {
                 let mut outcome = induction::prove(system, property, budget, watch)?;
@@ -98,14 +98,28 @@ const NOTED_STEPS: usize = 10;
 /// Without a deadline, a proof is looked for until a question may take so many parts.
 const PATIENCE: u64 = 64_000;
 
+/// What a turn of another engine comes to.
+pub enum Turn {
+    /// A verdict.
+    Decided(Outcome),
+    /// More effort might decide.
+    Short,
+    /// It would not.
+    Exhausted,
+}
+
+/// An engine that has its turns as well: it is told how many parts it may look at, and the budget.
+pub type Another<'o> = dyn FnMut(u64, &Budget<'_>) -> Result<Turn, CheckError> + 'o;
+
 /// Looks for violations and for a proof in turns, each time with more effort per question, so that neither waits for the
-/// other; the order is fixed, and so is the answer.
-fn in_turns(
+/// other, nor for another engine, if there is one; the order is fixed, and so is the answer.
+pub fn in_turns(
     system: &System,
     property: &Property,
     steps: usize,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
+    mut another: Option<&mut Another<'_>>,
 ) -> Result<Outcome, CheckError> {
     let mut search = Search::new(system, property)?;
     // What has no proof for all time may still have violations.
@@ -150,6 +164,20 @@ fn in_turns(
                 Round::Proved(proof) => return noted(proof, watch),
                 Round::Short => short |= budget.deadline.is_some() || parts < PATIENCE,
                 Round::Exhausted => prover = None,
+            }
+        }
+        if let Some(own) = &mut another
+            && spent(budget).is_none()
+        {
+            match own(parts, budget)? {
+                Turn::Decided(mut outcome) => {
+                    if let Verdict::Holds(_) = outcome.verdict {
+                        outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
+                    }
+                    return Ok(outcome);
+                }
+                Turn::Short => short |= budget.deadline.is_some() || parts < PATIENCE,
+                Turn::Exhausted => another = None,
             }
         }
         if !short || spent(budget).is_some() || (parts >= budget.boxes && far >= steps) {

@@ -44,5 +44,5 @@ pub mod simplify;
 pub mod temporal;
 pub mod unroll;
 
-pub use engine::Engine;
+pub use engine::{Engine, Turn, in_turns};
 pub use outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};

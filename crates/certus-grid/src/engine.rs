@@ -44,6 +44,8 @@ pub struct Options {
     pub policy: Policy,
     /// How often units may be cut finer; none for as often as the budget allows.
     pub refinements: Option<usize>,
+    /// How many units may be bounded; none for as many as the budget allows.
+    pub most: Option<u64>,
 }
 
 /// How far a check is.
@@ -170,11 +172,13 @@ pub fn check(
         }),
         ..*budget
     };
+    let mut product = Product::new(system, &lattice, reading);
+    product.most = options.most.unwrap_or(u64::MAX);
     let mut check = Check {
         system,
         formula,
         rest: None,
-        product: Product::new(system, &lattice, reading),
+        product,
         expander,
         concrete,
         budget: &own,

@@ -48,6 +48,8 @@ pub struct Product<'a> {
     pub settled: Option<usize>,
     /// How many units were expanded in all.
     pub expansions: u64,
+    /// How many units may be expanded.
+    pub most: u64,
     /// Whether states may leave their ranges.
     pub may_end: bool,
     pub(crate) initial: Places,
@@ -69,6 +71,9 @@ pub struct Seconds {
 
 /// Bytes that a search for cycles takes per state of the product, at most, besides.
 const SEARCH_BYTES: usize = 12;
+
+/// So many units may be met for each that may be expanded.
+const MET_PER_EXPANDED: u64 = 16;
 
 /// Not entered yet.
 const UNMET: u16 = u16::MAX;
@@ -101,6 +106,7 @@ impl<'a> Product<'a> {
             rounds: Vec::new(),
             settled: None,
             expansions: 0,
+            most: u64::MAX,
             may_end: false,
             initial,
             violated: reading.states_that(|own| own == Universal::Yes),
@@ -179,6 +185,9 @@ impl<'a> Product<'a> {
                 pending.iter().map(|entry| entry.0).filter(|&unit| !self.units.is_expanded(unit)).collect();
             unknown.sort_unstable();
             unknown.dedup();
+            if self.expansions + unknown.len() as u64 > self.most {
+                return Ok(Explored::Spent(UnknownReason::Boxes));
+            }
             if let Some(reason) = self.expand(expander, &unknown, budget)? {
                 return Ok(Explored::Spent(reason));
             }
@@ -193,6 +202,9 @@ impl<'a> Product<'a> {
                     handed = 0;
                     if let Some(reason) = spent(budget) {
                         return Ok(Explored::Spent(reason));
+                    }
+                    if self.units.len() as u64 / MET_PER_EXPANDED > self.most {
+                        return Ok(Explored::Spent(UnknownReason::Boxes));
                     }
                     if self.bytes() + 16 * next.capacity() > budget.memory {
                         return Ok(Explored::Spent(UnknownReason::Memory));
@@ -218,6 +230,9 @@ impl<'a> Product<'a> {
                     let fresh = meeting.size(self.lattice.axes.len()) - self.units.len() as f64;
                     if fresh * LEAST_BYTES > budget.memory as f64 {
                         return Ok(Explored::Spent(UnknownReason::Memory));
+                    }
+                    if fresh > self.most as f64 {
+                        return Ok(Explored::Spent(UnknownReason::Boxes));
                     }
                     let entered = &mut self.entered;
                     let fits = self.units.each_meeting(self.lattice, &meeting, &mut |units, successor| {

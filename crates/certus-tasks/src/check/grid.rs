@@ -1,9 +1,9 @@
 //! The grid engine among the others: its options, its part of a result.
 
-use certus_check::{CheckError, Outcome};
+use certus_check::{CheckError, Outcome, Turn, Verdict};
 use certus_grid::{Options, Policy, Report, Standing};
 use certus_lang::system::{Property, System};
-use certus_solver::Budget;
+use certus_solver::{Budget, UnknownReason};
 use serde_json::{Map, Value, json};
 
 use super::names_of;
@@ -58,8 +58,32 @@ pub(super) fn check(
     watch: &mut dyn FnMut(Standing),
 ) -> Result<(Outcome, Report), CheckError> {
     let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
-    let own = Options { widths, policy: options.policy, refinements: options.refinements };
+    let own = Options { widths, policy: options.policy, refinements: options.refinements, most: None };
     certus_grid::check(system, property, &own, budget, watch)
+}
+
+/// Units that may be bounded for each part that another engine may look at: a unit is the cheaper of the two.
+const UNITS_PER_PART: u64 = 32;
+
+/// A turn among other engines, on units of the widths that the system suggests.
+pub(super) fn turn(
+    system: &System,
+    property: &Property,
+    parts: u64,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Standing),
+) -> Result<(Turn, Option<Report>), CheckError> {
+    let options = Options { most: Some(parts.saturating_mul(UNITS_PER_PART)), ..Options::default() };
+    let (outcome, report) = match certus_grid::check(system, property, &options, budget, watch) {
+        Err(CheckError::Unsupported(_)) => return Ok((Turn::Exhausted, None)),
+        found => found?,
+    };
+    let reason = match &outcome.verdict {
+        Verdict::Unknown(unknown) => unknown.reason,
+        _ => return Ok((Turn::Decided(outcome), Some(report))),
+    };
+    let more = [UnknownReason::Boxes, UnknownReason::Deadline, UnknownReason::Stopped];
+    Ok((if reason.is_some_and(|reason| more.contains(&reason)) { Turn::Short } else { Turn::Exhausted }, None))
 }
 
 /// A picture of the units that can be reached, over two of the names of the state's numbers, or of `step`. Without names: the first two, or the

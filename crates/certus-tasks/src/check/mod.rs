@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use certus_check::bmc::{Depth, usual_steps};
 use certus_check::engine::NO_PROOF;
-use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict, choices};
+use certus_check::{CheckError, Engine, Outcome, Run, Scope, Unknown, Verdict, choices, in_turns};
 use certus_grid::{Report, Standing};
 use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
@@ -299,6 +299,18 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         let asked = &system.properties[property];
         let outcome = match (over, task.engine.suited(asked)) {
             (Some(reason), _) => Ok(Found::Runs(Box::new(undecided(task, asked, reason, None)))),
+            // A certificate has questions about runs, which the grid asks none of.
+            (None, Method::Runs(Engine::Auto)) if task.certificate.is_none() => {
+                let mut on_grid = |parts: u64, budget: &Budget<'_>| {
+                    let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
+                    let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
+                    let (turn, found) = grid::turn(&system, asked, parts, &own, &mut watch)?;
+                    locked(so_far).place.units = None;
+                    report = found;
+                    Ok(turn)
+                };
+                runs(in_turns(&system, asked, task.steps_for(asked), &budget, &mut watch, Some(&mut on_grid)))
+            }
             (None, Method::Runs(engine)) => {
                 runs(engine.check(&system, asked, task.steps_for(asked), &budget, &mut watch))
             }

@@ -101,7 +101,7 @@ const PATIENCE: u64 = 64_000;
 /// What a turn of another engine comes to.
 pub enum Turn {
     /// A verdict.
-    Decided(Outcome),
+    Decided(Box<Outcome>),
     /// More effort might decide.
     Short,
     /// It would not.
@@ -174,7 +174,7 @@ pub fn in_turns(
                     if let Verdict::Holds(_) = outcome.verdict {
                         outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
                     }
-                    return Ok(outcome);
+                    return Ok(*outcome);
                 }
                 Turn::Short => short |= budget.deadline.is_some() || parts < PATIENCE,
                 Turn::Exhausted => another = None,

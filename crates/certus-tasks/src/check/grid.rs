@@ -80,7 +80,7 @@ pub(super) fn turn(
     };
     let reason = match &outcome.verdict {
         Verdict::Unknown(unknown) => unknown.reason,
-        _ => return Ok((Turn::Decided(outcome), Some(report))),
+        _ => return Ok((Turn::Decided(Box::new(outcome)), Some(report))),
     };
     let more = [UnknownReason::Boxes, UnknownReason::Deadline, UnknownReason::Stopped];
     Ok((if reason.is_some_and(|reason| more.contains(&reason)) { Turn::Short } else { Turn::Exhausted }, None))

@@ -3,13 +3,13 @@
     python bench/grid.py [table | fine | throughput] [system…]
 
 Needs a release build and nothing else. `table` (the default) takes the paper's widths, for the network itself and for an extracted policy;
-`fine` takes narrower ones; `throughput` compares the exploration of the mountain car with bare evaluations of its network and plant
+`fine` takes narrower ones; `throughput` compares the exploration of the mountain car (the median of five runs) with bare evaluations of its network and plant
 (`cargo build --release -p certus-grid --example units --example bare` first). With names of systems, only rows whose name begins so.
 """
 
+import argparse
 import json
 import os
-import resource
 import subprocess
 import sys
 import time
@@ -66,19 +66,24 @@ def table(narrow, names):
 def throughput():
     """Processor time per unit, beside what its bare evaluations take: one of network and plant, or one network evaluation per sample."""
     file = os.path.join(ROOT, "zoo", "mountain_car", "mountain_car.certus")
-    bare = subprocess.run([os.path.join(EXAMPLES, "bare"), file], capture_output=True, text=True).stdout
+    bare = subprocess.run([os.path.join(EXAMPLES, "bare"), file], capture_output=True, text=True, check=True).stdout
     both, network = (float(line.split(":")[1].split()[0]) / 1000 for line in bare.strip().splitlines())
     settings = [text for text in CAR if text != "--set"]
-    for policy, evaluations in (("network", both), ("extracted", 5 * network + both - network)):
-        before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
-        command = [os.path.join(EXAMPLES, "units"), file, "reaches_goal", "0.0001", policy]
-        out = subprocess.run(command + settings, capture_output=True, text=True).stdout
-        spent = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
-        units = int(out.split(" units,")[0].split()[-1])
-        each = spent / units * 1e6
-        print(f"{policy}: {units} units, {each:.2f} µs of processor time each, bare evaluations {evaluations:.2f} µs: {each / evaluations:.1f} times")
+    print("| width | policy | units | processor s | µs per unit | bare evaluations, µs | ratio |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
+    for width in ("0.0001", "0.00002"):
+        for policy, evaluations in (("network", both), ("extracted", 5 * network + both - network)):
+            command = [os.path.join(EXAMPLES, "units"), file, "reaches_goal", width, policy]
+            runs = [subprocess.run(command + settings, capture_output=True, text=True, check=True).stdout for _ in range(5)]
+            units = int(runs[0].split(" units,")[0].split()[-1])
+            spent = sorted(float(out.split(" s of processor time")[0].split()[-1]) for out in runs)[2]
+            each = spent / units * 1e6
+            print(f"| {width} | {policy} | {units} | {spent:.2f} | {each:.2f} | {evaluations:.2f} | {each / evaluations:.1f} |", flush=True)
 
 
 if __name__ == "__main__":
-    what = sys.argv[1] if len(sys.argv) > 1 else "table"
-    throughput() if what == "throughput" else table(what == "fine", sys.argv[2:])
+    arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    arguments.add_argument("what", nargs="?", default="table", choices=["table", "fine", "throughput"])
+    arguments.add_argument("systems", nargs="*")
+    asked = arguments.parse_args()
+    throughput() if asked.what == "throughput" else table(asked.what == "fine", asked.systems)

@@ -42,8 +42,9 @@ impl Shelves {
         8 * self.keys.capacity() + 4 * (self.table.capacity() + self.numbers.capacity())
     }
 
-    /// Where the number of a unit is, plus one, or zero if it was not met; the unit is given by its whole place in each coordinate.
-    pub fn number(&mut self, lattice: &Lattice, at: &[u64; MOST_AXES]) -> &mut u32 {
+    /// Where the number of a unit is, which is given by its whole place in each coordinate, and how many units from there on, along the first
+    /// coordinate, are on the same shelf: [`Shelves::stride`] apart.
+    pub fn place(&mut self, lattice: &Lattice, at: &[u64; MOST_AXES]) -> (usize, u64) {
         let mut key = [0; MOST_WORDS];
         let mut within = 0;
         for (axis, at) in at.iter().enumerate().take(self.axes) {
@@ -57,7 +58,18 @@ impl Shelves {
             None => self.shelf(&key),
         };
         self.last = Some(shelf);
-        &mut self.numbers[(shelf << (self.shift as usize * self.wide)) + within]
+        let left = (1 << self.shift) - (at[0] & ((1 << self.shift) - 1));
+        ((shelf << (self.shift as usize * self.wide)) + within, left)
+    }
+
+    /// How far apart neighbours along the first coordinate are on a shelf.
+    pub fn stride(&self) -> usize {
+        1 << (self.shift as usize * self.wide.saturating_sub(1))
+    }
+
+    /// A unit's number plus one, or zero if it was not met, by its place.
+    pub fn number(&mut self, place: usize) -> &mut u32 {
+        &mut self.numbers[place]
     }
 
     fn is(&self, shelf: usize, key: &[u64; MOST_WORDS]) -> bool {

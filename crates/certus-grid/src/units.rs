@@ -135,9 +135,9 @@ impl Units {
         Some(number)
     }
 
-    /// The number of a unit that was never halved, new or not, by its whole place in each coordinate.
-    fn number_of_whole(&mut self, lattice: &Lattice, at: &[u64; MOST_AXES]) -> Option<u32> {
-        let found = *self.shelves.number(lattice, at);
+    /// The number of a unit that was never halved, new or not, by its whole place in each coordinate and its place on a shelf.
+    fn number_of_whole(&mut self, lattice: &Lattice, at: &[u64; MOST_AXES], place: usize) -> Option<u32> {
+        let found = *self.shelves.number(place);
         if found != 0 {
             return Some(found - 1);
         }
@@ -146,7 +146,7 @@ impl Units {
             lattice.pack_place(axis, at << DEPTH, &mut key);
         }
         let number = self.add(&key[..self.words])?;
-        *self.shelves.number(lattice, at) = number + 1;
+        *self.shelves.number(place) = number + 1;
         Some(number)
     }
 
@@ -274,21 +274,32 @@ impl Units {
         visit: &mut dyn FnMut(&mut Units, u32),
     ) -> bool {
         let axes = lattice.axes.len();
+        let stride = self.shelves.stride();
         let mut at = [0u64; MOST_AXES];
         for (at, low) in at.iter_mut().zip(&meeting.low).take(axes) {
             *at = low >> DEPTH;
         }
         loop {
-            let Some(number) = self.number_of_whole(lattice, &at) else { return false };
-            if self.halvings > 0 && self.halved(number) != 0 {
-                if !self.each_part(lattice, number, meeting, visit) {
-                    return false;
+            // A row along the first coordinate, shelf by shelf.
+            let last = meeting.high[0] >> DEPTH;
+            while at[0] <= last {
+                let (mut place, left) = self.shelves.place(lattice, &at);
+                for _ in 0..left.min(last + 1 - at[0]) {
+                    let Some(number) = self.number_of_whole(lattice, &at, place) else { return false };
+                    if self.halvings > 0 && self.halved(number) != 0 {
+                        if !self.each_part(lattice, number, meeting, visit) {
+                            return false;
+                        }
+                    } else {
+                        visit(self, number);
+                    }
+                    place += stride;
+                    at[0] += 1;
                 }
-            } else {
-                visit(self, number);
             }
-            // The next whole unit of the box, like the digits of a number.
-            let mut axis = 0;
+            at[0] = meeting.low[0] >> DEPTH;
+            // The next row of the box, like the digits of a number.
+            let mut axis = 1;
             while axis < axes {
                 if at[axis] < meeting.high[axis] >> DEPTH {
                     at[axis] += 1;
@@ -297,7 +308,7 @@ impl Units {
                 at[axis] = meeting.low[axis] >> DEPTH;
                 axis += 1;
             }
-            if axis == axes {
+            if axis >= axes {
                 return true;
             }
         }

@@ -37,9 +37,9 @@ pub struct Check {
     #[arg(value_name = "PROPERTY")]
     pub properties: Vec<String>,
 
-    /// How they are checked: `bmc` looks for violations by so many steps, `induction` for a proof for all time, `auto` for both
-    /// in turns, `grid` cuts the state space into units and decides for all time, `imdp` bounds probabilities; `auto` takes it for
-    /// properties about them
+    /// How they are checked: `bmc` looks for violations by so many steps, `induction` for a proof for all time, `grid` cuts the
+    /// state space into units and decides for all time, `imdp` bounds probabilities; `auto` lets the first three take turns, and takes
+    /// the last for properties about probabilities
     #[arg(long, default_value_t, value_name = "ENGINE")]
     pub engine: Method,
 

@@ -303,10 +303,12 @@ impl Expander<'_> {
             }
             _ => {
                 sums.resize(self.symbols, 0.0);
+                // Differences first: what they round is small beside the block, what the states' own sum would round may not be.
                 extraction.each_state(self.lattice, &unit, state, |state| {
-                    sums.iter_mut().zip(state).for_each(|(sum, value)| *sum += value);
+                    let away = state.iter().zip(&own.middles).map(|(value, middle)| value - middle);
+                    sums.iter_mut().zip(away).for_each(|(sum, away)| *sum += away);
                 });
-                sums.iter_mut().zip(&own.middles).for_each(|(sum, middle)| *sum = *sum / samples - middle);
+                sums.iter_mut().for_each(|sum| *sum /= samples);
                 for form in own.policy.chunks_exact(2 + self.symbols) {
                     let value = form[0] + form[2..].iter().zip(&*sums).map(|(slope, mean)| slope * mean).sum::<f64>();
                     actions.push(Interval::new(value - form[1], value + form[1]));
@@ -526,7 +528,7 @@ impl Expander<'_> {
         let reduced = self.coarse.as_ref().and_then(|coarse| {
             let reduced = coarse.reduced(lower, upper)?;
             // The mean of computed answers is as far from the real mean as they are, and rounds.
-            let mean = |range: &Interval| 32.0 * f64::EPSILON * range.magnitude();
+            let mean = |range: &Interval| coarse.mean_rounding() * range.magnitude();
             let off = reduced.errors().iter().zip(coarse.rounding()).zip(&own.actions);
             let off: Vec<f64> = off.map(|((one, other), range)| (one + other + mean(range)) * ROOM).collect();
             self.does_no_harm(own, &off).then_some(Answers::Reduced(reduced, off))

@@ -25,6 +25,8 @@ pub struct Coarse {
     pub(crate) scores: f64,
     /// States and environment's choices.
     numbers: usize,
+    /// What the mean of some numbers rounds, as a share of the largest.
+    mean: f64,
     /// How many boxes are bounded at once.
     at_once: usize,
 }
@@ -52,7 +54,7 @@ impl Coarse {
         });
         let ends = certus_graph::eval::enclose(graph, &slices)?.concat();
         // The mean of some answers rounds as well.
-        let mean = (extraction.samples() as f64 + 8.0) * f64::EPSILON;
+        let mean = (extraction.samples() as f64 + 32.0) * f64::EPSILON;
         let off = rounding.outputs.iter().zip(&ends).map(|(error, range)| (error + mean * range.magnitude()) * ROOM);
         let policies = graph.keep_outputs(&(0..system.policies.len()).collect::<Vec<_>>());
         Ok(Coarse {
@@ -60,6 +62,7 @@ impl Coarse {
             outputs: moves.outputs,
             rounding: off.take(moves.outputs).collect(),
             scores: rounding.scores,
+            mean,
             at_once: fitting(widest_node(&policies), 1 + numbers),
             numbers,
         })
@@ -156,7 +159,7 @@ impl Coarse {
                     let form = |column: usize| found.forms[(output * columns + column) * blocks.len() + place];
                     let reach: f64 = (0..columns).map(|column| form(column).abs()).sum();
                     // What is computed of a unit is off by a share of the sum of magnitudes.
-                    let computed = (columns as f64 + 16.0) * f64::EPSILON * reach;
+                    let computed = (columns as f64 * f64::EPSILON + self.mean) * reach;
                     forms.extend([form(0), (found.errors[from] + self.rounding[output] + computed) * ROOM]);
                     forms.extend((0..self.numbers).map(|number| {
                         let at = number * blocks.len() + place;
@@ -182,6 +185,11 @@ impl Coarse {
     /// How far the answers of the policy can be from the network's real ones.
     pub fn rounding(&self) -> &[f64] {
         &self.rounding
+    }
+
+    /// What the mean of the answers of a unit rounds, as a share of the largest.
+    pub fn mean_rounding(&self) -> f64 {
+        self.mean
     }
 
     /// The columns of some units, with ends of labels after them.

@@ -398,7 +398,8 @@ impl Check<'_> {
             }
             return notes;
         }
-        let mut counted = format!("{} units of the grid, {} bounded", self.product.units.len(), self.product.expansions);
+        let mut counted =
+            format!("{} units of the grid, {} bounded", self.product.units.len(), self.product.expansions);
         if self.refinements > 0 {
             counted += &format!(", {} halved in {} refinements", self.product.units.halvings(), self.refinements);
         }

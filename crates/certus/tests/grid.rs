@@ -48,6 +48,19 @@ fn a_budget_that_ends_says_up_to_where_a_property_holds() {
 }
 
 #[test]
+fn auto_gives_the_grid_its_turns() {
+    let (document, code) = json(&["check", "zoo/b5/b5.certus", "at_goal_at_end", "--width", "0.004"]);
+    let result = &document["results"][0];
+    assert_eq!((code, &result["verdict"], &result["scope"]), (0, &"holds".into(), &"unbounded".into()));
+    assert_eq!((&result["engine"], &result["grid"]["widths"]["x1"]), (&"grid".into(), &0.004.into()));
+    // What is extracted is not the network, and nobody shall take one for the other.
+    let ran = certus(&["check", "zoo/b5/b5.certus", "at_goal_at_end", "--policy", "extracted"]);
+    assert!(ran.code == 2 && ran.stderr.contains("--engine grid"), "{}", ran.stderr);
+    let ran = certus(&["check", "zoo/b5/b5.certus", "at_goal_at_end", "--width", "y=1"]);
+    assert!(ran.code == 2 && ran.stdout.contains("the state of b5 has x1, x2, x3"), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
 fn wrong_widths_are_told_with_the_way_out() {
     let ran = certus(&["check", CAR, "--engine", "grid", "--width", "q=0.1"]);
     assert_eq!(ran.code, 2);

@@ -65,16 +65,19 @@ pub(super) fn check(
 /// Units that may be bounded for each part that another engine may look at: a unit is the cheaper of the two.
 const UNITS_PER_PART: u64 = 32;
 
-/// A turn among other engines, on units of the widths that the system suggests.
+/// A turn among other engines, about the network itself.
 pub(super) fn turn(
     system: &System,
     property: &Property,
+    options: &GridOptions,
     parts: u64,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Standing),
 ) -> Result<(Turn, Option<Report>), CheckError> {
-    let options = Options { most: Some(parts.saturating_mul(UNITS_PER_PART)), ..Options::default() };
-    let (outcome, report) = match certus_grid::check(system, property, &options, budget, watch) {
+    let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
+    let most = Some(parts.saturating_mul(UNITS_PER_PART));
+    let own = Options { widths, policy: Policy::Network, refinements: options.refinements, most };
+    let (outcome, report) = match certus_grid::check(system, property, &own, budget, watch) {
         Err(CheckError::Unsupported(_)) => return Ok((Turn::Exhausted, None)),
         found => found?,
     };

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use certus_check::bmc::{Depth, usual_steps};
 use certus_check::engine::NO_PROOF;
 use certus_check::{CheckError, Engine, Outcome, Run, Scope, Unknown, Verdict, choices, in_turns};
-use certus_grid::{Report, Standing};
+use certus_grid::{Policy, Report, Standing};
 use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
@@ -169,6 +169,11 @@ struct SoFar {
 
 /// Checks properties. `tick` is called some twenty times a second meanwhile, and `stop` ends it.
 pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -> Result<Checked, Failure> {
+    if task.engine != Method::Grid && task.grid.policy != Policy::Network {
+        return Err(Failure::message(
+            "an extracted policy belongs to the grid engine, the others are about the network itself: add --engine grid",
+        ));
+    }
     let so_far = Arc::new(Mutex::new(SoFar::default()));
     let work = {
         let (task, stop, so_far) = (task.clone(), Arc::clone(stop), Arc::clone(&so_far));
@@ -304,7 +309,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
                 let mut on_grid = |parts: u64, budget: &Budget<'_>| {
                     let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
                     let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
-                    let (turn, found) = grid::turn(&system, asked, parts, &own, &mut watch)?;
+                    let (turn, found) = grid::turn(&system, asked, &task.grid, parts, &own, &mut watch)?;
                     locked(so_far).place.units = None;
                     report = found;
                     Ok(turn)

@@ -86,7 +86,7 @@ pub struct Check {
     pub memory: Memory,
 }
 
-/// Flags of `--engine grid`.
+/// Flags of `--engine grid`; `auto` takes widths and `--refine` for its turns on the grid, too.
 #[derive(Args, Clone)]
 pub struct GridFlags {
     /// The width of units: of one state variable (`p=0.001`), or of all that are not named; may be repeated

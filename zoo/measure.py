@@ -40,6 +40,8 @@ NOTES = {
     "before, shortest job first as one affine layer, earns -151 on the same jobs.",
     "platoon8": "TD3 did not learn this plant from nothing in the time that the others take. The actor was first fitted to a linear "
     "program (`platoon_program` in `zoo/train/registry.py`: every gap a damped spring), then trained on with small steps.",
+    "platoon4_gaps": "`platoon4_gaps_steady.onnx` was first fitted to a linear program (`platoon_program` in `zoo/train/registry.py`: a gap stops "
+    "opening within one step and closes within some), then trained on with very small steps. `docs/grid.md` has what is proved of it, and why the other one is beyond a grid.",
     "gym_pendulum": "Trained from Gym's initial states (any angle), evaluated from the small cell of the paper.",
 }
 

@@ -282,74 +282,145 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         memory: task.effort.memory,
         ..Budget::default()
     };
-    for property in properties {
-        let name = &system.properties[property].name;
-        let started = Instant::now();
-        {
-            let mut known = locked(so_far);
-            known.place = Where { property: name.clone(), ..Where::default() };
-            known.started = Some(started);
+    let mut shares = Vec::with_capacity(properties.len());
+    for (index, &property) in properties.iter().enumerate() {
+        let share = task.effort.deadline.map(|deadline| share_of(Instant::now(), deadline, properties.len() - index));
+        let own = Budget { deadline: share, ..budget };
+        shares.push(own.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())));
+        let result = one(task, &system, property, &own, so_far)?;
+        locked(so_far).results.push(result);
+    }
+    // Time that others have left is for those that had too little: they begin anew, so only with more than before.
+    let late: Vec<usize> = (0..properties.len()).filter(|&index| was_late(&locked(so_far).results[index])).collect();
+    for (place, &index) in late.iter().enumerate() {
+        let (Some(deadline), Some(before)) = (task.effort.deadline, shares[index]) else { continue };
+        let share = share_of(Instant::now(), deadline, late.len() - place);
+        if share.saturating_duration_since(Instant::now()) > before.mul_f64(MORE_THAN_BEFORE) {
+            let again = one(task, &system, properties[index], &Budget { deadline: Some(share), ..budget }, so_far)?;
+            if !was_late(&again) {
+                locked(so_far).results[index] = again;
+            }
         }
-        let mut watch = |depth: Depth| locked(so_far).place.depth = Some(depth);
-        let over = if stop.load(Ordering::Relaxed) {
-            Some(UnknownReason::Stopped)
-        } else {
-            task.effort.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
-        };
-        let mut report = None;
-        let runs = |outcome: Result<Outcome, CheckError>| {
-            let outcome = outcome.and_then(|outcome| with_needs(&system, property, outcome, task.effort.deadline));
-            outcome.map(|outcome| Found::Runs(Box::new(outcome))).map_err(|error| error.to_string())
-        };
-        let asked = &system.properties[property];
-        let outcome = match (over, task.engine.suited(asked)) {
-            (Some(reason), _) => Ok(Found::Runs(Box::new(undecided(task, asked, reason, None)))),
-            // A certificate has questions about runs, which the grid asks none of.
-            (None, Method::Runs(Engine::Auto)) if task.certificate.is_none() => {
-                let mut on_grid = |parts: u64, budget: &Budget<'_>| {
-                    let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
-                    let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
-                    let (turn, found) = grid::turn(&system, asked, &task.grid, parts, &own, &mut watch)?;
-                    locked(so_far).place.units = None;
-                    report = found;
-                    Ok(turn)
-                };
-                runs(in_turns(&system, asked, task.steps_for(asked), &budget, &mut watch, Some(&mut on_grid)))
-            }
-            (None, Method::Runs(engine)) => {
-                runs(engine.check(&system, asked, task.steps_for(asked), &budget, &mut watch))
-            }
-            (None, Method::Grid) => {
-                let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
-                let own = Budget { deadline: budget.deadline.map(sooner), ..budget };
-                let found = grid::check(&system, asked, &task.grid, &own, &mut watch);
-                runs(found.map(|(outcome, own)| {
-                    report = Some(own);
-                    outcome
-                }))
-            }
-            (None, Method::Imdp) => {
-                let own = certus_prob::Budget {
-                    deadline: budget.deadline,
-                    stop: budget.stop,
-                    threads: budget.threads,
-                    seed: budget.seed,
-                };
-                let mut watch = |standing| locked(so_far).place.interval = Some(standing);
-                let (outcome, course) =
-                    prob::with_course(&system, asked, &certus_prob::Options::default(), &own, &mut watch);
-                outcome.map(|outcome| Found::Probability(Box::new(outcome), course))
-            }
-        };
-        let seconds = started.elapsed().as_secs_f64();
-        let mut certificate = None;
-        if let (Some(path), Ok(found)) = (&task.certificate, &outcome)
-            && let Some(proof) = found.runs().and_then(|outcome| outcome.proof.as_ref())
-        {
-            certificate::write(path, &task.system, &system, property, proof, &budget, &mut watch)?;
-            certificate = Some(path.clone());
-        }
-        locked(so_far).results.push(PropertyResult { property, outcome, seconds, certificate, grid: report });
     }
     Ok(())
+}
+
+/// So much more time than before is worth another beginning.
+const MORE_THAN_BEFORE: f64 = 1.5;
+
+/// When the first of so many properties has had its share of the time.
+fn share_of(now: Instant, deadline: Instant, properties: usize) -> Instant {
+    now + deadline.saturating_duration_since(now) / u32::try_from(properties.max(1)).unwrap_or(u32::MAX)
+}
+
+/// Whether a property was not decided for want of time.
+fn was_late(result: &PropertyResult) -> bool {
+    let outcome = result.outcome.as_ref().ok().and_then(Found::runs);
+    let verdict = outcome.map(|outcome| &outcome.verdict);
+    matches!(verdict, Some(Verdict::Unknown(Unknown { reason: Some(UnknownReason::Deadline), .. })))
+}
+
+/// Checks one property.
+fn one(
+    task: &Check,
+    system: &Arc<System>,
+    property: usize,
+    budget: &Budget<'_>,
+    so_far: &Mutex<SoFar>,
+) -> Result<PropertyResult, Failure> {
+    let name = &system.properties[property].name;
+    let started = Instant::now();
+    {
+        let mut known = locked(so_far);
+        known.place = Where { property: name.clone(), ..Where::default() };
+        known.started = Some(started);
+    }
+    let mut watch = |depth: Depth| locked(so_far).place.depth = Some(depth);
+    let over = if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        Some(UnknownReason::Stopped)
+    } else {
+        budget.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
+    };
+    let mut report = None;
+    let runs = |outcome: Result<Outcome, CheckError>| {
+        let outcome = outcome.and_then(|outcome| with_needs(system, property, outcome, budget.deadline));
+        outcome.map(|outcome| Found::Runs(Box::new(outcome))).map_err(|error| error.to_string())
+    };
+    let asked = &system.properties[property];
+    let outcome = match (over, task.engine.suited(asked)) {
+        (Some(reason), _) => Ok(Found::Runs(Box::new(undecided(task, asked, reason, None)))),
+        // A certificate has questions about runs, which the grid asks none of.
+        (None, Method::Runs(Engine::Auto)) if task.certificate.is_none() => {
+            let mut on_grid = |parts: u64, budget: &Budget<'_>| {
+                let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
+                let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
+                let (turn, found) = grid::turn(system, asked, &task.grid, parts, &own, &mut watch)?;
+                locked(so_far).place.units = None;
+                report = found;
+                Ok(turn)
+            };
+            runs(in_turns(system, asked, task.steps_for(asked), budget, &mut watch, Some(&mut on_grid)))
+        }
+        (None, Method::Runs(engine)) => runs(engine.check(system, asked, task.steps_for(asked), budget, &mut watch)),
+        (None, Method::Grid) => {
+            let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
+            let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
+            let found = grid::check(system, asked, &task.grid, &own, &mut watch);
+            runs(found.map(|(outcome, own)| {
+                report = Some(own);
+                outcome
+            }))
+        }
+        (None, Method::Imdp) => {
+            let own = certus_prob::Budget {
+                deadline: budget.deadline,
+                stop: budget.stop,
+                threads: budget.threads,
+                seed: budget.seed,
+            };
+            let mut watch = |standing| locked(so_far).place.interval = Some(standing);
+            let (outcome, course) =
+                prob::with_course(system, asked, &certus_prob::Options::default(), &own, &mut watch);
+            outcome.map(|outcome| Found::Probability(Box::new(outcome), course))
+        }
+    };
+    let seconds = started.elapsed().as_secs_f64();
+    let mut certificate = None;
+    if let (Some(path), Ok(found)) = (&task.certificate, &outcome)
+        && let Some(proof) = found.runs().and_then(|outcome| outcome.proof.as_ref())
+    {
+        certificate::write(path, &task.system, system, property, proof, budget, &mut watch)?;
+        certificate = Some(path.clone());
+    }
+    Ok(PropertyResult { property, outcome, seconds, certificate, grid: report })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_that_is_left_is_shared() {
+        let now = Instant::now();
+        let deadline = now + Duration::from_secs(12);
+        assert_eq!(share_of(now, deadline, 3), now + Duration::from_secs(4));
+        // Two of three have taken one second: the last has what they left.
+        let later = now + Duration::from_secs(1);
+        assert_eq!(share_of(later, deadline, 1), deadline);
+        // Late is late.
+        assert_eq!(share_of(deadline + Duration::from_secs(1), deadline, 2), deadline + Duration::from_secs(1));
+    }
+
+    #[test]
+    fn only_what_time_kept_from_a_verdict_was_late() {
+        let result = |verdict: Verdict| {
+            let outcome = Ok(Found::Runs(Box::new(Outcome::new("bmc", verdict))));
+            PropertyResult { property: 0, outcome, seconds: 0.0, certificate: None, grid: None }
+        };
+        let unknown = |reason| Verdict::Unknown(Unknown { reason, place: String::new(), settled: None });
+        assert!(was_late(&result(unknown(Some(UnknownReason::Deadline)))));
+        assert!(!was_late(&result(unknown(Some(UnknownReason::Memory)))));
+        assert!(!was_late(&result(unknown(None))));
+        assert!(!was_late(&result(Verdict::Holds(Scope::Unbounded))));
+    }
 }

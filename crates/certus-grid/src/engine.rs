@@ -321,13 +321,18 @@ impl Check<'_> {
                 if leading.contains(&unit) || !reached || !self.product.units.is_expanded(unit) {
                     continue;
                 }
-                let mut leads = false;
-                self.product.units.each_successor(lattice, unit, &mut |_, next| leads |= leading.contains(&next));
+                let (mut leads, mut looks) = (false, 0);
+                self.product.units.each_successor(lattice, unit, &mut |_, next| {
+                    leads |= leading.contains(&next);
+                    looks += 1;
+                });
+                self.product.looks += looks;
                 if leads {
                     leading.insert(unit);
                 }
             }
-            if leading.len() == before || leading.len() > MOST_AT_ONCE || spent(self.budget).is_some() {
+            let enough = leading.len() == before || leading.len() > MOST_AT_ONCE;
+            if enough || spent(self.budget).is_some() || self.product.has_looked_enough() {
                 return leading;
             }
         }

@@ -48,8 +48,10 @@ pub struct Product<'a> {
     pub settled: Option<usize>,
     /// How many units were expanded in all.
     pub expansions: u64,
-    /// How many units may be expanded.
+    /// How many units may be expanded; and many times as many successors looked at.
     pub most: u64,
+    /// How many successors were looked at in all.
+    pub looks: u64,
     /// Whether states may leave their ranges.
     pub may_end: bool,
     pub(crate) initial: Places,
@@ -74,6 +76,9 @@ const SEARCH_BYTES: usize = 12;
 
 /// So many units may be met for each that may be expanded.
 const MET_PER_EXPANDED: u64 = 16;
+
+/// So many looks at a successor cost as much as expanding a unit does.
+const LOOKS_PER_EXPANDED: u64 = 64;
 
 /// Not entered yet.
 const UNMET: u16 = u16::MAX;
@@ -107,6 +112,7 @@ impl<'a> Product<'a> {
             settled: None,
             expansions: 0,
             most: u64::MAX,
+            looks: 0,
             may_end: false,
             initial,
             violated: reading.states_that(|own| own == Universal::Yes),
@@ -122,6 +128,11 @@ impl<'a> Product<'a> {
             + 8 * self.entered.capacity()
             + 2 * self.rounds.capacity()
             + SEARCH_BYTES * self.entered.len() / self.reading.words
+    }
+
+    /// Whether so many successors were looked at that this took as long as expanding all the units that may be expanded.
+    pub fn has_looked_enough(&self) -> bool {
+        self.looks / LOOKS_PER_EXPANDED > self.most
     }
 
     /// Where the time went.
@@ -199,7 +210,11 @@ impl<'a> Product<'a> {
             for (unit, word, bits) in pending {
                 // In many dimensions one unit can have very many successors.
                 if handed > HANDED_AT_ONCE {
+                    self.looks += handed as u64;
                     handed = 0;
+                    if self.has_looked_enough() {
+                        return Ok(Explored::Spent(UnknownReason::Boxes));
+                    }
                     if let Some(reason) = spent(budget) {
                         return Ok(Explored::Spent(reason));
                     }
@@ -247,6 +262,7 @@ impl<'a> Product<'a> {
                     }
                 }
             }
+            self.looks += handed as u64;
             self.seconds.handing += begun.elapsed().as_secs_f64();
             self.settled = Some(self.settled.map_or(round, |earlier| earlier.max(round)));
             if self.bytes() > budget.memory {

@@ -322,43 +322,38 @@ impl Units {
         meeting: &Places,
         visit: &mut dyn FnMut(&mut Units, u32),
     ) -> bool {
-        let mut pending = vec![unit];
-        while let Some(unit) = pending.pop() {
-            let halved = self.halved(unit);
-            if halved == 0 {
-                visit(self, unit);
+        let halved = self.halved(unit);
+        if halved == 0 {
+            visit(self, unit);
+            return true;
+        }
+        let axes = lattice.axes.len();
+        let (mut first, mut levels, mut extents) = ([0; MOST_AXES], [0; MOST_AXES], [0; MOST_AXES]);
+        for axis in 0..axes {
+            (first[axis], levels[axis]) = lattice.unpack(self.key(unit), axis);
+            levels[axis] += halved >> axis & 1;
+            extents[axis] = 1u64 << (DEPTH - levels[axis]);
+        }
+        // Lower and upper halves in each of the coordinates, like the bits of a number.
+        for part in 0..1u32 << halved.count_ones() {
+            let (mut places, mut rest) = (first, part);
+            for axis in (0..axes).filter(|axis| halved >> axis & 1 == 1) {
+                places[axis] += extents[axis] * u64::from(rest & 1);
+                rest >>= 1;
+            }
+            let meets =
+                |axis: usize| places[axis] <= meeting.high[axis] && meeting.low[axis] < places[axis] + extents[axis];
+            if !(0..axes).all(meets) {
                 continue;
             }
-            for part in self.parts(lattice, unit, halved) {
-                let meets = (0..lattice.axes.len()).all(|axis| {
-                    let first = part.places[axis];
-                    first <= meeting.high[axis] && meeting.low[axis] < first + part.extent(axis)
-                });
-                if meets {
-                    let mut key = [0u64; MOST_WORDS];
-                    lattice.pack(&part.places, &part.levels, &mut key);
-                    let Some(number) = self.number(&key[..self.words]) else { return false };
-                    pending.push(number);
-                }
+            let mut key = [0u64; MOST_WORDS];
+            lattice.pack(&places[..axes], &levels[..axes], &mut key);
+            let Some(number) = self.number(&key[..self.words]) else { return false };
+            if !self.each_part(lattice, number, meeting, visit) {
+                return false;
             }
         }
         true
-    }
-
-    fn parts(&self, lattice: &Lattice, unit: u32, halved: u32) -> Vec<crate::lattice::Unit> {
-        let mut parts = vec![lattice.unit(self.key(unit))];
-        for axis in (0..lattice.axes.len()).filter(|axis| halved >> axis & 1 == 1) {
-            let mut more = Vec::with_capacity(2 * parts.len());
-            for mut part in parts {
-                part.levels[axis] += 1;
-                let mut other = part.clone();
-                other.places[axis] += other.extent(axis);
-                more.push(part);
-                more.push(other);
-            }
-            parts = more;
-        }
-        parts
     }
 }
 

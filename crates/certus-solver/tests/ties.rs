@@ -1,5 +1,5 @@
 //! Thresholds that are touched exactly: 'at least the maximum' holds at a point, 'more than the maximum' nowhere. Neither may be
-//! answered the other way round, whatever rounding says.
+//! answered the other way round, but for points at which plain evaluation itself exceeds the maximum by what it rounds.
 
 mod support;
 
@@ -43,6 +43,42 @@ fn folded(inputs: usize, numbers: &mut Numbers) -> Graph {
     graph
 }
 
+/// The maximum of a folded function is reached, and not exceeded.
+fn check_maximum(seed: u64, inputs: usize, unused: usize) {
+    let mut graph = folded(inputs, &mut Numbers(seed));
+    if unused > 0 {
+        graph.input("unused", &[unused]);
+    }
+    let size = inputs + unused;
+    let formula = Formula::And(Vec::new());
+    let mut asked = Asked { graph, lower: vec![-1.0; size], upper: vec![1.0; size], formula };
+    // The extreme of a function whose pieces end on a grid lies on that grid.
+    let steps: Vec<f64> = (-4..=4).map(|k| f64::from(k) / 4.0).collect();
+    let grid = steps.iter().flat_map(|&a| steps.iter().map(move |&b| [a, b]));
+    let value = |point: [f64; 2]| {
+        let mut x = vec![0.0; size];
+        x[..inputs].copy_from_slice(&point[..inputs]);
+        floats(&asked.graph, &x)[0]
+    };
+    let maximum = grid.map(value).fold(f64::NEG_INFINITY, f64::max);
+    asked.formula = at_most(&[(Y, -1.0)], maximum);
+    let reached = answer(&asked);
+    assert!(!matches!(reached, Answer::Unsat(_)), "{reached:?}");
+    asked.formula = below(&[(Y, -1.0)], maximum);
+    // At a border rounding alone may decide; then it does so in any evaluation of the graph, and by a hair's breadth.
+    if let Answer::Sat(witness) = answer(&asked) {
+        let found = floats(&asked.graph, &witness.inputs)[0];
+        assert!(maximum < found && found < maximum + 1e-6, "{witness:?}: {found} for {maximum}");
+    }
+    // A hair's breadth away the answers are the other way round.
+    asked.formula = at_most(&[(Y, -1.0)], maximum + 1e-6);
+    let beyond = answer(&asked);
+    assert!(!matches!(beyond, Answer::Sat(_)), "{beyond:?}");
+    asked.formula = below(&[(Y, -1.0)], maximum - 1e-6);
+    let within = answer(&asked);
+    assert!(!matches!(within, Answer::Unsat(_)), "{within:?}");
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
@@ -52,36 +88,14 @@ proptest! {
         inputs in 1usize..3,
         unused in prop::sample::select(vec![0usize, 45]),
     ) {
-        let mut graph = folded(inputs, &mut Numbers(seed));
-        if unused > 0 {
-            graph.input("unused", &[unused]);
-        }
-        let size = inputs + unused;
-        let formula = Formula::And(Vec::new());
-        let mut asked = Asked { graph, lower: vec![-1.0; size], upper: vec![1.0; size], formula };
-        // The extreme of a function whose pieces end on a grid lies on that grid.
-        let steps: Vec<f64> = (-4..=4).map(|k| f64::from(k) / 4.0).collect();
-        let grid = steps.iter().flat_map(|&a| steps.iter().map(move |&b| [a, b]));
-        let value = |point: [f64; 2]| {
-            let mut x = vec![0.0; size];
-            x[..inputs].copy_from_slice(&point[..inputs]);
-            floats(&asked.graph, &x)[0]
-        };
-        let maximum = grid.map(value).fold(f64::NEG_INFINITY, f64::max);
-        asked.formula = at_most(&[(Y, -1.0)], maximum);
-        let reached = answer(&asked);
-        prop_assert!(!matches!(reached, Answer::Unsat(_)), "{reached:?}");
-        asked.formula = below(&[(Y, -1.0)], maximum);
-        let exceeded = answer(&asked);
-        prop_assert!(!matches!(exceeded, Answer::Sat(_)), "{exceeded:?}");
-        // A hair's breadth away the answers are the other way round.
-        asked.formula = at_most(&[(Y, -1.0)], maximum + 1e-6);
-        let beyond = answer(&asked);
-        prop_assert!(!matches!(beyond, Answer::Sat(_)), "{beyond:?}");
-        asked.formula = below(&[(Y, -1.0)], maximum - 1e-6);
-        let within = answer(&asked);
-        prop_assert!(!matches!(within, Answer::Unsat(_)), "{within:?}");
+        check_maximum(seed, inputs, unused);
     }
+}
+
+#[test]
+fn rounding_may_decide_at_a_border() {
+    // Near zero, a tiny number is swallowed beside one but not by itself: the maximum at zero seems to be exceeded next to it.
+    check_maximum(16226560368074800811, 1, 0);
 }
 
 #[test]

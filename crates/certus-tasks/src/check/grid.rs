@@ -62,8 +62,11 @@ pub(super) fn check(
     certus_grid::check(system, property, &own, budget, watch)
 }
 
-/// Units that may be bounded for each part that another engine may look at: a unit is the cheaper of the two.
+/// Units that may be bounded for each part that another engine may look at, if the step is small: a unit is the cheaper of the two.
 const UNITS_PER_PART: u64 = 32;
+
+/// A step with more numbers than this makes units dearer.
+const SMALL_STEP: u64 = 1 << 14;
 
 /// A turn among other engines, about the network itself.
 pub(super) fn turn(
@@ -75,7 +78,8 @@ pub(super) fn turn(
     watch: &mut dyn FnMut(Standing),
 ) -> Result<(Turn, Option<Report>), CheckError> {
     let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
-    let most = Some(parts.saturating_mul(UNITS_PER_PART));
+    let size = (system.step.parameters() as u64 / SMALL_STEP).max(1);
+    let most = Some(parts.saturating_mul(UNITS_PER_PART) / size);
     let own = Options { widths, policy: Policy::Network, refinements: options.refinements, most };
     let (outcome, report) = match certus_grid::check(system, property, &own, budget, watch) {
         Err(CheckError::Unsupported(_)) => return Ok((Turn::Exhausted, None)),

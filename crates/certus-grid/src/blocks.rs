@@ -57,6 +57,8 @@ pub(crate) struct Left {
 /// What a move does in the states of a block.
 struct Form {
     truths: Truths,
+    /// For each coordinate of the next state, the one that it is a copy of.
+    copies: Vec<Option<usize>>,
     /// The largest error in units of the widths, as a share.
     share: f64,
     /// For each coordinate of the next state: what it is at the middle of the block, its error, its range over the block, and its slopes.
@@ -208,7 +210,7 @@ impl Expander<'_> {
                 asked.push((unit, block));
             } else {
                 self.differences_of(key, own, &mut differences);
-                self.place_unit(unit, own, &differences, truths, found);
+                self.place_unit((unit, key), own, &differences, truths, found);
             }
         }
         self.with_actions(keys, &bounded, &asked, (truths, found))?;
@@ -280,7 +282,7 @@ impl Expander<'_> {
             self.differences_of(key, own, &mut room.differences);
             let away = room.actions.iter().zip(&own.middles[self.symbols..]);
             room.differences.extend(away.map(|(action, middle)| (action.lo - middle, action.hi - middle)));
-            self.place_unit(unit, own, &room.differences, truths, found);
+            self.place_unit((unit, key), own, &room.differences, truths, found);
         }
         Ok(())
     }
@@ -335,7 +337,7 @@ impl Expander<'_> {
     /// The boxes of a unit's next states, from the forms of its block.
     fn place_unit(
         &self,
-        unit: usize,
+        (unit, key): (usize, &[u64]),
         own: &Bounded,
         differences: &[(f64, f64)],
         truths: &mut [Truths],
@@ -348,6 +350,12 @@ impl Expander<'_> {
             let (low, high) = found.corners[first..].split_at_mut(words);
             let each = form.numbers.chunks_exact(BEFORE_SLOPES + differences.len());
             for (axis, (numbers, along)) in each.zip(&self.lattice.axes).enumerate() {
+                if let Some(from) = form.copies[axis] {
+                    let (first, last) = self.lattice.copied(key, from, axis);
+                    self.lattice.pack_place(axis, first, low);
+                    self.lattice.pack_place(axis, last, high);
+                    continue;
+                }
                 let &[centre, error, least, most, ref slopes @ ..] = numbers else { continue };
                 let (mut below, mut above) = (centre - error, centre + error);
                 for (slope, &(from, to)) in slopes.iter().zip(differences) {
@@ -422,10 +430,12 @@ impl Expander<'_> {
             return Ok(bounded);
         }
         let ended = self.ended(&lower, &upper, count)?;
+        let free = self.prepared.iter().all(|own| own.is_free || !own.ended);
         let mut failed: Vec<bool> = (0..count)
             .map(|block| {
                 let unlabelled = labels[block * largest..(block + 1) * largest].contains(&0);
-                (self.terminal.is_some() && ended[block].is_none()) || (unlabelled && ended[block] != Some(true))
+                (self.terminal.is_some() && ended[block].is_none())
+                    || (unlabelled && !(free && ended[block] == Some(true)))
             })
             .collect();
         if let Some(coarse) = self.coarse.as_ref().filter(|_| outputs > 0) {
@@ -442,10 +452,7 @@ impl Expander<'_> {
         for own in &self.prepared {
             let chosen = |block: &usize| {
                 let labels = &labels[*block * largest..(*block + 1) * largest];
-                let mut labels = self.moves.largest.iter().zip(labels);
-                !failed[*block]
-                    && ended[*block].is_none_or(|ended| ended == own.ended)
-                    && (own.ended || labels.all(|(&(choice, _), labels)| labels >> own.labels[choice] & 1 == 1))
+                !failed[*block] && own.can_be_made(ended[*block], &self.moves.largest, labels)
             };
             let blocks: Vec<usize> = (0..count).filter(chosen).collect();
             for blocks in blocks.chunks(self.batch) {
@@ -482,7 +489,7 @@ impl Expander<'_> {
         let (count, place) = (input.count, input.place);
         let axes = self.lattice.axes.len();
         let ends = Slices { low: &result.lower, high: &result.upper, count, place };
-        let mut form = Form { truths: Truths::default(), share: 0.0, numbers: Vec::new() };
+        let mut form = Form { truths: Truths::default(), copies: own.copies.clone(), share: 0.0, numbers: Vec::new() };
         for (axis, along) in self.lattice.axes.iter().enumerate() {
             let range = ends.range(axis);
             let at = |column: usize| result.forms[(axis * (1 + symbols) + column) * count + place];
@@ -499,7 +506,11 @@ impl Expander<'_> {
             for symbol in 0..symbols {
                 let ends = input.range(symbol);
                 let half = middle(ends.lo, ends.hi).1;
-                form.numbers.push(if half > 0.0 { at(1 + symbol) / half } else { 0.0 });
+                let slope = if half > 0.0 { at(1 + symbol) / half } else { 0.0 };
+                if !slope.is_finite() {
+                    return Ok(None);
+                }
+                form.numbers.push(slope);
             }
         }
         let conditions = self.atoms + usize::from(self.has_condition);

@@ -21,11 +21,24 @@ use crate::moves::Moves;
 pub(crate) struct Prepared {
     pub(crate) labels: Vec<usize>,
     pub(crate) ended: bool,
+    /// Whether it is the same whatever is chosen.
+    pub(crate) is_free: bool,
     pub(crate) ranges: Ranges,
+    /// For each coordinate of the next state, the one that it is a copy of.
+    pub(crate) copies: Vec<Option<usize>>,
     /// The atoms and the condition alone, operator by operator.
     pub(crate) truths: Graph,
     /// The next state alone, operator by operator.
     next: Graph,
+}
+
+impl Prepared {
+    /// Whether it can be made where the run has ended or not, or nobody knows, with such labels: bits, of which `largest` tells the choices.
+    pub(crate) fn can_be_made(&self, ended: Option<bool>, largest: &[(usize, usize)], labels: &[u32]) -> bool {
+        let mut labels = largest.iter().zip(labels);
+        ended.is_none_or(|ended| ended == self.ended)
+            && (self.is_free || labels.all(|(&(choice, _), labels)| labels >> self.labels[choice] & 1 == 1))
+    }
 }
 
 /// What can happen in some units.
@@ -106,9 +119,14 @@ impl<'a> Expander<'a> {
             let outputs = own.step.outputs().len();
             let ranges = Ranges::new(&own.step)?;
             widest = widest.max(widest_node(&own.step));
+            let axes = lattice.axes.len();
+            // A copy of what the environment chooses is as free as that.
+            let copies = ranges.copies().into_iter().take(axes).map(|copy| copy.filter(|&from| from < axes));
             prepared.push(Prepared {
                 labels: own.labels.clone(),
                 ended: own.ended,
+                is_free: own.is_free,
+                copies: copies.collect(),
                 ranges,
                 truths: own.step.keep_outputs(&(nexts..outputs).collect::<Vec<_>>()),
                 next: own.step.keep_outputs(&(0..nexts).collect::<Vec<_>>()),
@@ -239,12 +257,8 @@ impl<'a> Expander<'a> {
         };
         for own in &self.prepared {
             let chosen = |unit: &usize| {
-                if ended[*unit].is_some_and(|ended| ended != own.ended) {
-                    return false;
-                }
                 let labels = &possible[*unit * largest..(*unit + 1) * largest];
-                let mut labels = self.moves.largest.iter().zip(labels);
-                own.ended || labels.all(|(&(choice, _), labels)| labels >> own.labels[choice] & 1 == 1)
+                own.can_be_made(ended[*unit], &self.moves.largest, labels)
             };
             let units: Vec<usize> = (0..count).filter(chosen).collect();
             if units.is_empty() {
@@ -270,7 +284,8 @@ impl<'a> Expander<'a> {
             for (place, &unit) in units.iter().enumerate() {
                 let input = Slices { low: &low, high: &high, count: units.len(), place };
                 let result = Slices { low: &result.lower, high: &result.upper, count: units.len(), place };
-                let settled = self.settle(own, input, result, &mut scratch, &mut found.corners)?;
+                let key = &keys[unit * words..(unit + 1) * words];
+                let settled = self.settle(own, key, input, result, &mut scratch, &mut found.corners)?;
                 let unit = names[unit];
                 whole.truths[unit].yes &= settled.truths.yes;
                 whole.truths[unit].no &= settled.truths.no;
@@ -310,6 +325,7 @@ impl<'a> Expander<'a> {
     fn settle(
         &self,
         own: &Prepared,
+        key: &[u64],
         input: Slices<'_>,
         result: Slices<'_>,
         scratch: &mut Scratch,
@@ -360,9 +376,13 @@ impl<'a> Expander<'a> {
         corners.resize(first + 2 * self.lattice.words(), 0);
         let (low, high) = corners[first..].split_at_mut(self.lattice.words());
         for (axis, range) in next.iter().enumerate() {
-            let own = &self.lattice.axes[axis];
-            self.lattice.pack_place(axis, own.place(range.lo.max(own.lower)), low);
-            self.lattice.pack_place(axis, own.place(range.hi.min(own.upper)), high);
+            let along = &self.lattice.axes[axis];
+            let (first, last) = match own.copies[axis] {
+                Some(from) => self.lattice.copied(key, from, axis),
+                None => (along.place(range.lo.max(along.lower)), along.place(range.hi.min(along.upper))),
+            };
+            self.lattice.pack_place(axis, first, low);
+            self.lattice.pack_place(axis, last, high);
         }
         Ok(settled)
     }

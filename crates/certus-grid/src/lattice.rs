@@ -278,6 +278,18 @@ impl Lattice {
         (low.max(own.lower), high.min(own.upper))
     }
 
+    /// The fine places in a coordinate where the numbers of a packed unit in another one lie, ends included. A unit does not contain the cut at
+    /// which the next one begins, so where a number stays as it is, it stays in its unit.
+    pub fn copied(&self, key: &[u64], from: usize, onto: usize) -> (u64, u64) {
+        let (place, level) = self.unpack(key, from);
+        let (low, high) = self.ends(key, from);
+        let source = &self.axes[from];
+        // Only at the end of the range is there no next unit.
+        let last = if source.cut(place + (1 << (DEPTH - level))) <= source.upper { high.next_down() } else { high };
+        let target = &self.axes[onto];
+        (target.place(low.max(target.lower)), target.place(last.min(target.upper)))
+    }
+
     /// The unit of the widths that were asked for in which a state lies.
     pub fn whole(&self, state: &[f64]) -> Unit {
         let places = self.axes.iter().zip(state).map(|(axis, &x)| axis.own_place(axis.place(x))).collect();
@@ -323,6 +335,23 @@ mod tests {
             prop_assert_eq!(own.own_name(fine), fine);
             prop_assert_eq!(coarse.own_name(wide), fine);
             prop_assert_eq!(coarse.own_width(), width);
+        }
+
+        #[test]
+        fn what_stays_as_it_is_stays_in_its_unit(
+            anchor in -2.0..2.0f64, widths in prop::array::uniform2(1e-4..1.0f64), share in 0.0..=1.0f64, level in 0..=DEPTH,
+        ) {
+            let axes = widths.map(|width| Axis::new(anchor, width, -3.0, 5.0, 0).unwrap());
+            let lattice = Lattice::of(axes.to_vec()).unwrap();
+            let x = -3.0 + 8.0 * share;
+            let extent = 1 << (DEPTH - level);
+            let first = axes[0].place(x) / extent * extent;
+            let mut key = [0; MOST_WORDS];
+            lattice.pack(&[first, 0], &[level, 0], &mut key);
+            let (low, high) = lattice.copied(&key, 0, 0);
+            prop_assert!(first <= low && low <= axes[0].place(x) && axes[0].place(x) <= high && high < first + extent);
+            let (low, high) = lattice.copied(&key, 0, 1);
+            prop_assert!(low <= axes[1].place(x) && axes[1].place(x) <= high);
         }
 
         #[test]

@@ -30,6 +30,8 @@ pub struct Move {
     pub labels: Vec<usize>,
     /// Whether the run has ended, so that the state stays as it is.
     pub ended: bool,
+    /// Whether it is the same whatever is chosen.
+    pub is_free: bool,
     /// The step.
     pub step: Graph,
 }
@@ -183,13 +185,18 @@ impl Moves {
             if happens {
                 let going_on = terminal.map(|own| (own, false));
                 let step = moves.step(system, wanted, extracted, &labels, going_on).map_err(failed)?;
-                moves.moves.push(Move { labels, ended: false, step });
+                moves.moves.push(Move { labels, ended: false, is_free: false, step });
             }
         }
-        // Where a run has ended, choices do not matter.
-        if let (Some(own), Some(labels)) = (terminal, moves.moves.first().map(|first| first.labels.clone())) {
-            let step = moves.step(system, wanted, extracted, &labels, Some((own, true))).map_err(failed)?;
-            moves.moves.push(Move { labels, ended: true, step });
+        if let Some(own) = terminal {
+            // Where a run has ended, the state stays whatever is chosen; but somebody may ask what that is.
+            let choices = choice_nodes(system);
+            let is_free = !wanted.iter().any(|output| reads(&system.step, output.node, |node| choices.contains(&node)));
+            let going_on: Vec<Vec<usize>> = moves.moves.iter().map(|own| own.labels.clone()).collect();
+            for labels in going_on.into_iter().take(if is_free { 1 } else { usize::MAX }) {
+                let step = moves.step(system, wanted, extracted, &labels, Some((own, true))).map_err(failed)?;
+                moves.moves.push(Move { labels, ended: true, is_free, step });
+            }
         }
         Ok(moves)
     }
@@ -268,26 +275,40 @@ impl Moves {
     }
 }
 
-/// Whether a node of the step depends on the state alone.
-fn reads_states_only(system: &System, node: NodeId) -> bool {
-    let step = &system.step;
-    let (mut seen, mut pending) = (vec![false; step.len()], vec![node]);
+/// Whether a node of a graph is one that is looked for, or depends on one.
+fn reads(graph: &Graph, node: NodeId, wanted: impl Fn(NodeId) -> bool) -> bool {
+    let (mut seen, mut pending) = (vec![false; graph.len()], vec![node]);
     while let Some(next) = pending.pop() {
         if !std::mem::replace(&mut seen[next.index()], true) {
-            let own = &step.nodes()[next.index()];
-            let roles = &system.roles;
-            let chosen = roles
-                .actions
-                .iter()
-                .any(|role| matches!(role, ActionRole::Argmax { choice, .. } if choice.node == next));
-            let of_policy = chosen || roles.policies.iter().any(|policy| policy.node == next);
-            if of_policy || (matches!(own.op, Op::Input(_)) && !roles.states.contains(&next)) {
-                return false;
+            if wanted(next) {
+                return true;
             }
-            pending.extend(own.inputs.iter().copied());
+            pending.extend(graph.nodes()[next.index()].inputs.iter().copied());
         }
     }
-    true
+    false
+}
+
+/// The nodes of the step that are a label: chosen by a policy, or by chance.
+fn choice_nodes(system: &System) -> Vec<NodeId> {
+    let numbers = system.states.len() + system.inputs.len();
+    let chosen = system.roles.actions.iter().filter_map(|role| match role {
+        ActionRole::Argmax { choice, .. } => Some(choice.node),
+        ActionRole::Softmax { .. } => None,
+    });
+    chosen.chain(system.step.inputs()[numbers..].iter().map(|port| port.node)).collect()
+}
+
+/// Whether a node of the step depends on the state alone.
+fn reads_states_only(system: &System, node: NodeId) -> bool {
+    let roles = &system.roles;
+    let choices = choice_nodes(system);
+    !reads(&system.step, node, |next| {
+        let is_input = matches!(system.step.nodes()[next.index()].op, Op::Input(_));
+        choices.contains(&next)
+            || roles.policies.iter().any(|policy| policy.node == next)
+            || (is_input && !roles.states.contains(&next))
+    })
 }
 
 /// The differences of scores as a function of the state and the environment's choices. Scores may depend on earlier choices only through these.

@@ -104,6 +104,21 @@ fn a_unit_across_the_border_of_the_terminal_states_does_not_hold_a_run_up() {
 }
 
 #[test]
+fn what_is_chosen_where_a_run_has_ended_is_what_the_policy_chooses_there() {
+    let file = "system ending\nstate x in [0, 2]\nstate m in [0, 1]\n\
+                action a = argmax([1.2 - x, x - 1.2]) of { left, right }\nnext x = x + 0.1\nnext m = m\n\
+                init x in [0, 0.1] & m in [0.2, 0.3]\nterminal x > 1.5\n\
+                property ends_right = F (x > 1.5 & a == right)\nproperty never_ends_left = G (x > 1.5 -> a == right)\n\
+                property stays = G x <= 1.65\nproperty constant = G m <= 0.35\n";
+    let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+    for property in &system.properties {
+        let options = Options { refinements: Some(0), ..Options::default() };
+        let (outcome, _) = check(&system, property, &options, &Budget::default(), &mut |_| {}).unwrap();
+        assert!(matches!(outcome.verdict, Verdict::Holds(_)), "{}: {:?}", property.name, outcome.verdict);
+    }
+}
+
+#[test]
 fn a_box_of_more_units_than_fit_is_not_listed() {
     let file = "system wide\nstate x[6] in [-1, 1]\ninput e[6] in [-1, 1]\nnext x = e\ninit all(x in [0, 0])\n\
                 property small = G x[0] < 2\n";

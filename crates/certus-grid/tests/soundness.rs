@@ -9,7 +9,7 @@ use certus_grid::lattice::{DEPTH, Lattice, Unit};
 use certus_grid::moves::Moves;
 use certus_grid::{Options, Policy, check};
 use certus_lang::system::{AtomId, Output, System};
-use certus_lang::{LowerOptions, load_file};
+use certus_lang::{FileNetworks, LowerOptions, load_file, load_str};
 use certus_sim::Random;
 use certus_solver::Budget;
 use proptest::prelude::*;
@@ -18,6 +18,13 @@ fn zoo(name: &str) -> System {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../zoo/{name}/{name}.certus"));
     load_file(path, &LowerOptions::default()).unwrap()
 }
+
+/// A run that ends, with atoms about what is chosen there, a number that never changes, and a window over the past.
+const ENDING: &str = "system ending\nstate x in [0, 2]\nstate m in [0, 1]\nstate past[2] in [0, 2]\n\
+    action a = argmax([1.5 - x, x - 1.5]) of { left, right }\nchance c of { slow: 0.5, fast: 0.5 }\n\
+    next x = x + match c { slow: 0.01, fast: 0.02 } * m\nnext m = m\nnext past = shift(past, x)\n\
+    init x in [1.3, 1.6] & m in [0.2, 0.9] & all(past in [0, 0.1])\nterminal x > 1.45\n\
+    property left_at_end = G (x > 1.45 -> a == left)\nproperty slow_at_end = F (c == slow)\n";
 
 /// Systems with the widths of their units.
 fn systems() -> Vec<(System, Vec<f64>)> {
@@ -33,6 +40,7 @@ fn systems() -> Vec<(System, Vec<f64>)> {
         (zoo("b1"), vec![0.001, 0.001]),
         (zoo("b2"), vec![0.001, 0.001]),
         (zoo("lanekeeping"), vec![0.002; 4]),
+        (load_str(ENDING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap(), vec![0.02; 4]),
     ]
 }
 
@@ -162,10 +170,10 @@ fn check_unit(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
     fn samples_do_what_their_unit_says(
-        which in 0usize..10,
+        which in 0usize..11,
         shares in prop::array::uniform4(0.0..1.0f64),
         halvings in 0u32..4,
         grain in 0u32..6,

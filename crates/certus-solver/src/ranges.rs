@@ -7,6 +7,7 @@
 //! does. Every range is sound over the reals; rounding goes into the errors as in the solver's affine forms, but what a curve bends becomes error at once, so that a layer is one
 //! matrix product for centres and slopes and one for errors.
 
+mod copies;
 mod reduced;
 
 use certus_graph::lower::lower;

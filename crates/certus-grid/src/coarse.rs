@@ -74,7 +74,7 @@ impl Coarse {
     }
 
     /// The actions in some units, as forms over the symbols of states and environment's choices. Those that are no wider than a policy's own units
-    /// have their actions given; the others are taken as they are.
+    /// have their actions given; the ends of the others reach over all of the policy's own units that they are in.
     pub fn actions(
         &self,
         lattice: &Lattice,

@@ -241,7 +241,7 @@ impl<'a> Expander<'a> {
         let given = self.given(&own_keys)?;
         let labels = match &given {
             _ if open.is_empty() => Vec::new(),
-            Some(given) => self.labels(&low, &high, given),
+            Some(given) => self.labels(&own_keys, given),
             None => self.possible(&low, &high, open.len(), 0.0),
         };
         if largest > 0 {
@@ -251,6 +251,7 @@ impl<'a> Expander<'a> {
         }
         let actions = match (&given, &self.coarse) {
             (Some(given), Some(coarse)) if self.is_coarse => {
+                let (lower, upper) = self.asked_boxes(&keys);
                 Some(coarse.actions(self.lattice, &keys, (&lower, &upper), given))
             }
             _ => None,

@@ -46,6 +46,22 @@ impl Expander<'_> {
         }
     }
 
+    /// Ends of the boxes in which an extracted policy is asked for its actions in some units: where a unit is narrower than the policy's own, all
+    /// of that one.
+    pub(crate) fn asked_boxes(&self, keys: &[u64]) -> (Vec<f64>, Vec<f64>) {
+        let mut whole = vec![0; keys.len()];
+        for (key, whole) in keys.chunks_exact(self.lattice.words()).zip(whole.chunks_exact_mut(self.lattice.words())) {
+            let Unit { mut places, mut levels } = self.lattice.unit(key);
+            for (axis, own) in self.lattice.axes.iter().enumerate() {
+                if levels[axis] > own.grain {
+                    (places[axis], levels[axis]) = (own.own_place(places[axis]), own.grain);
+                }
+            }
+            self.lattice.pack(&places, &levels, whole);
+        }
+        self.boxes(&whole)
+    }
+
     /// What an extracted policy does in some units: as in the unit of its own that each is a part of; nothing where units are wider.
     pub(crate) fn given(&self, keys: &[u64]) -> Result<Option<Vec<Option<Given>>>, GraphError> {
         let Some(extraction) = &self.extraction else { return Ok(None) };
@@ -61,12 +77,13 @@ impl Expander<'_> {
     }
 
     /// The labels that an extracted policy can choose in each unit, as bits.
-    pub(crate) fn labels(&self, lower: &[f64], upper: &[f64], given: &[Option<Given>]) -> Vec<u32> {
+    pub(crate) fn labels(&self, keys: &[u64], given: &[Option<Given>]) -> Vec<u32> {
+        let words = self.lattice.words();
         let wide: Vec<usize> = (0..given.len()).filter(|&unit| given[unit].is_none()).collect();
-        let pick = |table: &[f64]| columns(table, &wide, given.len());
+        let keys: Vec<u64> = wide.iter().flat_map(|unit| &keys[unit * words..(unit + 1) * words]).copied().collect();
         let scores = self.coarse.as_ref().map_or(0.0, |coarse| coarse.scores);
-        let found =
-            if wide.is_empty() { Vec::new() } else { self.possible(&pick(lower), &pick(upper), wide.len(), scores) };
+        let (lower, upper) = self.asked_boxes(&keys);
+        let found = if wide.is_empty() { Vec::new() } else { self.possible(&lower, &upper, wide.len(), scores) };
         let mut found = found.chunks_exact(self.moves.largest.len().max(1));
         let mut all = Vec::with_capacity(given.len() * self.moves.largest.len());
         for given in given {

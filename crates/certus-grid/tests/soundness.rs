@@ -26,6 +26,17 @@ const ENDING: &str = "system ending\nstate x in [0, 2]\nstate m in [0, 1]\nstate
     init x in [1.3, 1.6] & m in [0.2, 0.9] & all(past in [0, 0.1])\nterminal x > 1.45\n\
     property left_at_end = G (x > 1.45 -> a == left)\nproperty slow_at_end = F (c == slow)\n";
 
+/// A policy that changes much within a unit, and a state that shows it.
+const STEEP: &str = "system steep\nstate x in [-2, 2]\nstate y in [-2, 2]\nstate shown in [-500, 500]\n\
+    policy u = 40 * net(\"b1.onnx\", x, y)\naction a = argmax([u, -u]) of { left, right }\nnext x = x\nnext y = y\n\
+    next shown = u\ninit x in [0.8, 0.9] & y in [0.5, 0.6] & shown in [0, 0]\nproperty small = G shown <= 1\n\
+    property left = G a == left\n";
+
+fn written(text: &str) -> System {
+    let folder = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../zoo/b1");
+    load_str(text, &mut FileNetworks::new(folder), &LowerOptions::default()).unwrap()
+}
+
 /// Systems with the widths of their units.
 fn systems() -> Vec<(System, Vec<f64>)> {
     vec![
@@ -40,7 +51,7 @@ fn systems() -> Vec<(System, Vec<f64>)> {
         (zoo("b1"), vec![0.001, 0.001]),
         (zoo("b2"), vec![0.001, 0.001]),
         (zoo("lanekeeping"), vec![0.002; 4]),
-        (load_str(ENDING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap(), vec![0.02; 4]),
+        (written(ENDING), vec![0.02; 4]),
     ]
 }
 
@@ -49,7 +60,7 @@ fn check_unit(
     system: &System,
     widths: &[f64],
     shares: &[f64],
-    (halvings, grain): (u32, u32),
+    (halvings, grain): (&[u32], u32),
     extracted: bool,
     seed: u64,
 ) {
@@ -72,9 +83,9 @@ fn check_unit(
     });
     let centre: Vec<f64> = centre.collect();
     let places: Vec<u64> = (0..axes)
-        .map(|axis| lattice.axes[axis].place(centre[axis]) >> (DEPTH - halvings) << (DEPTH - halvings))
+        .map(|axis| lattice.axes[axis].place(centre[axis]) >> (DEPTH - halvings[axis]) << (DEPTH - halvings[axis]))
         .collect();
-    let unit = Unit { places, levels: vec![halvings; axes] };
+    let unit = Unit { places, levels: halvings[..axes].to_vec() };
     let mut key = vec![0; lattice.words()];
     lattice.pack(&unit.places, &unit.levels, &mut key);
     let expansion = expander.expand(&key).unwrap();
@@ -170,18 +181,30 @@ fn check_unit(
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(64))]
+    #![proptest_config(ProptestConfig::with_cases(96))]
     #[test]
     fn samples_do_what_their_unit_says(
         which in 0usize..11,
         shares in prop::array::uniform4(0.0..1.0f64),
-        halvings in 0u32..4,
+        halvings in prop_oneof![(0u32..4).prop_map(|all| [all; 4]), prop::array::uniform4(0u32..8)],
         grain in 0u32..6,
         extracted in any::<bool>(),
         seed in any::<u64>(),
     ) {
         let (system, widths) = systems().swap_remove(which);
-        check_unit(&system, &widths, &shares, (halvings, grain), extracted, seed);
+        check_unit(&system, &widths, &shares, (&halvings, grain), extracted, seed);
+    }
+}
+
+proptest! {
+    #[test]
+    fn units_wide_one_way_and_narrow_another_have_the_actions_of_whole_units(
+        shares in prop::array::uniform4(0.0..1.0f64),
+        halvings in prop::array::uniform4(0u32..8),
+        extracted in any::<bool>(),
+        seed in any::<u64>(),
+    ) {
+        check_unit(&written(STEEP), &[0.1, 0.1, 0.01], &shares, (&halvings, 3), extracted, seed);
     }
 }
 

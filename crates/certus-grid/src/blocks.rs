@@ -15,7 +15,7 @@ use certus_solver::{Enclosed, Forms, Reduced, middle};
 
 use crate::expand::{Boxes, Expander, Prepared, Slices, enclose_slices, truth};
 use crate::extract::Extraction;
-use crate::lattice::{DEPTH, Lattice, MOST_WORDS};
+use crate::lattice::{DEPTH, Lattice, MOST_AXES, MOST_WORDS};
 use crate::units::hash;
 
 /// Sizes of blocks that are tried one after the other: units in each coordinate as powers of two, for so many coordinates.
@@ -61,12 +61,13 @@ struct Form {
     copies: Vec<Option<usize>>,
     /// The largest error in units of the widths, as a share.
     share: f64,
-    /// For each coordinate of the next state: what it is at the middle of the block, its error, its range over the block, and its slopes.
+    /// For each coordinate of the next state: what it is at the middle of the block, its error, its range over the block, how far it reaches from its
+    /// value at the middle of a unit that was never halved, and its slopes.
     numbers: Vec<f64>,
 }
 
 /// Numbers of a form before the slopes.
-const BEFORE_SLOPES: usize = 4;
+const BEFORE_SLOPES: usize = 5;
 
 /// Blocks of one size.
 pub(crate) struct Size {
@@ -208,7 +209,7 @@ impl Expander<'_> {
                 left.labels.extend(labels.map(|(own, earlier)| if gives_numbers { 0 } else { own | earlier }));
             } else if !own.actions.is_empty() {
                 asked.push((unit, block));
-            } else {
+            } else if !self.place_whole((unit, key), own, truths, found) {
                 self.differences_of(key, own, &mut differences);
                 self.place_unit((unit, key), own, &differences, truths, found);
             }
@@ -334,6 +335,46 @@ impl Expander<'_> {
         differences.extend(self.inputs.iter().zip(middles).map(|(&(low, high), middle)| (low - middle, high - middle)));
     }
 
+    /// The boxes of the next states of a unit that was never halved, without actions of an extracted policy: one value for each coordinate, and as far
+    /// around it as all such units reach. Says whether it is one.
+    fn place_whole(
+        &self,
+        (unit, key): (usize, &[u64]),
+        own: &Bounded,
+        truths: &mut [Truths],
+        found: &mut Boxes,
+    ) -> bool {
+        let (words, axes) = (self.lattice.words(), self.lattice.axes.len());
+        let mut away = [0.0; MOST_AXES];
+        for (axis, away) in away.iter_mut().enumerate().take(axes) {
+            let Some(middle) = self.lattice.middle_of_whole(key, axis) else { return false };
+            *away = middle - own.middles[axis];
+        }
+        for form in &own.forms {
+            let first = found.corners.len();
+            found.corners.resize(first + 2 * words, 0);
+            let (low, high) = found.corners[first..].split_at_mut(words);
+            let each = form.numbers.chunks_exact(BEFORE_SLOPES + self.symbols);
+            for (axis, (numbers, along)) in each.zip(&self.lattice.axes).enumerate() {
+                let &[centre, _, least, most, reach, ref slopes @ ..] = numbers else { continue };
+                let (first, last) = match form.copies[axis] {
+                    Some(from) => self.lattice.copied(key, from, axis),
+                    None => {
+                        let value =
+                            slopes.iter().zip(&away[..axes]).fold(centre, |sum, (slope, away)| sum + slope * away);
+                        along.places_around((value - reach).max(least), (value + reach).min(most))
+                    }
+                };
+                self.lattice.pack_place(axis, first, low);
+                self.lattice.pack_place(axis, last, high);
+            }
+            truths[unit].yes &= form.truths.yes;
+            truths[unit].no &= form.truths.no;
+            found.owners.push((unit as u32, form.truths));
+        }
+        true
+    }
+
     /// The boxes of a unit's next states, from the forms of its block.
     fn place_unit(
         &self,
@@ -356,7 +397,7 @@ impl Expander<'_> {
                     self.lattice.pack_place(axis, last, high);
                     continue;
                 }
-                let &[centre, error, least, most, ref slopes @ ..] = numbers else { continue };
+                let &[centre, error, least, most, _, ref slopes @ ..] = numbers else { continue };
                 let (mut below, mut above) = (centre - error, centre + error);
                 for (slope, &(from, to)) in slopes.iter().zip(differences) {
                     let (one, other) = (slope * from, slope * to);
@@ -502,7 +543,8 @@ impl Expander<'_> {
             if !(inside && form.share <= self.largest_share) {
                 return Ok(None);
             }
-            form.numbers.extend([at(0), error, range.lo, range.hi]);
+            form.numbers.extend([at(0), error, range.lo, range.hi, error]);
+            let reach = form.numbers.len() - 1;
             for symbol in 0..symbols {
                 let ends = input.range(symbol);
                 let half = middle(ends.lo, ends.hi).1;
@@ -511,6 +553,9 @@ impl Expander<'_> {
                     return Ok(None);
                 }
                 form.numbers.push(slope);
+                // A unit reaches over all of what the environment chooses.
+                let half = self.lattice.axes.get(symbol).map_or(half, |axis| axis.half());
+                form.numbers[reach] += slope.abs() * half * ROOM;
             }
         }
         let conditions = self.atoms + usize::from(self.has_condition);

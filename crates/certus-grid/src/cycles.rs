@@ -37,21 +37,20 @@ struct Root {
 /// Numbers of states of the product.
 struct Numbers {
     begins: Vec<u32>,
-    words: usize,
 }
 
 impl Numbers {
     fn new(product: &Product<'_>) -> Option<Numbers> {
         let words = product.reading.words;
-        let mut begins = Vec::with_capacity(product.entered.len() / words + 1);
+        let mut begins = Vec::with_capacity(product.all_states().len() / words + 1);
         let mut sum = 0u32;
-        for states in product.entered.chunks_exact(words) {
+        for states in product.all_states().chunks_exact(words) {
             begins.push(sum);
             let count: u32 = states.iter().map(|word| word.count_ones()).sum();
             sum = sum.checked_add(count).filter(|&sum| sum < DEAD - 1)?;
         }
         begins.push(sum);
-        Some(Numbers { begins, words })
+        Some(Numbers { begins })
     }
 
     fn len(&self) -> usize {
@@ -59,7 +58,7 @@ impl Numbers {
     }
 
     fn of(&self, product: &Product<'_>, (unit, state): State) -> usize {
-        let own = &product.entered[unit as usize * self.words..][..self.words];
+        let own = product.states(unit);
         let (word, bit) = (usize::from(state) / 64, u32::from(state) % 64);
         let before: u32 = own[..word].iter().map(|word| word.count_ones()).sum();
         let rank = before + (own[word] & ((1u64 << bit) - 1)).count_ones();
@@ -73,7 +72,7 @@ fn steps(product: &mut Product<'_>, (unit, state): State, found: &mut Vec<(State
     for place in 0..units.boxes(unit) {
         let moves = &reading.at(units.box_class(unit, place)).moves[usize::from(state)];
         if !moves.is_empty() {
-            units.each_in_box(lattice, unit, place, &mut |_, successor| {
+            units.each_in_box(lattice, unit, place, &mut |successor| {
                 found.extend(moves.iter().map(|&(target, marks)| ((successor, target as u16), marks)));
             });
         }
@@ -83,7 +82,7 @@ fn steps(product: &mut Product<'_>, (unit, state): State, found: &mut Vec<(State
 fn starts(product: &mut Product<'_>) -> Vec<State> {
     let states: Vec<u32> = product.reading.automaton.initial.clone();
     let mut found = Vec::new();
-    product.each_initial(&mut |_, unit| found.extend(states.iter().map(|&state| (unit, state as u16))));
+    product.each_initial(&mut |unit| found.extend(states.iter().map(|&state| (unit, state as u16))));
     found
 }
 

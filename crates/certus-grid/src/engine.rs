@@ -322,7 +322,7 @@ impl Check<'_> {
                     continue;
                 }
                 let (mut leads, mut looks) = (false, 0);
-                self.product.units.each_successor(lattice, unit, &mut |_, next| {
+                self.product.units.each_successor(lattice, unit, &mut |next| {
                     leads |= leading.contains(&next);
                     looks += 1;
                 });

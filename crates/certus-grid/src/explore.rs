@@ -12,9 +12,10 @@ use certus_lang::system::System;
 use certus_solver::{Budget, UnknownReason};
 
 use crate::expand::{Expander, Expansion};
+use crate::handing::{Entered, Handing, Pending};
 use crate::lattice::{Lattice, MOST_AXES};
 use crate::reading::{Reading, Universal};
-use crate::units::{Places, Units};
+use crate::units::{Places, Units, Visitor};
 
 /// How an exploration ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,9 +28,6 @@ pub enum Explored {
     Spent(UnknownReason),
 }
 
-/// Units with states of the automaton that are still to be handed on: the unit, a word, and bits of it.
-type Pending = Vec<(u32, u16, u64)>;
-
 /// What is known of the product.
 pub struct Product<'a> {
     /// The grid.
@@ -38,8 +36,8 @@ pub struct Product<'a> {
     pub units: Units,
     /// The automaton.
     pub reading: Reading,
-    /// The states of the automaton in which each unit can be entered, `reading.words` words per unit.
-    pub entered: Vec<u64>,
+    /// The states of the automaton in which each unit can be entered.
+    entered: Entered,
     /// How many units were first entered in each round.
     pub layers: Vec<usize>,
     /// The round in which each unit was first entered.
@@ -106,7 +104,7 @@ impl<'a> Product<'a> {
         Product {
             lattice,
             units: Units::new(lattice),
-            entered: Vec::new(),
+            entered: Entered::default(),
             layers: Vec::new(),
             rounds: Vec::new(),
             settled: None,
@@ -124,10 +122,7 @@ impl<'a> Product<'a> {
 
     /// How many bytes everything takes.
     pub fn bytes(&self) -> usize {
-        self.units.bytes()
-            + 8 * self.entered.capacity()
-            + 2 * self.rounds.capacity()
-            + SEARCH_BYTES * self.entered.len() / self.reading.words
+        self.units.bytes() + self.entered.bytes() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.units.len()
     }
 
     /// Whether so many successors were looked at that this took as long as expanding all the units that may be expanded.
@@ -140,16 +135,19 @@ impl<'a> Product<'a> {
         self.seconds
     }
 
-    /// The states of the automaton with which a unit can be entered.
+    /// The states of the automaton with which a unit can be entered, as bits of `reading.words` words.
     pub fn states(&self, unit: u32) -> &[u64] {
-        let words = self.reading.words;
-        self.entered.get(unit as usize * words..(unit as usize + 1) * words).unwrap_or(&[])
+        self.entered.of(unit)
     }
 
-    /// Calls the function with every unit that initial states may be in.
-    pub fn each_initial(&mut self, visit: &mut dyn FnMut(&mut Units, u32)) -> bool {
-        let initial = self.initial.clone();
-        self.units.each_meeting(self.lattice, &initial, visit)
+    /// The same of all units, one after the other.
+    pub fn all_states(&self) -> &[u64] {
+        self.entered.all()
+    }
+
+    /// Tells of every unit that initial states may be in.
+    pub fn each_initial(&mut self, visitor: &mut impl Visitor) -> bool {
+        self.units.each_meeting(self.lattice, &self.initial, visitor)
     }
 
     /// Explores from the initial units. What was found out about units earlier is used again; `watch` hears how many rounds there were and how many units.
@@ -160,21 +158,17 @@ impl<'a> Product<'a> {
         watch: &mut dyn FnMut(usize, usize),
     ) -> Result<Explored, GraphError> {
         let words = self.reading.words;
-        self.entered.clear();
+        self.entered = Entered::new(words, &self.units);
         self.layers.clear();
         self.rounds.clear();
         let mut starts = vec![0u64; words];
         for &state in &self.reading.automaton.initial {
             starts[state as usize / 64] |= 1 << (state % 64);
         }
-        let mut first = Vec::new();
-        if !self.each_initial(&mut |_, unit| first.push(unit)) {
-            return Ok(Explored::Spent(UnknownReason::Memory));
-        }
         let mut pending: Pending = Vec::new();
-        self.entered.resize(self.units.len() * words, 0);
-        for unit in first {
-            hand_on(&mut self.entered, words, unit, &starts, &mut pending);
+        let mut handing = Handing { entered: &mut self.entered, states: &starts, next: &mut pending, handed: 0 };
+        if !self.units.each_meeting(self.lattice, &self.initial, &mut handing) {
+            return Ok(Explored::Spent(UnknownReason::Memory));
         }
         while !pending.is_empty() {
             let round = self.layers.len();
@@ -249,14 +243,10 @@ impl<'a> Product<'a> {
                     if fresh > self.most as f64 {
                         return Ok(Explored::Spent(UnknownReason::Boxes));
                     }
-                    let entered = &mut self.entered;
-                    let fits = self.units.each_meeting(self.lattice, &meeting, &mut |units, successor| {
-                        if entered.len() < units.len() * words {
-                            entered.resize(units.len() * words, 0);
-                        }
-                        handed += 1;
-                        hand_on(entered, words, successor, &targets, &mut next);
-                    });
+                    let mut handing =
+                        Handing { entered: &mut self.entered, states: &targets, next: &mut next, handed: 0 };
+                    let fits = self.units.each_meeting(self.lattice, &meeting, &mut handing);
+                    handed += handing.handed;
                     if !fits {
                         return Ok(Explored::Spent(UnknownReason::Memory));
                     }
@@ -332,18 +322,6 @@ impl<'a> Product<'a> {
 /// Whether two sets of states have one in common.
 fn meets(states: &[u64], others: &[u64]) -> bool {
     states.iter().zip(others).any(|(own, other)| own & other != 0)
-}
-
-/// Adds states of the automaton to those that a unit can be entered with.
-fn hand_on(entered: &mut [u64], words: usize, unit: u32, states: &[u64], next: &mut Pending) {
-    let own = &mut entered[unit as usize * words..(unit as usize + 1) * words];
-    for (word, (own, states)) in own.iter_mut().zip(states).enumerate() {
-        let fresh = states & !*own;
-        if fresh != 0 {
-            *own |= fresh;
-            next.push((unit, word as u16, fresh));
-        }
-    }
 }
 
 /// Works on pieces with some threads; results are in the pieces' order.

@@ -16,6 +16,9 @@ pub const DEPTH: u32 = 12;
 /// Fine places of a unit that was never halved.
 const STEPS: f64 = (1u64 << DEPTH) as f64;
 
+/// So many fine places are not far.
+const AROUND: i64 = 3;
+
 /// Bits that hold how often a unit was halved in a coordinate.
 const LEVEL_BITS: u32 = 4;
 
@@ -141,6 +144,21 @@ impl Axis {
         let guess = ((x - self.anchor) * self.per_fine - self.shift) as i64;
         let place = (guess.max(0) as u64).min(last);
         if self.cut(place) <= x && x < self.cut(place + 1) { place } else { self.place_near(place, x) }
+    }
+
+    /// Fine places that are not above and not below those in which the ends of an interval lie, nor far from them: quicker to have than the
+    /// places themselves.
+    pub fn places_around(&self, low: f64, high: f64) -> (u64, u64) {
+        let last = (self.count << DEPTH) as i64 - 1;
+        let near = |x: f64| ((x - self.anchor) * self.per_fine - self.shift) as i64;
+        // The product is off by less than one and a cut by less than a quarter of a place, and the conversion cuts off.
+        ((near(low) - AROUND).clamp(0, last) as u64, (near(high) + AROUND).clamp(0, last) as u64)
+    }
+
+    /// Half the width of a unit that was never halved, as far as either end is from its middle cut.
+    pub fn half(&self) -> f64 {
+        // Cuts are off by less than a quarter of a fine width each.
+        self.width / 2.0 + self.fine
     }
 
     /// The same where a place is near.
@@ -290,6 +308,14 @@ impl Lattice {
         (target.place(low.max(target.lower)), target.place(last.min(target.upper)))
     }
 
+    /// The number in the middle of a packed unit in a coordinate, if the unit was never halved and the range's ends do not cut it.
+    pub fn middle_of_whole(&self, key: &[u64], axis: usize) -> Option<f64> {
+        let (place, level) = self.unpack(key, axis);
+        let own = &self.axes[axis];
+        let inside = 0 < place && place + (2 << DEPTH) <= own.count << DEPTH;
+        (level == 0 && inside).then(|| own.cut(place + (1 << (DEPTH - 1))))
+    }
+
     /// The unit of the widths that were asked for in which a state lies.
     pub fn whole(&self, state: &[f64]) -> Unit {
         let places = self.axes.iter().zip(state).map(|(axis, &x)| axis.own_place(axis.place(x))).collect();
@@ -335,6 +361,25 @@ mod tests {
             prop_assert_eq!(own.own_name(fine), fine);
             prop_assert_eq!(coarse.own_name(wide), fine);
             prop_assert_eq!(coarse.own_width(), width);
+        }
+
+        #[test]
+        fn places_around_an_interval_are_around_and_near(
+            anchor in -2.0..2.0f64, width in prop_oneof![1e-10..1e-9f64, 1e-4..1.0f64], shares in prop::array::uniform2(0.0..=1.0f64),
+        ) {
+            let axis = Axis::new(anchor, width, -3.0, 5.0, 0).unwrap();
+            let ends = shares.map(|share| -3.0 + 8.0 * share);
+            let (low, high) = (ends[0].min(ends[1]), ends[0].max(ends[1]));
+            let (first, last) = axis.places_around(low, high);
+            prop_assert!(first <= axis.place(low) && axis.place(low) <= first + 6);
+            prop_assert!(last >= axis.place(high) && axis.place(high) + 6 >= last);
+            let lattice = Lattice::of(vec![axis]).unwrap();
+            let mut key = [0; MOST_WORDS];
+            lattice.pack(&[axis.place(low) >> DEPTH << DEPTH], &[0], &mut key);
+            let (from, to) = lattice.ends(&key, 0);
+            if let Some(middle) = lattice.middle_of_whole(&key, 0) {
+                prop_assert!(middle - from <= axis.half() && to - middle <= axis.half());
+            }
         }
 
         #[test]

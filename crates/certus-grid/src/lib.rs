@@ -18,6 +18,7 @@ mod engine;
 pub mod expand;
 pub mod explore;
 pub mod extract;
+mod handing;
 mod labels;
 pub mod lattice;
 pub mod moves;

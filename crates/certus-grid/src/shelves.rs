@@ -3,13 +3,12 @@
 //! Successors of a unit are neighbours of each other, and so are the successors of its neighbours. A shelf has the numbers of all units of a small cube beside
 //! each other, so that one look into a table serves several of them.
 
-use crate::lattice::{DEPTH, Lattice, MOST_AXES, MOST_WORDS};
+use crate::lattice::{DEPTH, Lattice, MOST_WORDS};
 use crate::units::hash;
 
 /// Numbers of units that were never halved.
 pub(crate) struct Shelves {
     words: usize,
-    axes: usize,
     /// Units of a shelf in each of the first coordinates, as a power of two.
     shift: u32,
     /// How many coordinates those are; in all of many, most places of a cube would stay empty.
@@ -34,7 +33,7 @@ impl Shelves {
             _ => (1, 4),
         };
         let (words, table) = (lattice.words(), vec![0; 1 << 8]);
-        Shelves { words, axes, shift, wide, keys: Vec::new(), table, numbers: Vec::new(), last: None }
+        Shelves { words, shift, wide, keys: Vec::new(), table, numbers: Vec::new(), last: None }
     }
 
     /// How many bytes they take.
@@ -42,12 +41,11 @@ impl Shelves {
         8 * self.keys.capacity() + 4 * (self.table.capacity() + self.numbers.capacity())
     }
 
-    /// Where the number of a unit is, which is given by its whole place in each coordinate, and how many units from there on, along the first
-    /// coordinate, are on the same shelf: [`Shelves::stride`] apart.
-    pub fn place(&mut self, lattice: &Lattice, at: &[u64; MOST_AXES]) -> (usize, u64) {
+    /// The shelf of a unit, which is given by its whole place in each coordinate, and the place of the unit's number among all numbers.
+    pub fn place(&mut self, lattice: &Lattice, at: &[u64]) -> (usize, usize) {
         let mut key = [0; MOST_WORDS];
         let mut within = 0;
-        for (axis, at) in at.iter().enumerate().take(self.axes) {
+        for (axis, at) in at.iter().enumerate() {
             let shift = if axis < self.wide { self.shift } else { 0 };
             let first = at >> shift << shift;
             lattice.pack_place(axis, first << DEPTH, &mut key);
@@ -58,13 +56,22 @@ impl Shelves {
             None => self.shelf(&key),
         };
         self.last = Some(shelf);
-        let left = (1 << self.shift) - (at[0] & ((1 << self.shift) - 1));
-        ((shelf << (self.shift as usize * self.wide)) + within, left)
+        (shelf, (shelf << (self.shift as usize * self.wide)) + within)
     }
 
-    /// How far apart neighbours along the first coordinate are on a shelf.
-    pub fn stride(&self) -> usize {
-        1 << (self.shift as usize * self.wide.saturating_sub(1))
+    /// The last place, in a coordinate, of the shelf that a place is on.
+    pub fn last(&self, axis: usize, at: u64) -> u64 {
+        if axis < self.wide { at | ((1 << self.shift) - 1) } else { at }
+    }
+
+    /// How far apart neighbours along a coordinate are on a shelf.
+    pub fn stride(&self, axis: usize) -> usize {
+        1 << (self.shift as usize * (self.wide.saturating_sub(1 + axis)))
+    }
+
+    /// How many units a shelf has room for.
+    pub fn room(&self) -> usize {
+        1 << (self.shift as usize * self.wide)
     }
 
     /// A unit's number plus one, or zero if it was not met, by its place.

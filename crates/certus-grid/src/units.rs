@@ -38,6 +38,23 @@ pub struct Units {
     halvings: usize,
 }
 
+/// Who is told of units.
+pub trait Visitor {
+    /// Whether no unit of a shelf is of interest.
+    fn skips(&self, _shelf: usize) -> bool {
+        false
+    }
+
+    /// A unit, with its shelf (or that of the unit that it is a part of) and how many units were met in all.
+    fn visit(&mut self, unit: u32, shelf: usize, met: usize);
+}
+
+impl<F: FnMut(u32)> Visitor for F {
+    fn visit(&mut self, unit: u32, _shelf: usize, _met: usize) {
+        self(unit);
+    }
+}
+
 /// Mixes a packed unit.
 pub(crate) fn hash(key: &[u64]) -> u64 {
     key.iter().fold(0, |hash: u64, &word| {
@@ -135,14 +152,11 @@ impl Units {
         Some(number)
     }
 
-    /// The number of a unit that was never halved, new or not, by its whole place in each coordinate and its place on a shelf.
-    fn number_of_whole(&mut self, lattice: &Lattice, at: &[u64; MOST_AXES], place: usize) -> Option<u32> {
-        let found = *self.shelves.number(place);
-        if found != 0 {
-            return Some(found - 1);
-        }
+    /// The number of a unit that was never halved and is new, by its whole place in each coordinate and its place on a shelf.
+    #[inline(never)]
+    fn number_whole(&mut self, lattice: &Lattice, at: &[u64], place: usize) -> Option<u32> {
         let mut key = [0u64; MOST_WORDS];
-        for (axis, at) in at.iter().enumerate().take(lattice.axes.len()) {
+        for (axis, at) in at.iter().enumerate() {
             lattice.pack_place(axis, at << DEPTH, &mut key);
         }
         let number = self.add(&key[..self.words])?;
@@ -210,6 +224,11 @@ impl Units {
         Some(end)
     }
 
+    /// How many units a shelf has room for.
+    pub(crate) fn room_of_shelf(&self) -> usize {
+        self.shelves.room()
+    }
+
     /// In which coordinates a unit is halved, as bits.
     pub fn halved(&self, unit: u32) -> u32 {
         self.halved.get(unit as usize).copied().unwrap_or(0)
@@ -249,67 +268,94 @@ impl Units {
         meeting
     }
 
-    /// Calls the function with every unit that meets a box of a unit's next states, new ones included. False if there are no numbers left.
-    pub fn each_in_box(
-        &mut self,
-        lattice: &Lattice,
-        unit: u32,
-        place: usize,
-        visit: &mut dyn FnMut(&mut Units, u32),
-    ) -> bool {
+    /// Tells of every unit that meets a box of a unit's next states, new ones included. False if there are no numbers left.
+    pub fn each_in_box(&mut self, lattice: &Lattice, unit: u32, place: usize, visitor: &mut impl Visitor) -> bool {
         let meeting = self.places(lattice, unit, place);
-        self.each_meeting(lattice, &meeting, visit)
+        self.each_meeting(lattice, &meeting, visitor)
     }
 
-    /// Calls the function with every unit that a successor of some unit may be in, new ones included. False if there are no numbers left.
-    pub fn each_successor(&mut self, lattice: &Lattice, unit: u32, visit: &mut dyn FnMut(&mut Units, u32)) -> bool {
-        (0..self.boxes(unit)).all(|place| self.each_in_box(lattice, unit, place, visit))
+    /// Tells of every unit that a successor of some unit may be in, new ones included. False if there are no numbers left.
+    pub fn each_successor(&mut self, lattice: &Lattice, unit: u32, visitor: &mut impl Visitor) -> bool {
+        (0..self.boxes(unit)).all(|place| self.each_in_box(lattice, unit, place, visitor))
     }
 
-    /// Calls the function with every unit that meets a box, new ones included. False if there are no numbers left.
-    pub fn each_meeting(
+    /// Tells of every unit that meets a box, new ones included, shelf by shelf. False if there are no numbers left.
+    pub fn each_meeting(&mut self, lattice: &Lattice, meeting: &Places, visitor: &mut impl Visitor) -> bool {
+        // Few numbers are copied faster than many.
+        match lattice.axes.len() <= FEW_AXES {
+            true => self.each_shelf::<FEW_AXES>(lattice, meeting, visitor),
+            false => self.each_shelf::<MOST_AXES>(lattice, meeting, visitor),
+        }
+    }
+
+    /// The same with room for so many coordinates.
+    fn each_shelf<const AXES: usize>(
         &mut self,
         lattice: &Lattice,
         meeting: &Places,
-        visit: &mut dyn FnMut(&mut Units, u32),
+        visitor: &mut impl Visitor,
     ) -> bool {
         let axes = lattice.axes.len();
-        let stride = self.shelves.stride();
-        let mut at = [0u64; MOST_AXES];
-        for (at, low) in at.iter_mut().zip(&meeting.low).take(axes) {
-            *at = low >> DEPTH;
+        let (mut low, mut high) = ([0u64; AXES], [0u64; AXES]);
+        for axis in 0..axes {
+            (low[axis], high[axis]) = (meeting.low[axis] >> DEPTH, meeting.high[axis] >> DEPTH);
         }
+        let (mut corner, mut last) = (low, high);
         loop {
-            // A row along the first coordinate, shelf by shelf.
-            let last = meeting.high[0] >> DEPTH;
-            while at[0] <= last {
-                let (mut place, left) = self.shelves.place(lattice, &at);
-                for _ in 0..left.min(last + 1 - at[0]) {
-                    let Some(number) = self.number_of_whole(lattice, &at, place) else { return false };
-                    if self.halvings > 0 && self.halved(number) != 0 {
-                        if !self.each_part(lattice, number, meeting, visit) {
-                            return false;
-                        }
-                    } else {
-                        visit(self, number);
+            for axis in 0..axes {
+                last[axis] = self.shelves.last(axis, corner[axis]).min(high[axis]);
+            }
+            let (shelf, place) = self.shelves.place(lattice, &corner[..axes]);
+            let piece = Piece { meeting, first: &corner[..axes], last: &last[..axes], shelf, place };
+            if !visitor.skips(shelf) && !self.each_on_shelf::<AXES>(lattice, &piece, visitor) {
+                return false;
+            }
+            // The next shelf, like the digits of a number.
+            let Some(axis) = (0..axes).find(|&axis| last[axis] < high[axis]) else { return true };
+            corner[axis] = last[axis] + 1;
+            corner[..axis].copy_from_slice(&low[..axis]);
+        }
+    }
+
+    /// The same for what is on one shelf.
+    fn each_on_shelf<const AXES: usize>(
+        &mut self,
+        lattice: &Lattice,
+        piece: &Piece<'_>,
+        visitor: &mut impl Visitor,
+    ) -> bool {
+        let &Piece { meeting, first, last, shelf, place } = piece;
+        let (axes, stride, any_halved) = (first.len(), self.shelves.stride(0), self.halvings > 0);
+        let mut at = [0; AXES];
+        at[..axes].copy_from_slice(first);
+        let mut row = place;
+        loop {
+            let mut place = row;
+            for along in first[0]..=last[0] {
+                let number = match *self.shelves.number(place) {
+                    0 => {
+                        at[0] = along;
+                        let Some(number) = self.number_whole(lattice, &at[..axes], place) else { return false };
+                        number
                     }
-                    place += stride;
-                    at[0] += 1;
+                    found => found - 1,
+                };
+                if any_halved && self.halved(number) != 0 {
+                    if !self.each_part(lattice, number, meeting, shelf, visitor) {
+                        return false;
+                    }
+                } else {
+                    visitor.visit(number, shelf, self.len());
                 }
+                place += stride;
             }
-            at[0] = meeting.low[0] >> DEPTH;
-            // The next row of the box, like the digits of a number.
-            let mut axis = 1;
-            while axis < axes {
-                if at[axis] < meeting.high[axis] >> DEPTH {
-                    at[axis] += 1;
-                    break;
-                }
-                at[axis] = meeting.low[axis] >> DEPTH;
-                axis += 1;
-            }
-            if axis >= axes {
-                return true;
+            // The next row, again like the digits of a number.
+            let Some(axis) = (1..axes).find(|&axis| at[axis] < last[axis]) else { return true };
+            at[axis] += 1;
+            row += self.shelves.stride(axis);
+            for inner in 1..axis {
+                row -= (at[inner] - first[inner]) as usize * self.shelves.stride(inner);
+                at[inner] = first[inner];
             }
         }
     }
@@ -320,11 +366,12 @@ impl Units {
         lattice: &Lattice,
         unit: u32,
         meeting: &Places,
-        visit: &mut dyn FnMut(&mut Units, u32),
+        shelf: usize,
+        visitor: &mut impl Visitor,
     ) -> bool {
         let halved = self.halved(unit);
         if halved == 0 {
-            visit(self, unit);
+            visitor.visit(unit, shelf, self.len());
             return true;
         }
         let axes = lattice.axes.len();
@@ -349,13 +396,29 @@ impl Units {
             let mut key = [0u64; MOST_WORDS];
             lattice.pack(&places[..axes], &levels[..axes], &mut key);
             let Some(number) = self.number(&key[..self.words]) else { return false };
-            if !self.each_part(lattice, number, meeting, visit) {
+            if !self.each_part(lattice, number, meeting, shelf, visitor) {
                 return false;
             }
         }
         true
     }
 }
+
+/// What of a box is on one shelf.
+struct Piece<'p> {
+    /// The box.
+    meeting: &'p Places,
+    /// First whole places.
+    first: &'p [u64],
+    /// Last whole places.
+    last: &'p [u64],
+    shelf: usize,
+    /// The place of the first unit's number.
+    place: usize,
+}
+
+/// So many coordinates are few.
+const FEW_AXES: usize = 4;
 
 /// A box of fine places, ends included.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]

@@ -114,18 +114,20 @@ impl<'a> Concrete<'a> {
         Ok(Concrete { system, formula, policy: Policy::Extracted(Box::new(table)) })
     }
 
-    /// Looks for a violation among runs from a box of initial states, which follow a guide where the environment has a choice.
+    /// Looks for a violation among runs from a box of initial states, which follow a guide where the environment has a choice. All of them together
+    /// have at most so many steps.
     pub fn search(
         &mut self,
         (lower, upper): (&[f64], &[f64]),
         guide: &Guide,
-        lengths: Lengths,
+        (lengths, most): (Lengths, usize),
         seed: u64,
         stop: &dyn Fn() -> bool,
     ) -> Result<Option<Run>, CheckError> {
         let mut workspace = Workspace::default();
+        let mut left = most;
         for index in 0..lengths.runs {
-            if stop() {
+            if left == 0 || stop() {
                 return Ok(None);
             }
             let mut random = Random::new(seed, index as u64);
@@ -148,14 +150,16 @@ impl<'a> Concrete<'a> {
                     _ => random.between(low, high),
                 })
                 .collect();
-            if let Some(run) = self.run(state, guide, lengths.steps, &mut random, &mut workspace)? {
+            let run = self.run(state, guide, lengths.steps.min(left), &mut random, &mut workspace)?;
+            left = left.saturating_sub(run.states.len().max(1));
+            if let Some(run) = self.judged(run)? {
                 return Ok(Some(run));
             }
         }
         Ok(None)
     }
 
-    /// One run, if it violates the property.
+    /// One run, as far as it goes.
     fn run(
         &mut self,
         start: Vec<f64>,
@@ -163,7 +167,7 @@ impl<'a> Concrete<'a> {
         steps: usize,
         random: &mut Random,
         workspace: &mut Workspace<f64>,
-    ) -> Result<Option<Run>, CheckError> {
+    ) -> Result<Run, CheckError> {
         let mut run = Run::default();
         let free = self.is_free();
         let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
@@ -180,7 +184,7 @@ impl<'a> Concrete<'a> {
             }
             let (inputs, chances, made) = self.chosen(&state, guide, run.states.len(), random, workspace)?;
             if run.states.is_empty() && !made.initial {
-                return Ok(None);
+                return Ok(run);
             }
             run.inputs.push(inputs);
             run.chances.push(chances);
@@ -192,7 +196,7 @@ impl<'a> Concrete<'a> {
                 break;
             }
         }
-        self.judged(run)
+        Ok(run)
     }
 
     /// How many actions are random.

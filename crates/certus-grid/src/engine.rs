@@ -70,6 +70,10 @@ const FIRST_TRY: Lengths = Lengths { runs: 3, steps: 50 };
 const WIDE_TRY: Lengths = Lengths { runs: 16, steps: 500 };
 const LONG_TRY: Lengths = Lengths { runs: 8, steps: 4000 };
 
+/// All runs of a try together have at most so many steps, or so many for each unit that was bounded: they are not to take longer than bounds do.
+const STEPS_OF_A_TRY: usize = 2048;
+const STEPS_PER_UNIT: usize = 8;
+
 /// With more initial units than this, wider ones come first: so many that halving some of them costs less than taking all.
 const MOST_STARTS: f64 = 65536.0;
 
@@ -87,6 +91,12 @@ const MOST_SEARCHED: usize = 1 << 21;
 
 /// At most so many units are halved at a time.
 const MOST_AT_ONCE: usize = 1 << 18;
+
+/// A number in few digits, as notes have it.
+fn short(value: f64) -> String {
+    let rounded: f64 = format!("{value:.6e}").parse().unwrap_or(value);
+    if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) { rounded.to_string() } else { format!("{rounded:e}") }
+}
 
 /// Widths that a system suggests: tenths of the box of initial states, or thousandths of the range.
 pub fn suggested_widths(system: &System) -> Vec<f64> {
@@ -239,8 +249,12 @@ impl Check<'_> {
                     let Some(nearest) = nearest else { return Ok(Verdict::Holds(Scope::Unbounded)) };
                     let found = lasso(&mut self.product, nearest);
                     self.loop_to = found.as_ref().map(|own| own.prefix.len());
-                    let path = found.map_or_else(Vec::new, |own| own.prefix.into_iter().chain(own.cycle).collect());
-                    (path, components.iter().flatten().map(|state| state.0).collect())
+                    let path: Vec<u32> =
+                        found.map_or_else(Vec::new, |own| own.prefix.into_iter().chain(own.cycle).collect());
+                    // What is to blame may be on the way there.
+                    let members = components.iter().flatten().map(|state| state.0);
+                    let doubtful = members.chain(path.iter().copied()).collect();
+                    (path, doubtful)
                 }
             };
             self.candidate = units;
@@ -255,11 +269,12 @@ impl Check<'_> {
             if let Some(run) = self.follow()? {
                 return Ok(Verdict::Violated(run));
             }
-            if options.refinements.is_some_and(|most| self.refinements >= most) {
-                return Ok(self.unknown(None));
-            }
+            // Tries that were cut short say nothing, so the time comes first.
             if let Some(reason) = spent(self.budget) {
                 return Ok(self.unknown(Some(reason)));
+            }
+            if options.refinements.is_some_and(|most| self.refinements >= most) {
+                return Ok(self.unknown(None));
             }
             if !self.refine(doubtful) {
                 return Ok(self.unknown(None));
@@ -270,7 +285,8 @@ impl Check<'_> {
 
     fn tried(&mut self, corners: (&[f64], &[f64]), guide: &Guide, lengths: Lengths) -> Result<Option<Run>, CheckError> {
         let (budget, seed) = (self.budget, self.budget.seed);
-        self.concrete.search(corners, guide, lengths, seed, &|| spent(budget).is_some())
+        let most = (self.product.expansions as usize).saturating_mul(STEPS_PER_UNIT).max(STEPS_OF_A_TRY);
+        self.concrete.search(corners, guide, (lengths, most), seed, &|| spent(budget).is_some())
     }
 
     /// The initial states of the unit where the last abstract run began.
@@ -373,6 +389,24 @@ impl Check<'_> {
         Verdict::Unknown(Unknown { reason, place, settled })
     }
 
+    /// Where the last abstract run goes round, or ends, in words.
+    fn place_of_candidate(&self) -> Option<String> {
+        let units =
+            &self.candidate[self.loop_to.unwrap_or(self.candidate.len().saturating_sub(1)).min(self.candidate.len())..];
+        let mut hull = self.product.ends(*units.first()?);
+        for &unit in units {
+            for (all, own) in hull.iter_mut().zip(self.product.ends(unit)) {
+                *all = (all.0.min(own.0), all.1.max(own.1));
+            }
+        }
+        let names = self.system.state_names();
+        let ranges =
+            names.iter().zip(hull).map(|(name, (low, high))| format!("{name} in [{}, {}]", short(low), short(high)));
+        let ranges: Vec<String> = ranges.collect();
+        let what = if self.loop_to.is_some() { "goes round in" } else { "comes to" };
+        Some(format!("the last abstract run that violates it {what} {}", ranges.join(", ")))
+    }
+
     /// Atoms that are not known in some unit of the last abstract run, in words.
     fn undecided(&self) -> Option<String> {
         let reading = &self.product.reading;
@@ -409,6 +443,10 @@ impl Check<'_> {
             counted += &format!(", {} halved in {} refinements", self.product.units.halvings(), self.refinements);
         }
         notes.push(counted);
+        // What stands in the way, for those who choose widths.
+        if let (Verdict::Unknown(_), Some(place)) = (verdict, self.place_of_candidate()) {
+            notes.push(place);
+        }
         if let (Verdict::Unknown(_), Some(atoms)) = (verdict, self.undecided()) {
             notes.push(format!(
                 "the last abstract run stays where {atoms} can neither be shown to hold nor to fail; if runs come to rest there, no width decides"

@@ -209,13 +209,9 @@ impl Lattice {
 
     /// The same grid with so many powers of two wider units to begin with, in each coordinate.
     pub fn coarse(system: &System, widths: &[f64], grains: &[u32]) -> Result<Lattice, String> {
-        let ranges = system.states.iter().flat_map(|state| {
-            let names = (0..state.len).map(|element| match state.is_vector {
-                true => format!("{}[{element}]", state.name),
-                false => state.name.clone(),
-            });
-            names.zip(state.lower.iter().copied().zip(state.upper.iter().copied()))
-        });
+        let ranges =
+            system.states.iter().flat_map(|state| state.lower.iter().copied().zip(state.upper.iter().copied()));
+        let ranges = system.state_names().into_iter().zip(ranges);
         let mut axes = Vec::new();
         for (place, (name, (lower, upper))) in ranges.enumerate() {
             if !lower.is_finite() || !upper.is_finite() {

@@ -65,7 +65,7 @@ enum Meaning {
     Terminal,
 }
 
-/// More moves than this are not taken apart.
+/// More moves than this are not taken apart; with those of runs that have ended they are twice as many, and are counted in eight bits.
 const MOST_MOVES: usize = 64;
 
 /// More labels than this are not compared in pairs.

@@ -37,10 +37,12 @@ impl Rounding {
             let own: Vec<f64> = match &node.op {
                 Op::Input(_) | Op::Constant(_) => vec![0.0; ranges.len()],
                 Op::Affine(affine) => {
-                    let mut own: Vec<f64> = affine.bias().iter().map(|bias| bias.abs() * gamma(0)).collect();
+                    // Terms may be added to the bias one by one.
+                    let terms: usize = affine.matrices().iter().map(|matrix| matrix.columns()).sum();
+                    let factor = gamma(terms + affine.matrices().len());
+                    let mut own: Vec<f64> = affine.bias().iter().map(|bias| bias.abs() * factor).collect();
                     for (place, matrix) in affine.matrices().iter().enumerate() {
                         let (dense, columns) = (matrix.to_dense(), matrix.columns());
-                        let factor = gamma(columns + affine.matrices().len());
                         let sizes: Vec<f64> = sizes(argument(place)).collect();
                         let sums = dense.chunks_exact(columns.max(1)).map(|row| {
                             let terms = row.iter().zip(sizes.iter().zip(&errors[argument(place)]));

@@ -11,7 +11,7 @@ use crate::shelves::Shelves;
 pub const UNKNOWN: u16 = u16::MAX;
 
 /// The flag of units in which a run may end.
-const MAY_END: u8 = 0x80;
+const MAY_END: u16 = 0x8000;
 
 /// All units that were met.
 pub struct Units {
@@ -28,7 +28,7 @@ pub struct Units {
     /// Where the boxes of its successors begin, counted in boxes.
     begins: Vec<u32>,
     /// How many there are, and whether a run may end there.
-    counts: Vec<u8>,
+    counts: Vec<u16>,
     boxes: Vec<u64>,
     /// What the automaton can read where the next state is in a box.
     box_classes: Vec<u16>,
@@ -119,7 +119,7 @@ impl Units {
             + self.shelves.bytes()
             + 2 * self.classes.capacity()
             + 4 * self.begins.capacity()
-            + self.counts.capacity()
+            + 2 * self.counts.capacity()
             + 8 * self.boxes.capacity()
             + 2 * self.box_classes.capacity()
             + 4 * self.halved.capacity()
@@ -218,7 +218,7 @@ impl Units {
         let end = begin + usize::from(from.counts[place]);
         self.classes[unit as usize] = class;
         self.begins[unit as usize] = u32::try_from(self.box_classes.len()).ok()?;
-        self.counts[unit as usize] = from.counts[place] | if from.may_end[place] { MAY_END } else { 0 };
+        self.counts[unit as usize] = u16::from(from.counts[place]) | if from.may_end[place] { MAY_END } else { 0 };
         self.boxes.extend_from_slice(&from.images[begin * 2 * self.words..end * 2 * self.words]);
         self.box_classes.extend_from_slice(&classes[begin..end]);
         Some(end)

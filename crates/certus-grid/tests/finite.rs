@@ -119,6 +119,35 @@ fn what_is_chosen_where_a_run_has_ended_is_what_the_policy_chooses_there() {
 }
 
 #[test]
+fn as_many_moves_as_there_can_be_are_all_made() {
+    // Sixty-four ways to go on and as many to have ended, in a unit across the border of the terminal states.
+    let chances: String = (0..6).map(|place| format!("chance c{place} of {{ ok: 0.5, bad: 0.5 }}\n")).collect();
+    let file = format!(
+        "system many\nstate x in [0, 10]\n{chances}next x = x + match c5 {{ ok: 1, bad: 2 }}\ninit x in [1, 2]\n\
+         terminal x > 1.55\nproperty ends_well = G !(x > 1.55 & c0 == bad)\nproperty stays = G x < 3.5\n"
+    );
+    let system = load_str(&file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+    for property in &system.properties {
+        let options = Options { widths: vec![1.0], refinements: Some(0), ..Options::default() };
+        let (outcome, _) = check(&system, property, &options, &Budget::default(), &mut |_| {}).unwrap();
+        assert!(!matches!(outcome.verdict, Verdict::Holds(_)), "{}: {:?}", property.name, outcome.verdict);
+    }
+}
+
+#[test]
+fn units_on_the_way_to_an_abstract_loop_are_halved_too() {
+    // The first unit is across a border: from one side of it runs leave, which no halving of the loop itself excludes.
+    let file = "system way\nstate x in [0, 6]\nnext x = if x < 0.5 then 1 else (if x < 2.5 then 5 else 3)\ninit x == 0\n\
+                define far = x > 4\nproperty arrives = F far\n";
+    let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+    for (refinements, expected) in [(Some(0), false), (None, true)] {
+        let options = Options { widths: vec![3.5], refinements, ..Options::default() };
+        let (outcome, _) = check(&system, &system.properties[0], &options, &Budget::default(), &mut |_| {}).unwrap();
+        assert_eq!(matches!(outcome.verdict, Verdict::Holds(_)), expected, "{:?}", outcome.verdict);
+    }
+}
+
+#[test]
 fn a_box_of_more_units_than_fit_is_not_listed() {
     let file = "system wide\nstate x[6] in [-1, 1]\ninput e[6] in [-1, 1]\nnext x = e\ninit all(x in [0, 0])\n\
                 property small = G x[0] < 2\n";

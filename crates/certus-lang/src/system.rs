@@ -69,6 +69,17 @@ impl System {
             .collect()
     }
 
+    /// The names of the numbers of the state, in their order: elements of vectors with their index.
+    pub fn state_names(&self) -> Vec<String> {
+        let names = self.states.iter().flat_map(|state| {
+            (0..state.len).map(move |element| match state.is_vector {
+                true => format!("{}[{element}]", state.name),
+                false => state.name.clone(),
+            })
+        });
+        names.collect()
+    }
+
     /// The property with this name.
     pub fn property(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|p| p.name == name)

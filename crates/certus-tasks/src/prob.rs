@@ -8,7 +8,6 @@ use certus_lang::system::{Property, PropertyKind, System};
 use certus_prob::{Budget, Cell, Options, Outcome, Standing, check};
 use certus_report::Picture;
 use certus_report::heat::{self, Heat, Part};
-use certus_sim::element_names;
 use serde_json::{Map, Value, json};
 
 use crate::check::describe;
@@ -162,11 +161,6 @@ pub(crate) fn with_course(
     (outcome, course)
 }
 
-/// The names of the elements of the state.
-pub fn state_names(system: &System) -> Vec<String> {
-    element_names(system.states.iter().map(|state| (&*state.name, state.len, state.is_vector)))
-}
-
 /// The results as one document, in the form of `certus check`.
 pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)], courses: &[Course]) -> Value {
     let result = |(index, (place, outcome)): (usize, &(usize, Result<Outcome, String>))| {
@@ -185,7 +179,7 @@ pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)], c
 
 /// The cells of the initial states in the colours of their bounds, over two elements of the state.
 pub fn map(system: &System, title: &str, outcome: &Outcome, axes: (usize, usize)) -> Result<Picture, String> {
-    let names = state_names(system);
+    let names = system.state_names();
     let (x, y) = axes;
     let (Some(across), Some(up)) = (names.get(x), names.get(y)) else {
         return Err(format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len()));
@@ -202,7 +196,7 @@ pub const RELATIVE_TO: &str =
 /// What was found out about a probability, as members of a result.
 pub(crate) fn outcome_members(system: &System, outcome: &Outcome, course: &[(f64, f64, f64)]) -> Map<String, Value> {
     let numbers = |values: Vec<f64>| values.into_iter().map(json_number).collect::<Vec<Value>>();
-    let names = state_names(system);
+    let names = system.state_names();
     let cell = |cell: &Cell| {
         let (lower, upper) = cell.region.bounds();
         json!({"lower": numbers(lower), "upper": numbers(upper), "bound": json_number(cell.upper)})

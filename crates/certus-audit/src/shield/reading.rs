@@ -15,7 +15,7 @@ use std::fmt;
 use certus_graph::NodeId;
 use certus_graph::eval::enclose;
 use certus_graph::ops::Op;
-use certus_lang::system::{Formula as Temporal, Property, PropertyKind, ResultRange, System, Variable};
+use certus_lang::system::{Formula as Temporal, Property, PropertyKind, ResultRange, System};
 
 use super::model::{Constraint, Model, Piece, Range};
 use super::polynomial::{Polynomial, Rational, rational};
@@ -45,7 +45,7 @@ const MAX_PIECES: usize = 4096;
 /// within the declared one; where it is missing, the declared one is taken.
 pub fn read_model(system: &System, property: &Property, domain: &[Range]) -> Result<Model, ReadError> {
     supported(system)?;
-    let names = state_names(system);
+    let names = system.state_names();
     let states = names.len();
     let domain = whole_domain(system, domain)?;
     let Some(network) = system.networks.first() else { return refused("the system applies no network") };
@@ -115,14 +115,6 @@ fn supported(system: &System) -> Result<(), ReadError> {
         return refused("the initial states are not a box");
     }
     Ok(())
-}
-
-fn state_names(system: &System) -> Vec<String> {
-    let element = |variable: &Variable, i: usize| match variable.is_vector {
-        true => format!("{}[{i}]", variable.name),
-        false => variable.name.clone(),
-    };
-    system.states.iter().flat_map(|variable| (0..variable.len).map(move |i| element(variable, i))).collect()
 }
 
 /// The domain within the declared ranges.

@@ -5,7 +5,7 @@ use std::io::Write;
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
 use certus_prob::{Domain, Method, Options, Outcome, Standing};
-use certus_tasks::prob::{self, Bounded, Where, document, state_names};
+use certus_tasks::prob::{self, Bounded, Where, document};
 use certus_tasks::{Effort, Loading};
 
 use super::stop_on_interrupt;
@@ -177,7 +177,7 @@ pub(super) fn details(system: &System, place: usize, outcome: &Outcome, output: 
     writeln!(output, "  by {}; {} regions{choices}", outcome.method, outcome.regions)?;
     if let Some(start) = &outcome.start {
         let values: Vec<String> =
-            state_names(system).iter().zip(start).map(|(name, &value)| format!("{name} = {}", short(value))).collect();
+            system.state_names().iter().zip(start).map(|(name, &value)| format!("{name} = {}", short(value))).collect();
         writeln!(output, "  worst start state found: {}", values.join(", "))?;
     }
     if outcome.left_range {

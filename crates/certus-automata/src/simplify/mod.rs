@@ -10,6 +10,9 @@ use crate::formula::{Bounds, Formula, Formulas, Node};
 use crate::implication::Implications;
 use std::collections::HashMap;
 
+mod first_time;
+mod long_run;
+
 const ROUNDS: usize = 12;
 
 /// A simpler formula that is equivalent to a formula in normal form.
@@ -114,15 +117,15 @@ impl Rules<'_> {
                 return self.set([out, vec![inner]].concat(), true);
             }
         }
-        // F(x | eventual) = F x | eventual.
-        if let Node::Or(all) = self.store.node(b).clone() {
-            let (out, rest): (Vec<_>, Vec<_>) =
-                all.iter().copied().partition(|part| self.implications.eventual(self.store, *part));
-            if !out.is_empty() && !rest.is_empty() && out.iter().all(|part| self.timeless(*part)) {
-                let rest = self.store.or(&rest);
-                let inner = self.until(a, rest);
-                return self.set([out, vec![inner]].concat(), false);
-            }
+        if let Some((Formulas::FALSE, d)) = self.store.as_release(b)
+            && let Some(simpler) = self.long_run(d, false, 0)
+        {
+            return simpler;
+        }
+        if let Node::Or(all) = self.store.node(b).clone()
+            && let Some(parts) = self.each_settled(&all, false)
+        {
+            return self.set(parts, false);
         }
         self.store.u(a, b)
     }
@@ -174,16 +177,54 @@ impl Rules<'_> {
                 return self.set([out, vec![inner]].concat(), false);
             }
         }
+        // G(x & timeless) = G x & timeless. Its dual would split F(x | timeless), which is the smaller automaton.
         if let Node::And(all) = self.store.node(b).clone() {
-            let (out, rest): (Vec<_>, Vec<_>) =
-                all.iter().copied().partition(|part| self.implications.universal(self.store, *part));
-            if !out.is_empty() && !rest.is_empty() && out.iter().all(|part| self.timeless(*part)) {
+            let (out, rest): (Vec<_>, Vec<_>) = all.iter().copied().partition(|part| self.timeless(*part));
+            if !out.is_empty() && !rest.is_empty() {
                 let rest = self.store.and(&rest);
                 let inner = self.release(a, rest);
                 return self.set([out, vec![inner]].concat(), true);
             }
         }
+        // G(c U d) with d ⊢ c says G c & G F d.
+        if let Some((c, d)) = self.store.as_until(b)
+            && c != Formulas::TRUE
+            && self.implies(d, c)
+        {
+            let reached = self.until(Formulas::TRUE, d);
+            let both = self.set(vec![c, reached], true);
+            return self.release(a, both);
+        }
+        if let Some((Formulas::TRUE, d)) = self.store.as_until(b)
+            && let Some(simpler) = self.long_run(d, true, 0)
+        {
+            return simpler;
+        }
+        if let Node::And(all) = self.store.node(b).clone() {
+            if let Some(parts) = self.each_settled(&all, true) {
+                return self.set(parts, true);
+            }
+            if let Some(parts) = self.without_known(&all) {
+                return self.release(a, parts);
+            }
+        }
         self.store.r(a, b)
+    }
+
+    /// `G(x & F(y & z))` with x ⊢ z is `G(x & F y)`.
+    fn without_known(&mut self, all: &[Formula]) -> Option<Formula> {
+        let mut parts = all.to_vec();
+        for i in 0..all.len() {
+            let Some((Formulas::TRUE, inner)) = self.store.as_until(all[i]) else { continue };
+            let Node::And(inner) = self.store.node(inner).clone() else { continue };
+            let known = |rules: &mut Self, part| (0..all.len()).any(|j| j != i && rules.implies(all[j], part));
+            let kept: Vec<_> = inner.iter().copied().filter(|part| !known(self, *part)).collect();
+            if kept.len() < inner.len() {
+                let kept = self.store.and(&kept);
+                parts[i] = self.until(Formulas::TRUE, kept);
+            }
+        }
+        (parts != all).then(|| self.store.and(&parts))
     }
 
     /// Conjunction or disjunction: parts that others make superfluous go, parts of one kind are gathered.
@@ -209,6 +250,7 @@ impl Rules<'_> {
             kept.retain(|other| if and { !self.implies(part, *other) } else { !self.implies(*other, part) });
             kept.push(part);
         }
+        self.join_first_times(&mut kept, and);
         let gathered = self.gather(kept, and);
         if and { self.store.and(&gathered) } else { self.store.or(&gathered) }
     }
@@ -249,6 +291,30 @@ impl Rules<'_> {
                     Some((_, members)) => members.push(member),
                     None => groups.push((kind, vec![member])),
                 },
+            }
+        }
+        let waiting = groups.iter().position(|(kind, _)| *kind == Kind::Side(true, Formulas::TRUE));
+        if let Some(waiting) = waiting.filter(|_| !and) {
+            let twice = groups.iter().position(|(kind, _)| *kind == Kind::Twice);
+            let (timeless, others): (Vec<_>, Vec<_>) = rest.into_iter().partition(|part| self.timeless(*part));
+            rest = others;
+            let settles = |part: &Formula| matches!(self.store.as_release(*part), Some((Formulas::FALSE, _)));
+            match twice {
+                // G F a | F G b = G F(a | G b): the state that looks for a again and again can wait for the other too.
+                Some(twice) if timeless.is_empty() && groups[waiting].1.iter().all(settles) => {
+                    let settled = std::mem::take(&mut groups[waiting].1);
+                    groups[twice].1.extend(settled);
+                    groups.remove(waiting);
+                }
+                // F a | timeless = F(a | timeless): so can the state that waits for a.
+                _ => {
+                    groups[waiting].1.extend(timeless);
+                    if let Some(twice) = twice {
+                        let often: Vec<_> = groups[twice].1.iter().map(|part| self.raw(*part, true)).collect();
+                        groups[waiting].1.extend(often);
+                        groups.remove(twice);
+                    }
+                }
             }
         }
         for (kind, members) in groups {

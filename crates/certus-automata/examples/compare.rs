@@ -19,7 +19,12 @@ use std::io::Read;
 use std::time::Instant;
 
 /// The automaton of a formula, and the median of the seconds that its translation takes.
-fn timed(store: &Formulas, formula: Formula, names: &Names, repetitions: usize) -> Result<(Automaton, f64), Box<dyn Error>> {
+fn timed(
+    store: &Formulas,
+    formula: Formula,
+    names: &Names,
+    repetitions: usize,
+) -> Result<(Automaton, f64), Box<dyn Error>> {
     let mut seconds = Vec::with_capacity(repetitions);
     loop {
         let mut store = store.clone();

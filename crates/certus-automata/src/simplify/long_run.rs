@@ -16,6 +16,15 @@ impl Rules<'_> {
         if depth > DEPTH {
             return None;
         }
+        if let Some(known) = self.long_runs.get(&(x, often)) {
+            return *known;
+        }
+        let found = self.look_ahead(x, often, depth);
+        self.long_runs.insert((x, often), found);
+        found
+    }
+
+    fn look_ahead(&mut self, x: Formula, often: bool, depth: usize) -> Option<Formula> {
         match self.store.node(x).clone() {
             Node::Next(next) => return Some(self.in_long_run(next, often, depth)),
             // One of finitely many is met again and again; all of finitely many hold from some step on.

@@ -4,16 +4,21 @@
 //!
 //! Standard input has, again and again, a line `formula φ`, and the other tool's automata of `φ` and of `!φ` as HOA. For each
 //! of the two a line is written: states, transitions and sets of ours, the same of the other's, the median of the seconds
-//! that our translation takes, and whether the languages are right. That is so if the other's automaton shares no word with
-//! ours of the opposite formula: nothing that it accepts is wrong, and nothing that we accept is.
+//! that our translation takes, whether the languages agree, and whether that was shown for all words.
+//!
+//! That we accept nothing wrong is shown for all words: our automaton shares none with the other's of the opposite formula.
+//! That we accept everything right is shown for all words where ours is deterministic, and so easy to complement; elsewhere
+//! it is tried on random words.
 
-use certus_automata::automaton::Automaton;
+use certus_automata::automaton::{Automaton, Edge};
 use certus_automata::formula::{Formula, Formulas, Names};
 use certus_automata::hoa::read_hoa;
-use certus_automata::label::Cube;
+use certus_automata::label::{Cube, Label};
 use certus_automata::obligation::disjoint;
 use certus_automata::parse::parse;
+use certus_automata::system::accepts;
 use certus_automata::translate::{Options, translate};
+use certus_automata::word::Word;
 use std::error::Error;
 use std::io::Read;
 use std::time::Instant;
@@ -52,6 +57,60 @@ fn renumbered(mut automaton: Automaton, names: &Names) -> Result<Automaton, Box<
     Ok(automaton)
 }
 
+/// What a deterministic automaton does not accept: words that leave it, and those that meet one of its sets finitely often,
+/// for which a copy without the set's transitions is entered at some step.
+fn complement(automaton: &Automaton) -> Automaton {
+    let (states, sets) = (automaton.states() as u32, automaton.sets);
+    let outside = states * (sets + 1);
+    let mut result = Automaton { sets: 1, initial: automaton.initial.clone(), ..Default::default() };
+    for copy in 0..=sets {
+        for edges in &automaton.edges {
+            let (mut out, mut left) = (Vec::new(), Label::all());
+            for edge in edges {
+                left = left.minus(&edge.label);
+                let to =
+                    |copy: u32, marks| Edge { target: edge.target + copy * states, marks, label: edge.label.clone() };
+                if copy == 0 {
+                    out.extend((0..=sets).map(|copy| to(copy, 0)));
+                } else if edge.marks >> (copy - 1) & 1 == 0 {
+                    out.push(to(copy, 1));
+                }
+            }
+            if copy == 0 {
+                out.push(Edge { target: outside, marks: 0, label: left });
+            }
+            result.edges.push(out);
+        }
+    }
+    result.edges.push(vec![Edge { target: outside, marks: 1, label: Label::all() }]);
+    result.gather();
+    result
+}
+
+/// Words that neither tool knows, the same in every run.
+fn some_words(letters: u64, count: usize) -> Vec<Word> {
+    let mut state = 1u64;
+    let mut random = |below: u64| {
+        state = state.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);
+        (state >> 33) % below
+    };
+    let mut words = Vec::with_capacity(count);
+    while words.len() < count {
+        let (prefix, cycle) = (random(5), 1 + random(4));
+        let mut take = |n: u64| (0..n).map(|_| random(letters)).collect::<Vec<_>>();
+        words.extend(Word::new(&take(prefix), &take(cycle)));
+    }
+    words
+}
+
+/// Whether ours accepts all that theirs does, as far as is seen, and whether all words were seen.
+fn complete(ours: &Automaton, theirs: &Automaton, words: &[Word]) -> (bool, bool) {
+    if ours.is_deterministic() {
+        return (disjoint(theirs, &complement(ours)), true);
+    }
+    (words.iter().all(|word| accepts(ours, word) == accepts(theirs, word)), false)
+}
+
 fn main() -> Result<(), Box<dyn Error>> {
     let repetitions = std::env::args().nth(1).map_or(Ok(1), |text| text.parse())?;
     let mut text = String::new();
@@ -69,9 +128,14 @@ fn main() -> Result<(), Box<dyn Error>> {
         let (ours, seconds) = timed(&store, formula, &names, repetitions)?;
         let (ours_not, seconds_not) = timed(&store, negation, &names, repetitions)?;
         let size = |a: &Automaton| format!("{} {} {}", a.states(), a.transitions(), a.sets);
-        let (right, right_not) = (disjoint(&theirs, &ours_not), disjoint(&theirs_not, &ours));
-        println!("{} {} {seconds:.9} {right}", size(&ours), size(&theirs));
-        println!("{} {} {seconds_not:.9} {right_not}", size(&ours_not), size(&theirs_not));
+        let words = some_words(1 << names.0.len(), 100);
+        for (ours, theirs, seconds, theirs_opposite) in
+            [(&ours, &theirs, seconds, &theirs_not), (&ours_not, &theirs_not, seconds_not, &theirs)]
+        {
+            let (complete, shown) = complete(ours, theirs, &words);
+            let right = complete && disjoint(ours, theirs_opposite);
+            println!("{} {} {seconds:.9} {right} {shown}", size(ours), size(theirs));
+        }
     }
     Ok(())
 }

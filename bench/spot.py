@@ -44,7 +44,8 @@ def build_shim(folder):
     libraries = glob.glob(os.path.join(folder, "libspot*")) + glob.glob(os.path.join(folder, "libbddx*"))
     shim = os.path.join(folder, "spot_shim")
     source = os.path.join(HERE, "spot_shim.cpp")
-    subprocess.run(["g++", "-O2", "-std=c++17", source, *libraries, f"-Wl,-rpath,{os.path.abspath(folder)}", "-o", shim], check=True)
+    path = f"-Wl,-rpath,{os.path.abspath(folder)}"
+    subprocess.run(["g++", "-O2", "-std=c++17", source, *libraries, path, "-o", shim], check=True)
     return shim
 
 
@@ -82,7 +83,8 @@ def random_formula(source, size, atoms):
     upper = lower + source.randrange(3)
     if size == 2 or source.random() < 0.4:
         a, b = random_formula(source, size - 1, atoms)
-        operator = source.choice(["!", "!", "X ", "X ", "F ", "F ", "G ", "G ", f"F[{lower}:{upper}] ", f"G[{lower}:{upper}] ", f"X[{upper}] ", f"F[{lower}:] "])
+        bounds = [f"F[{lower}:{upper}] ", f"G[{lower}:{upper}] ", f"X[{upper}] ", f"F[{lower}:] "]
+        operator = source.choice(["!", "!", "X ", "X ", "F ", "F ", "G ", "G ", *bounds])
         return f"{operator}({a})", f"{operator}({b})"
     left = source.randrange(1, size - 1)
     (a, b), (c, d) = random_formula(source, left, atoms), random_formula(source, size - 1 - left, atoms)

@@ -12,6 +12,7 @@
 #include <iostream>
 #include <map>
 #include <memory>
+#include <new>
 #include <sstream>
 #include <string>
 #include <sys/resource.h>
@@ -90,11 +91,12 @@ static void translate(spot::translator& translator, const std::string& text, int
 
 int main(int count, char** arguments) {
     const int repetitions = count > 1 ? std::atoi(arguments[1]) : 1;
-    // Both are never destroyed: only the library knows what they hold.
+    // Both are never destroyed, only the library knows what they hold; the translator begins as zeros.
     auto& options = *new spot::option_map;
+    alignas(16) static char zeros[sizeof(spot::translator)];
     // On by default at this level; the default is set in a header too.
     options.parse_options("gf-guarantee=1");
-    auto& translator = *new spot::translator(&options);
+    auto& translator = *new (zeros) spot::translator(&options);
     std::cerr << "Spot " << spot::version() << ", type " << translator.type << ", preference " << translator.preference
               << ", level " << translator.level << "\n";
     for (std::string line; std::getline(std::cin, line);) {

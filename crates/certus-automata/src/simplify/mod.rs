@@ -1,20 +1,25 @@
 //! Equivalent formulas that make smaller automata.
 //!
 //! Rules of Somenzi and Bloem (CAV 2000), of Etessami and Holzmann (CONCUR 2000), and those that Spot's manual lists as
-//! basic, eventual/universal and implication-based. All of them work on the normal form and never on its negation
-//! (each rule stands beside its dual). Formulas are rebuilt from the leaves with constructors that apply the rules, until
-//! nothing changes; every rule makes the formula smaller, moves `X` outwards, or takes something out of an operator, so few
-//! rounds suffice, and a fixed number of them is a guard, not a limit that is met.
+//! basic, eventual/universal and implication-based; what only the long run decides is in `long_run.rs`, statements about
+//! the first time of an event in `first_time.rs`. All of them work on the normal form and never on its negation. Formulas
+//! are rebuilt from the leaves with constructors that apply the rules, until nothing changes; almost every rule makes the
+//! formula smaller, moves `X` outwards, or takes something out of an operator, so few rounds suffice, and a fixed number of
+//! them is a guard, not a limit that is met.
 
 use crate::formula::{Bounds, Formula, Formulas, Node};
 use crate::implication::Implications;
 use std::collections::HashMap;
 
+mod first_time;
+mod gather;
+mod long_run;
+
 const ROUNDS: usize = 12;
 
 /// A simpler formula that is equivalent to a formula in normal form.
 pub fn simplify(store: &mut Formulas, formula: Formula) -> Formula {
-    let mut rules = Rules { store, implications: Implications::default() };
+    let mut rules = Rules { store, implications: Implications::default(), long_runs: HashMap::new() };
     let mut now = formula;
     for _ in 0..ROUNDS {
         let next = rules.round(now);
@@ -29,6 +34,8 @@ pub fn simplify(store: &mut Formulas, formula: Formula) -> Formula {
 struct Rules<'a> {
     store: &'a mut Formulas,
     implications: Implications,
+    /// What `G F` (true) and `F G` of formulas became.
+    long_runs: HashMap<(Formula, bool), Option<Formula>>,
 }
 
 impl Rules<'_> {
@@ -63,17 +70,31 @@ impl Rules<'_> {
         if self.timeless(a) { a } else { self.store.next(a) }
     }
 
+    fn later(&mut self, a: Formula, steps: usize) -> Formula {
+        (0..steps).fold(a, |inner, _| self.next(inner))
+    }
+
+    /// The two sides of an operator without the steps that both wait, and how many these are. A constant waits with the other.
+    fn common_steps(&self, a: Formula, b: Formula, constant: Formula) -> Option<(Formula, Formula, usize)> {
+        let (mut left, mut right, mut steps) = (a, b, 0);
+        while let Node::Next(after) = self.store.node(right) {
+            match self.store.node(left) {
+                Node::Next(before) => left = *before,
+                _ if left == constant => {}
+                _ => break,
+            }
+            (right, steps) = (*after, steps + 1);
+        }
+        (steps > 0).then_some((left, right, steps))
+    }
+
     fn until(&mut self, a: Formula, b: Formula) -> Formula {
         if a == Formulas::FALSE || self.implies(a, b) || self.implications.eventual(self.store, b) {
             return b;
         }
-        if let (Node::Next(a), Node::Next(b)) = (self.store.node(a).clone(), self.store.node(b).clone()) {
+        if let Some((a, b, steps)) = self.common_steps(a, b, Formulas::TRUE) {
             let inner = self.until(a, b);
-            return self.next(inner);
-        }
-        if let (Formulas::TRUE, Node::Next(b)) = (a, self.store.node(b).clone()) {
-            let inner = self.until(a, b);
-            return self.next(inner);
+            return self.later(inner, steps);
         }
         // a U (c U d) with a ⊢ c, and F(c U d).
         if let Some((c, d)) = self.store.as_until(b) {
@@ -114,15 +135,15 @@ impl Rules<'_> {
                 return self.set([out, vec![inner]].concat(), true);
             }
         }
-        // F(x | eventual) = F x | eventual.
-        if let Node::Or(all) = self.store.node(b).clone() {
-            let (out, rest): (Vec<_>, Vec<_>) =
-                all.iter().copied().partition(|part| self.implications.eventual(self.store, *part));
-            if !out.is_empty() && !rest.is_empty() && out.iter().all(|part| self.timeless(*part)) {
-                let rest = self.store.or(&rest);
-                let inner = self.until(a, rest);
-                return self.set([out, vec![inner]].concat(), false);
-            }
+        if let Some((Formulas::FALSE, d)) = self.store.as_release(b)
+            && let Some(simpler) = self.long_run(d, false, 0)
+        {
+            return simpler;
+        }
+        if let Node::Or(all) = self.store.node(b).clone()
+            && let Some(parts) = self.each_settled(&all, false)
+        {
+            return self.set(parts, false);
         }
         self.store.u(a, b)
     }
@@ -131,13 +152,9 @@ impl Rules<'_> {
         if a == Formulas::TRUE || self.implies(b, a) || self.implications.universal(self.store, b) {
             return b;
         }
-        if let (Node::Next(a), Node::Next(b)) = (self.store.node(a).clone(), self.store.node(b).clone()) {
+        if let Some((a, b, steps)) = self.common_steps(a, b, Formulas::FALSE) {
             let inner = self.release(a, b);
-            return self.next(inner);
-        }
-        if let (Formulas::FALSE, Node::Next(b)) = (a, self.store.node(b).clone()) {
-            let inner = self.release(a, b);
-            return self.next(inner);
+            return self.later(inner, steps);
         }
         if let Some((c, d)) = self.store.as_release(b) {
             if a == Formulas::FALSE {
@@ -174,16 +191,54 @@ impl Rules<'_> {
                 return self.set([out, vec![inner]].concat(), false);
             }
         }
+        // G(x & timeless) = G x & timeless. Its dual would split F(x | timeless), which is the smaller automaton.
         if let Node::And(all) = self.store.node(b).clone() {
-            let (out, rest): (Vec<_>, Vec<_>) =
-                all.iter().copied().partition(|part| self.implications.universal(self.store, *part));
-            if !out.is_empty() && !rest.is_empty() && out.iter().all(|part| self.timeless(*part)) {
+            let (out, rest): (Vec<_>, Vec<_>) = all.iter().copied().partition(|part| self.timeless(*part));
+            if !out.is_empty() && !rest.is_empty() {
                 let rest = self.store.and(&rest);
                 let inner = self.release(a, rest);
                 return self.set([out, vec![inner]].concat(), true);
             }
         }
+        // G(c U d) with d ⊢ c says G c & G F d.
+        if let Some((c, d)) = self.store.as_until(b)
+            && c != Formulas::TRUE
+            && self.implies(d, c)
+        {
+            let reached = self.until(Formulas::TRUE, d);
+            let both = self.set(vec![c, reached], true);
+            return self.release(a, both);
+        }
+        if let Some((Formulas::TRUE, d)) = self.store.as_until(b)
+            && let Some(simpler) = self.long_run(d, true, 0)
+        {
+            return simpler;
+        }
+        if let Node::And(all) = self.store.node(b).clone() {
+            if let Some(parts) = self.each_settled(&all, true) {
+                return self.set(parts, true);
+            }
+            if let Some(parts) = self.without_known(&all) {
+                return self.release(a, parts);
+            }
+        }
         self.store.r(a, b)
+    }
+
+    /// `G(x & F(y & z))` with x ⊢ z is `G(x & F y)`.
+    fn without_known(&mut self, all: &[Formula]) -> Option<Formula> {
+        let mut parts = all.to_vec();
+        for i in 0..all.len() {
+            let Some((Formulas::TRUE, inner)) = self.store.as_until(all[i]) else { continue };
+            let Node::And(inner) = self.store.node(inner).clone() else { continue };
+            let known = |rules: &mut Self, part| (0..all.len()).any(|j| j != i && rules.implies(all[j], part));
+            let kept: Vec<_> = inner.iter().copied().filter(|part| !known(self, *part)).collect();
+            if kept.len() < inner.len() {
+                let kept = self.store.and(&kept);
+                parts[i] = self.until(Formulas::TRUE, kept);
+            }
+        }
+        (parts != all).then(|| self.store.and(&parts))
     }
 
     /// Conjunction or disjunction: parts that others make superfluous go, parts of one kind are gathered.
@@ -209,67 +264,8 @@ impl Rules<'_> {
             kept.retain(|other| if and { !self.implies(part, *other) } else { !self.implies(*other, part) });
             kept.push(part);
         }
+        self.join_first_times(&mut kept, and);
         let gathered = self.gather(kept, and);
         if and { self.store.and(&gathered) } else { self.store.or(&gathered) }
-    }
-
-    /// `X a & X b = X(a & b)`, `G a & G b = G(a & b)`, `F G a & F G b = F G(a & b)`, `a U c & b U c = (a & b) U c`,
-    /// `a R b & a R c = a R (b & c)`, and the duals.
-    fn gather(&mut self, parts: Vec<Formula>, and: bool) -> Vec<Formula> {
-        #[derive(PartialEq)]
-        enum Kind {
-            Next,
-            /// `F G` in conjunctions, `G F` in disjunctions.
-            Twice,
-            /// An operator with this side fixed, until or release.
-            Side(bool, Formula),
-        }
-        let mut groups: Vec<(Kind, Vec<Formula>)> = Vec::new();
-        let mut rest = Vec::new();
-        for part in parts {
-            let inner = |store: &Formulas, f| if and { store.as_release(f) } else { store.as_until(f) };
-            let outer = |store: &Formulas, f| if and { store.as_until(f) } else { store.as_release(f) };
-            let unit = self.store.constant(!and);
-            let kind = if let Node::Next(a) = self.store.node(part) {
-                Some((Kind::Next, *a))
-            } else if let Some((a, b)) = inner(self.store, part) {
-                Some((Kind::Side(true, a), b))
-            } else if let Some((a, b)) = outer(self.store, part) {
-                match inner(self.store, b) {
-                    Some((c, d)) if a != unit && c == unit && self.store.constant(and) == a => Some((Kind::Twice, d)),
-                    _ if self.store.constant(and) != a => Some((Kind::Side(false, b), a)),
-                    _ => None,
-                }
-            } else {
-                None
-            };
-            match kind {
-                None => rest.push(part),
-                Some((kind, member)) => match groups.iter_mut().find(|(known, _)| *known == kind) {
-                    Some((_, members)) => members.push(member),
-                    None => groups.push((kind, vec![member])),
-                },
-            }
-        }
-        for (kind, members) in groups {
-            let inner = if members.len() == 1 { members[0] } else { self.set(members, and) };
-            let (store, and_unit) = (&mut *self.store, if and { Formulas::FALSE } else { Formulas::TRUE });
-            rest.push(match kind {
-                Kind::Next => self.next(inner),
-                Kind::Twice if and => {
-                    let globally = store.r(and_unit, inner);
-                    store.u(Formulas::TRUE, globally)
-                }
-                Kind::Twice => {
-                    let finally = store.u(and_unit, inner);
-                    store.r(Formulas::FALSE, finally)
-                }
-                Kind::Side(true, a) if and => store.r(a, inner),
-                Kind::Side(true, a) => store.u(a, inner),
-                Kind::Side(false, b) if and => store.u(inner, b),
-                Kind::Side(false, b) => store.r(inner, b),
-            });
-        }
-        rest
     }
 }

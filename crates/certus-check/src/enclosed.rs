@@ -14,6 +14,7 @@ use certus_lang::system::{AtomId, Formula, System, Variable};
 use certus_solver::Place;
 
 use crate::condition::{always, never, source};
+use crate::outcome::Run;
 use crate::replay::{Drive, split};
 use crate::temporal::{Beyond, Normal, Shape, encode};
 
@@ -84,6 +85,16 @@ pub fn violates_throughout(
         _ => never(),
     };
     Ok(encode(&Normal::of(formula, false), 0, shape, Beyond::Anything, &mut atom) == always())
+}
+
+/// What is said of a violation that only doubles show.
+pub const IN_DOUBLES: &str =
+    "a run of doubles: intervals around it do not tell whether it violates the property over the reals, too";
+
+/// Whether a run that violates a property by its first positions is known to do so over the reals, and not by rounding.
+pub fn violates_over_the_reals(system: &System, formula: &Formula, run: &Run) -> Result<bool, GraphError> {
+    let drive = Drive::of(system, formula, run);
+    violates_throughout(system, formula, &drive, &Enclosed::point(&drive))
 }
 
 /// Whether each element of the state is its own successor, whatever happens.

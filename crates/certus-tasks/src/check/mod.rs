@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 use certus_check::bmc::{Depth, usual_steps};
+use certus_check::enclosed::{IN_DOUBLES, violates_over_the_reals};
 use certus_check::engine::NO_PROOF;
 use certus_check::{CheckError, Engine, Outcome, Run, Scope, Unknown, Verdict, choices, in_turns};
 use certus_grid::{Policy, Report, Standing};
@@ -236,16 +237,22 @@ fn undecided(task: &Check, property: &Property, reason: UnknownReason, begun: Op
     Outcome::new(task.engine.name(), Verdict::Unknown(unknown))
 }
 
-/// Adds to a violation which of the environment's choices it needs.
+/// Adds to a violation of the network's which of the environment's choices it needs, and whether rounding may make it one.
 fn with_needs(
     system: &System,
     property: usize,
     mut outcome: Outcome,
     deadline: Option<Instant>,
 ) -> Result<Outcome, CheckError> {
-    if let (Verdict::Violated(run), PropertyKind::Ltl(formula)) = (&outcome.verdict, &system.properties[property].kind)
-        && !system.inputs.is_empty()
-    {
+    let (Verdict::Violated(run), PropertyKind::Ltl(formula)) = (&outcome.verdict, &system.properties[property].kind)
+    else {
+        return Ok(outcome);
+    };
+    // A run that repeats itself is known to be one of doubles.
+    if run.loop_to.is_none() && !violates_over_the_reals(system, formula, run)? {
+        outcome.notes.push(IN_DOUBLES.to_owned());
+    }
+    if !system.inputs.is_empty() {
         let latest = Instant::now() + LONGEST_LOOK;
         let deadline = deadline.map_or(latest, |deadline| deadline.min(latest));
         outcome.notes.extend(choices::needs(system, formula, run, Some(deadline))?.notes(system));
@@ -342,11 +349,16 @@ fn one(
         budget.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
     };
     let mut report = None;
+    let asked = &system.properties[property];
     let runs = |outcome: Result<Outcome, CheckError>| {
-        let outcome = outcome.and_then(|outcome| with_needs(system, property, outcome, budget.deadline));
+        // What an extracted policy does is not what the step says.
+        let of_network = !(task.engine.suited(asked) == Method::Grid && task.grid.policy != Policy::Network);
+        let outcome = match of_network {
+            true => outcome.and_then(|outcome| with_needs(system, property, outcome, budget.deadline)),
+            false => outcome,
+        };
         outcome.map(|outcome| Found::Runs(Box::new(outcome))).map_err(|error| error.to_string())
     };
-    let asked = &system.properties[property];
     let outcome = match (over, task.engine.suited(asked)) {
         (Some(reason), _) => Ok(Found::Runs(Box::new(undecided(task, asked, reason, None)))),
         // A certificate has questions about runs, which the grid asks none of.

@@ -16,6 +16,7 @@ use certus_sim::semantics::{self, Tail};
 use crate::extract::{Extraction, Given};
 use crate::lattice::{Lattice, Unit};
 use crate::moves::{Choice, Moves};
+use crate::relevant::Part;
 
 /// A system with a policy, to be run.
 pub struct Concrete<'a> {
@@ -32,6 +33,8 @@ enum Policy<'a> {
 /// An extracted policy and the steps that its actions make.
 struct Table<'a> {
     lattice: &'a Lattice,
+    /// What the grid is over.
+    part: &'a Part,
     extraction: Extraction,
     moves: Moves,
     steps: Vec<Evaluator<f64>>,
@@ -100,17 +103,17 @@ impl<'a> Concrete<'a> {
     }
 
     /// A policy that was extracted on a grid.
-    pub fn extracted(
+    pub(crate) fn extracted(
         system: &'a System,
         formula: &'a Formula,
-        lattice: &'a Lattice,
+        (lattice, part): (&'a Lattice, &'a Part),
         extraction: Extraction,
     ) -> Result<Concrete<'a>, CheckError> {
         let truths = system.roles.atoms.iter().chain(&system.roles.assume).map(|own| own.truth);
         let wanted: Vec<Output> = truths.collect();
         let moves = Moves::with(system, &wanted, true).map_err(CheckError::Unsupported)?;
         let steps = moves.moves.iter().map(|own| Evaluator::new(&own.step)).collect();
-        let table = Table { lattice, extraction, moves, steps, known: HashMap::new() };
+        let table = Table { lattice, part, extraction, moves, steps, known: HashMap::new() };
         Ok(Concrete { system, formula, policy: Policy::Extracted(Box::new(table)) })
     }
 
@@ -364,7 +367,7 @@ impl<'a> Concrete<'a> {
 
 impl Table<'_> {
     fn given(&mut self, state: &[f64]) -> Result<Given, CheckError> {
-        let unit: Unit = self.lattice.whole(state);
+        let unit: Unit = self.lattice.whole(&self.part.of_state(state));
         if let Some(given) = self.known.get(&unit.places) {
             return Ok(given.clone());
         }

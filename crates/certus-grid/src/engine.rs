@@ -20,6 +20,7 @@ use crate::extract::{ExtractOptions, Extraction};
 use crate::lattice::{DEPTH, Lattice};
 use crate::moves::Moves;
 use crate::reading::Reading;
+use crate::relevant::Part;
 use crate::report::Report;
 
 /// What the engine is called.
@@ -152,28 +153,31 @@ pub fn check(
         return Err(unsupported(format!("{found} widths for a state of {expected} numbers")));
     }
     let reading = Reading::new(system, formula).map_err(unsupported)?;
+    // Runs are those of the whole system; the grid is over what matters of it.
+    let part = Part::of(system, &reading.atoms)?;
+    let (own_system, widths) = (&part.system, part.of_state(&widths));
     let extracted = matches!(options.policy, Policy::Extracted(_));
-    let moves = Moves::new(system, &reading.atoms, extracted).map_err(unsupported)?;
+    let moves = Moves::new(own_system, &reading.atoms, extracted).map_err(unsupported)?;
     let extraction = match options.policy {
         Policy::Network => None,
-        Policy::Extracted(own) => Some(Extraction::new(system, &moves, own)?),
+        Policy::Extracted(own) => Some(Extraction::new(own_system, &moves, own)?),
     };
-    let mut grains = grains(system, &widths);
+    let mut grains = grains(own_system, &widths);
     // Units that are not to be halved have the widths that were asked for.
     if options.refinements == Some(0) {
         grains.fill(0);
     }
     if let Some(own) = extraction.as_ref().filter(|_| grains.iter().any(|&grain| grain > 0))
-        && !Coarse::new(system, &moves, own)?.is_known()
+        && !Coarse::new(own_system, &moves, own)?.is_known()
     {
         grains.fill(0);
     }
-    let lattice = Lattice::coarse(system, &widths, &grains).map_err(unsupported)?;
+    let lattice = Lattice::coarse(own_system, &widths, &grains).map_err(unsupported)?;
     let concrete = match &extraction {
         None => Concrete::network(system, formula),
-        Some(own) => Concrete::extracted(system, formula, &lattice, own.clone())?,
+        Some(own) => Concrete::extracted(system, formula, (&lattice, &part), own.clone())?,
     };
-    let expander = Expander::new(system, &lattice, &moves, reading.atoms.len(), extraction)?;
+    let expander = Expander::new(own_system, &lattice, &moves, reading.atoms.len(), extraction)?;
     // What was found out is to be put into words before the time is over.
     let own = Budget {
         deadline: budget.deadline.map(|deadline| {
@@ -182,10 +186,11 @@ pub fn check(
         }),
         ..*budget
     };
-    let mut product = Product::new(system, &lattice, reading);
+    let mut product = Product::new(own_system, &lattice, reading);
     product.most = options.most.unwrap_or(u64::MAX);
     let mut check = Check {
         system,
+        part: &part,
         formula,
         rest: None,
         product,
@@ -199,12 +204,15 @@ pub fn check(
     let verdict = check.decide(options, watch)?;
     let mut outcome = Outcome::new(NAME, verdict);
     outcome.notes = check.notes(options, &outcome.verdict);
-    let report = Report::new(&check.product, &widths, extracted, check.refinements, &check.candidate);
+    let names = own_system.state_names();
+    let report = Report::new(&check.product, (names, &widths), extracted, check.refinements, &check.candidate);
     Ok((outcome, report))
 }
 
 struct Check<'a> {
     system: &'a System,
+    /// What matters of it.
+    part: &'a Part,
     formula: &'a Formula,
     /// Runs that come to rest, if the loop can have some that are about the network; not prepared before they are looked for.
     rest: Option<Option<Rest<'a>>>,
@@ -293,6 +301,7 @@ impl Check<'_> {
     fn beginning(&self) -> Option<(Vec<f64>, Vec<f64>)> {
         let ends = self.product.ends(*self.candidate.first()?);
         let (low, high) = &self.system.init_box;
+        let ends = self.part.lifted(&ends, |place| (low[place], high[place]));
         let lower: Vec<f64> = ends.iter().zip(low).map(|(own, &low)| own.0.max(low)).collect();
         let upper: Vec<f64> = ends.iter().zip(high).map(|(own, &high)| own.1.min(high)).collect();
         lower.iter().zip(&upper).all(|(low, high)| low <= high).then_some((lower, upper))
@@ -317,7 +326,9 @@ impl Check<'_> {
         let lengths =
             Lengths { runs: LONG_TRY.runs >> (2 - effort / 2), steps: LONG_TRY.steps >> 3usize.saturating_sub(effort) };
         let steps = if free { 0 } else { lengths.steps }.max(4 * self.candidate.len());
-        let boxes = self.candidate.iter().map(|&unit| self.product.ends(unit)).collect();
+        let anywhere = (f64::NEG_INFINITY, f64::INFINITY);
+        let lifted = |&unit: &u32| self.part.lifted(&self.product.ends(unit), |_| anywhere);
+        let boxes = self.candidate.iter().map(lifted).collect();
         let guide = Guide { boxes, loop_to: self.loop_to };
         self.tried((&lower, &upper), &guide, Lengths { steps, ..lengths })
     }
@@ -399,7 +410,7 @@ impl Check<'_> {
                 *all = (all.0.min(own.0), all.1.max(own.1));
             }
         }
-        let names = self.system.state_names();
+        let names = self.part.system.state_names();
         let ranges =
             names.iter().zip(hull).map(|(name, (low, high))| format!("{name} in [{}, {}]", short(low), short(high)));
         let ranges: Vec<String> = ranges.collect();
@@ -443,6 +454,10 @@ impl Check<'_> {
             counted += &format!(", {} halved in {} refinements", self.product.units.halvings(), self.refinements);
         }
         notes.push(counted);
+        if !self.part.without.is_empty() {
+            let left_out = self.part.without.join(", ");
+            notes.push(format!("without {left_out}: nothing that the property speaks of depends on it"));
+        }
         // What stands in the way, for those who choose widths.
         if let (Verdict::Unknown(_), Some(place)) = (verdict, self.place_of_candidate()) {
             notes.push(place);

@@ -23,6 +23,7 @@ mod labels;
 pub mod lattice;
 pub mod moves;
 pub mod reading;
+mod relevant;
 mod report;
 pub mod returns;
 pub mod rounding;

@@ -276,7 +276,7 @@ impl Moves {
 }
 
 /// Whether a node of a graph is one that is looked for, or depends on one.
-fn reads(graph: &Graph, node: NodeId, wanted: impl Fn(NodeId) -> bool) -> bool {
+pub(crate) fn reads(graph: &Graph, node: NodeId, wanted: impl Fn(NodeId) -> bool) -> bool {
     let (mut seen, mut pending) = (vec![false; graph.len()], vec![node]);
     while let Some(next) = pending.pop() {
         if !std::mem::replace(&mut seen[next.index()], true) {

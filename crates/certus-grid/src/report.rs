@@ -17,6 +17,8 @@ pub struct Shown {
 /// What an exploration looked like.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
+    /// The names of the coordinates.
+    pub names: Vec<String>,
     /// The widths of units that were never halved.
     pub widths: Vec<f64>,
     /// Whether the policy was extracted.
@@ -52,7 +54,7 @@ pub struct Report {
 impl Report {
     pub(crate) fn new(
         product: &Product<'_>,
-        widths: &[f64],
+        (names, widths): (Vec<String>, &[f64]),
         extracted: bool,
         refinements: usize,
         candidate: &[u32],
@@ -76,6 +78,7 @@ impl Report {
         }
         let seconds = product.seconds();
         Report {
+            names,
             widths: widths.to_vec(),
             extracted,
             automaton: product.reading.automaton.states(),

@@ -2,7 +2,8 @@
 
 use certus_automata::{emptiness, explicit, formula, graph, parse, system, translate};
 use certus_check::Verdict;
-use certus_grid::{Options, check};
+use certus_grid::extract::ExtractOptions;
+use certus_grid::{Options, Policy, check};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
 use certus_solver::Budget;
 use proptest::prelude::*;
@@ -144,6 +145,31 @@ fn units_on_the_way_to_an_abstract_loop_are_halved_too() {
         let options = Options { widths: vec![3.5], refinements, ..Options::default() };
         let (outcome, _) = check(&system, &system.properties[0], &options, &Budget::default(), &mut |_| {}).unwrap();
         assert_eq!(matches!(outcome.verdict, Verdict::Holds(_)), expected, "{:?}", outcome.verdict);
+    }
+}
+
+#[test]
+fn what_does_not_matter_is_left_out_of_the_grid_and_kept_in_runs() {
+    // The cost has no range, which no grid could be over.
+    let file = "system costly\nstate cost\nstate x in [-2, 2]\npolicy u = 0.3 * net(\"b1.onnx\", x, x)\n\
+                next cost = cost + abs(x) + 1\nnext x = x / 2 + 0.01 * u\ninit x in [1.3, 1.4] & cost in [5, 6]\n\
+                property settles = F G x < 0.5\nproperty stays_far = G x > 1\nproperty cheap = G cost < 10\n";
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../zoo/b1");
+    let system = load_str(file, &mut FileNetworks::new(folder), &LowerOptions::default()).unwrap();
+    for policy in [Policy::Network, Policy::Extracted(ExtractOptions::default())] {
+        let asked = |name: &str| {
+            let options = Options { widths: vec![1.0, 0.02], policy, ..Options::default() };
+            check(&system, system.property(name).unwrap(), &options, &Budget::default(), &mut |_| {})
+        };
+        let (outcome, report) = asked("settles").unwrap();
+        assert!(matches!(outcome.verdict, Verdict::Holds(_)), "{policy:?}: {:?}", outcome.verdict);
+        assert_eq!((report.names.as_slice(), report.widths.as_slice()), (&["x".to_owned()][..], &[0.02][..]));
+        let (outcome, _) = asked("stays_far").unwrap();
+        let Verdict::Violated(run) = outcome.verdict else { panic!("{policy:?}: {:?}", outcome.verdict) };
+        // The run is one of the whole system: costs add up.
+        assert!(run.states.len() > 1 && (5.0..=6.0).contains(&run.states[0][0]));
+        assert!(run.states.windows(2).all(|pair| pair[1][0] == pair[0][0] + pair[0][1].abs() + 1.0));
+        assert!(asked("cheap").is_err());
     }
 }
 

@@ -97,7 +97,7 @@ pub(super) fn turn(
 /// steps and the only one.
 pub fn units_picture(system: &System, title: &str, report: &Report, axes: &[String]) -> Result<String, String> {
     use certus_report::units::{Axis, Unit, Units, draw};
-    let names = names_of(&system.states);
+    let names = &report.names;
     let chosen: Vec<String> = match (axes, names.as_slice()) {
         ([], [only]) => vec![STEP.to_owned(), only.clone()],
         ([], several) => several.iter().take(2).cloned().collect(),
@@ -139,7 +139,7 @@ pub fn units_picture(system: &System, title: &str, report: &Report, axes: &[Stri
 
 /// What an exploration looked like, as a document.
 pub(super) fn grid_document(system: &System, report: &Report) -> Value {
-    let names = names_of(&system.states);
+    let names = &report.names;
     let ends = |ends: &[(f64, f64)]| -> Value {
         ends.iter().map(|&(low, high)| json!([json_number(low), json_number(high)])).collect::<Vec<_>>().into()
     };

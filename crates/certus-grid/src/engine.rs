@@ -19,7 +19,7 @@ use crate::explore::{Explored, Product, spent};
 use crate::extract::{ExtractOptions, Extraction};
 use crate::lattice::{DEPTH, Lattice};
 use crate::moves::Moves;
-use crate::reading::Reading;
+use crate::reading::{Reading, atoms_of};
 use crate::relevant::Part;
 use crate::report::Report;
 
@@ -111,6 +111,14 @@ pub fn suggested_widths(system: &System) -> Vec<f64> {
             if width > 0.0 { width } else { 1.0 }
         })
         .collect()
+}
+
+/// How many numbers of the state a property's grid is over.
+pub fn dimensions(system: &System, property: &Property) -> Result<usize, CheckError> {
+    let PropertyKind::Ltl(formula) = &property.kind else { return Ok(system.state_len()) };
+    let mut atoms = Vec::new();
+    atoms_of(formula, &mut atoms);
+    Ok(Part::of(system, &atoms)?.kept.len())
 }
 
 /// How often widths are doubled to begin with, in each coordinate: with very many initial units, the wide ones that they are parts of do as

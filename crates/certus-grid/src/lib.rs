@@ -30,5 +30,5 @@ pub mod rounding;
 mod shelves;
 pub mod units;
 
-pub use engine::{NAME, Options, Policy, Standing, check, suggested_widths};
+pub use engine::{NAME, Options, Policy, Standing, check, dimensions, suggested_widths};
 pub use report::{Report, Shown};

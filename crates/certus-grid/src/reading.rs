@@ -155,7 +155,8 @@ fn too_large(error: TooLarge) -> String {
     format!("the property's automaton is too large for this engine ({error}); shorter bounds make it smaller")
 }
 
-fn atoms_of(formula: &Ltl, found: &mut Vec<AtomId>) {
+/// Adds the atoms of a formula to those that were found.
+pub(crate) fn atoms_of(formula: &Ltl, found: &mut Vec<AtomId>) {
     match formula {
         Ltl::Constant(_) => {}
         Ltl::Atom(id) => found.push(*id),

@@ -62,8 +62,11 @@ pub(super) fn check(
     certus_grid::check(system, property, &own, budget, watch)
 }
 
-/// Units that may be bounded for each part that another engine may look at, if the step is small: a unit is the cheaper of the two.
-const UNITS_PER_PART: u64 = 32;
+/// Units that may be bounded for each part that another engine may look at, if the step is small and there is one dimension: a unit is the cheaper of the two.
+const UNITS_PER_PART: u64 = 256;
+
+/// With each dimension, up to so many, units have more successors and are half as many.
+const FEW_DIMENSIONS: usize = 4;
 
 /// A step with more numbers than this makes units dearer.
 const SMALL_STEP: u64 = 1 << 14;
@@ -79,7 +82,8 @@ pub(super) fn turn(
 ) -> Result<(Turn, Option<Report>), CheckError> {
     let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
     let size = (system.step.parameters() as u64 / SMALL_STEP).max(1);
-    let most = Some(parts.saturating_mul(UNITS_PER_PART) / size);
+    let dimensions = certus_grid::dimensions(system, property)?.clamp(1, FEW_DIMENSIONS);
+    let most = Some((parts.saturating_mul(UNITS_PER_PART) >> (dimensions - 1)) / size);
     let own = Options { widths, policy: Policy::Network, refinements: options.refinements, most };
     let (outcome, report) = match certus_grid::check(system, property, &own, budget, watch) {
         Err(CheckError::Unsupported(_)) => return Ok((Turn::Exhausted, None)),

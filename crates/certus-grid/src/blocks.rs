@@ -445,7 +445,7 @@ impl Expander<'_> {
         if largest == 0 || self.differences.is_none() {
             return labels;
         }
-        let found = self.possible(lower, upper, count, off);
+        let found = self.possible_in_blocks(lower, upper, count, off);
         for (labels, found) in labels.chunks_exact_mut(largest).zip(found.chunks_exact(largest)) {
             if found.iter().all(|labels| labels.count_ones() == 1) {
                 labels.copy_from_slice(found);

@@ -165,18 +165,24 @@ impl<'a> Expander<'a> {
         })
     }
 
-    /// Expands some packed units.
+    /// Expands some packed units: by their blocks first, and in batches those that are left.
     pub fn expand(&self, keys: &[u64]) -> Result<Expansion, GraphError> {
-        let words = self.lattice.words();
-        let mut whole = Expansion::default();
-        for keys in keys.chunks(self.batch * words) {
-            let own = self.expand_batch(keys)?;
-            whole.truths.extend(own.truths);
-            whole.may_end.extend(own.may_end);
-            whole.counts.extend(own.counts);
-            whole.box_truths.extend(own.box_truths);
-            whole.images.extend(own.images);
+        let (words, largest) = (self.lattice.words(), self.moves.largest.len());
+        let count = keys.len() / words;
+        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
+        let mut whole = Expansion {
+            truths: vec![Truths { yes: all, no: all }; count],
+            may_end: vec![false; count],
+            ..Expansion::default()
+        };
+        let mut found = Boxes::default();
+        let left = self.by_blocks(keys, &mut whole.truths, &mut found)?;
+        for (batch, units) in left.units.chunks(self.batch).enumerate() {
+            let begin = batch * self.batch;
+            let labels = left.labels[begin * largest..(begin + units.len()) * largest].to_vec();
+            self.one_by_one(keys, Left { units: units.to_vec(), labels }, &mut whole, &mut found)?;
         }
+        (whole.counts, whole.box_truths, whole.images) = found.sorted(count, 2 * words);
         Ok(whole)
     }
 
@@ -199,24 +205,6 @@ impl<'a> Expander<'a> {
             upper.extend(std::iter::repeat_n(high, count));
         }
         (lower, upper)
-    }
-
-    fn expand_batch(&self, keys: &[u64]) -> Result<Expansion, GraphError> {
-        let words = self.lattice.words();
-        let count = keys.len() / words;
-        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
-        let mut whole = Expansion {
-            truths: vec![Truths { yes: all, no: all }; count],
-            may_end: vec![false; count],
-            ..Expansion::default()
-        };
-        let mut found = Boxes::default();
-        let left = self.by_blocks(keys, &mut whole.truths, &mut found)?;
-        if !left.units.is_empty() {
-            self.one_by_one(keys, left, &mut whole, &mut found)?;
-        }
-        (whole.counts, whole.box_truths, whole.images) = found.sorted(count, 2 * words);
-        Ok(whole)
     }
 
     /// Bounds the units that blocks have left.

@@ -90,6 +90,12 @@ const LEAST_BYTES: f64 = 24.0;
 /// A round is taken in slices of so many batches per thread: threads are begun for each, and results pile up in one.
 const BATCHES_AT_ONCE: usize = 32;
 
+/// Pieces that each thread has at least, if that does not make them small.
+const PIECES_PER_THREAD: usize = 4;
+
+/// Batches that a piece has at most.
+const BATCHES_PER_PIECE: usize = 8;
+
 /// Fewer units than this are not worth a thread.
 const WORTH_A_THREAD: usize = 64;
 
@@ -200,6 +206,9 @@ impl<'a> Product<'a> {
             let begun = Instant::now();
             let mut next: Pending = Vec::new();
             let mut targets = vec![0u64; words];
+            // What `targets` are of: mostly the next unit has the same.
+            let mut read = None;
+            let mut meeting = Places::default();
             let mut handed = 0;
             for (unit, word, bits) in pending {
                 // In many dimensions one unit can have very many successors.
@@ -220,6 +229,7 @@ impl<'a> Product<'a> {
                     }
                 }
                 if self.units.may_end(unit) {
+                    read = None;
                     self.reading.targets(self.units.class(unit), word, bits, &mut targets);
                     if meets(&targets, &self.perhaps) {
                         return Ok(Explored::Reached(unit));
@@ -227,7 +237,11 @@ impl<'a> Product<'a> {
                     self.may_end |= targets.iter().any(|&word| word != 0);
                 }
                 for place in 0..self.units.boxes(unit) {
-                    self.reading.targets(self.units.box_class(unit, place), word, bits, &mut targets);
+                    let reads = (self.units.box_class(unit, place), word, bits);
+                    if read != Some(reads) {
+                        self.reading.targets(reads.0, word, bits, &mut targets);
+                        read = Some(reads);
+                    }
                     if meets(&targets, &self.violated) {
                         return Ok(Explored::Reached(unit));
                     }
@@ -235,7 +249,7 @@ impl<'a> Product<'a> {
                         continue;
                     }
                     // Whatever of the box is known already, the rest must fit.
-                    let meeting = self.units.places(self.lattice, unit, place);
+                    self.units.places(self.lattice, unit, place, &mut meeting);
                     let fresh = meeting.size(self.lattice.axes.len()) - self.units.len() as f64;
                     if fresh * LEAST_BYTES > budget.memory as f64 {
                         return Ok(Explored::Spent(UnknownReason::Memory));
@@ -277,7 +291,9 @@ impl<'a> Product<'a> {
             }
             let keys: Vec<u64> = units.iter().flat_map(|&unit| self.units.key(unit).iter().copied()).collect();
             let words = self.lattice.words();
-            let piece = expander.batch.max(8);
+            // The larger a piece, the more blocks are bounded at once; some for each thread, so that all have something to do.
+            let piece = (units.len() / (PIECES_PER_THREAD * budget.threads.max(1)))
+                .clamp(expander.batch.max(8), BATCHES_PER_PIECE * expander.batch.max(8));
             let pieces: Vec<&[u64]> = keys.chunks(piece * words).collect();
             let found = in_parallel(&pieces, budget.threads, units.len(), &|keys| expander.expand(keys));
             let mut left = units.iter();
@@ -345,12 +361,15 @@ pub(crate) fn in_parallel<P: Sync, R: Send>(
                 own.push((place, work(piece)));
             }
         };
-        let handles: Vec<_> = (0..threads).map(|_| scope.spawn(worker)).collect();
-        let results = handles.into_iter().map(|handle| match handle.join() {
-            Ok(own) => own,
-            Err(panic) => std::panic::resume_unwind(panic),
-        });
-        results.flatten().collect()
+        let handles: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
+        let mut found = worker();
+        for handle in handles {
+            match handle.join() {
+                Ok(own) => found.extend(own),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        found
     });
     found.sort_unstable_by_key(|(place, _)| *place);
     found.into_iter().map(|(_, result)| result).collect()

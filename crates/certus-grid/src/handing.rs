@@ -17,9 +17,9 @@ pub(crate) struct Entered {
     /// For each shelf the states that all of its units have, among the first few.
     full: Vec<u8>,
     /// For each shelf how many of its units have each of those.
-    counts: Vec<[u8; COUNTED]>,
+    counts: Vec<[u16; COUNTED]>,
     /// So many units a shelf has; none if that is not counted.
-    room: Option<u8>,
+    room: Option<u16>,
 }
 
 /// So many states are counted.
@@ -29,13 +29,13 @@ impl Entered {
     /// Nothing was entered yet; sets of states have so many words.
     pub fn new(words: usize, units: &Units) -> Entered {
         // Parts of units have no places on shelves.
-        let room = u8::try_from(units.room_of_shelf()).ok().filter(|_| units.halvings() == 0);
+        let room = u16::try_from(units.room_of_shelf()).ok().filter(|_| units.halvings() == 0);
         Entered { words, room, states: vec![0; units.len() * words], full: Vec::new(), counts: Vec::new() }
     }
 
     /// How many bytes that takes.
     pub fn bytes(&self) -> usize {
-        8 * self.states.capacity() + self.full.capacity() + COUNTED * self.counts.capacity()
+        8 * self.states.capacity() + self.full.capacity() + 2 * COUNTED * self.counts.capacity()
     }
 
     /// The states of all units that were met, one unit after the other.

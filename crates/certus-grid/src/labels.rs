@@ -97,18 +97,27 @@ impl Expander<'_> {
 
     /// For each unit and each action by the largest score, the labels that can be chosen if scores are off by so much, as bits.
     pub(crate) fn possible(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
+        self.possible_in(lower, upper, count, (off, Forms::None))
+    }
+
+    /// The same for boxes of many units, for which intervals alone say little.
+    pub(crate) fn possible_in_blocks(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
+        self.possible_in(lower, upper, count, (off, Forms::Affine(self.symbols)))
+    }
+
+    fn possible_in(&self, lower: &[f64], upper: &[f64], count: usize, how: (f64, Forms)) -> Vec<u32> {
         if count <= self.asked_at_once {
-            return self.possible_at_once(lower, upper, count, off);
+            return self.possible_at_once(lower, upper, count, how);
         }
         let all: Vec<usize> = (0..count).collect();
         let pieces = all.chunks(self.asked_at_once).flat_map(|units| {
             let (low, high) = (columns(lower, units, count), columns(upper, units, count));
-            self.possible_at_once(&low, &high, units.len(), off)
+            self.possible_at_once(&low, &high, units.len(), how)
         });
         pieces.collect()
     }
 
-    fn possible_at_once(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
+    fn possible_at_once(&self, lower: &[f64], upper: &[f64], count: usize, (off, first): (f64, Forms)) -> Vec<u32> {
         let Some(differences) = &self.differences else {
             return vec![1; self.moves.largest.len() * count];
         };
@@ -124,7 +133,7 @@ impl Expander<'_> {
         };
         let low = with_labels(lower, 0.0, None);
         let high = with_labels(upper, 1.0, None);
-        let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, Forms::None);
+        let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, first);
         let largest = self.moves.largest.len();
         let read = |below: &[f64], above: &[f64], unit: usize, kept: &mut [u32]| {
             for (kept, &(choice, begin)) in kept.iter_mut().zip(&self.moves.largest) {
@@ -151,7 +160,7 @@ impl Expander<'_> {
                 open.push(unit);
             }
         }
-        if !open.is_empty() {
+        if first == Forms::None && !open.is_empty() {
             let (low, high) = (with_labels(lower, 0.0, Some(&open)), with_labels(upper, 1.0, Some(&open)));
             let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
             for row in 0..differences.outputs() {

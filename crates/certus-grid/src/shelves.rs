@@ -28,7 +28,7 @@ impl Shelves {
     pub fn new(lattice: &Lattice) -> Shelves {
         let axes = lattice.axes.len();
         let (shift, wide) = match axes {
-            0..=2 => (3, axes),
+            0..=2 => (4, axes),
             3 => (2, axes),
             _ => (1, 4),
         };

@@ -257,20 +257,19 @@ impl Units {
         self.box_classes[self.begins[unit as usize] as usize + place]
     }
 
-    /// A box of a unit's next states.
-    pub fn places(&self, lattice: &Lattice, unit: u32, place: usize) -> Places {
-        let mut meeting = Places::default();
+    /// A box of a unit's next states, into room that is used again and again.
+    pub fn places(&self, lattice: &Lattice, unit: u32, place: usize, meeting: &mut Places) {
         let (low, high) = self.corners(unit, place);
         for axis in 0..lattice.axes.len() {
             meeting.low[axis] = lattice.unpack(low, axis).0;
             meeting.high[axis] = lattice.unpack(high, axis).0;
         }
-        meeting
     }
 
     /// Tells of every unit that meets a box of a unit's next states, new ones included. False if there are no numbers left.
     pub fn each_in_box(&mut self, lattice: &Lattice, unit: u32, place: usize, visitor: &mut impl Visitor) -> bool {
-        let meeting = self.places(lattice, unit, place);
+        let mut meeting = Places::default();
+        self.places(lattice, unit, place, &mut meeting);
         self.each_meeting(lattice, &meeting, visitor)
     }
 

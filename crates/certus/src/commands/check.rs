@@ -18,7 +18,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, ready, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::{colourful_messages, painted};
 
@@ -42,11 +42,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    for path in
-        command.common.output.iter().chain(&command.trace).chain(&command.certificate).chain(&command.grid.units)
-    {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.common.output.iter().chain(&command.trace).chain(&command.certificate).chain(&command.grid.units))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let checked = check(&task, &stop, |place| line.show(|| standing(place)))?;
     drop(line);

@@ -12,7 +12,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Extract;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, ready, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -36,9 +36,7 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
         effort: Effort { deadline: command.effort.deadline()?, ..Effort::default() },
     };
     let stop = stop_on_interrupt()?;
-    for path in command.output.iter().chain(&command.picture) {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.output.iter().chain(&command.picture))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let found = extract(&task, &stop, || line.show(|| "episodes".to_owned()))?;
     drop(line);

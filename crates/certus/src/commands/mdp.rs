@@ -17,7 +17,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Mdp;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, write_whole};
+use crate::output::{Output, json_number, ready, write_whole};
 use crate::progress::LiveLine;
 
 fn read_text(path: &Path) -> Result<String, Failure> {
@@ -70,6 +70,7 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
     };
     let deadline = command.effort.deadline()?;
     let stop = stop_on_interrupt()?;
+    ready(command.common.output.iter().chain(&command.write).chain(&command.values))?;
     let threads = certus_tasks::Effort { threads: command.effort.threads, ..Default::default() }.threads();
     let work = {
         let (command, property, stop) = (command.clone(), property.clone(), Arc::clone(&stop));

@@ -12,7 +12,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::{Prob, ProbDomain, ProbMethod};
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, ready, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -68,9 +68,7 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
         return Err(Failure::message("--model writes the interval MDP of one unfolding: add --method unfold"));
     }
     let stop = stop_on_interrupt()?;
-    if let Some(path) = &command.common.output {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.common.output.iter().chain(&command.map).chain(&command.model))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let bounded = prob::prob(&task, &stop, |place| line.show(|| standing(place)))?;
     drop(line);

@@ -15,7 +15,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Check;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, ready, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -41,9 +41,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return Err(Failure::message("--picture shows one parameter or two; --json has all of them"));
     }
     let stop = stop_on_interrupt()?;
-    for path in command.common.output.iter().chain(&command.regions.picture) {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.common.output.iter().chain(&command.regions.picture))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let mapped = regions(&task, &stop, |property, surveyed| line.show(|| standing(property, surveyed)))?;
     drop(line);

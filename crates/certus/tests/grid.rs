@@ -86,3 +86,41 @@ fn an_extracted_policy_is_saved_with_every_unit_it_came_through() {
     assert!(saved["returns"]["network"]["median"].as_f64().unwrap() < -50.0);
     assert!(std::fs::read_to_string(&picture).unwrap().starts_with("<svg"));
 }
+
+#[test]
+fn episodes_are_counted_before_they_are_run() {
+    for wrong in [["--episodes", "0"], ["--episodes", "99999999999999"], ["--steps", "0"], ["--samples", "0"]] {
+        let ran = certus(&[&["extract", CAR], &wrong[..]].concat());
+        assert!(ran.code == 2 && ran.stderr.contains(" is not in 1..="), "{wrong:?}: {}", ran.stderr);
+    }
+    // No time, no episodes; and no room for all of them is taken before the first.
+    let late = certus(&["extract", CAR, "--width", "0.05", "--episodes", "100000000", "--timeout", "0"]);
+    assert!(late.code == 3 && late.stderr.contains("the time was over before"), "{}", late.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn interrupted_episodes_are_said_to_be() {
+    use std::process::{Command, Stdio};
+    let arguments = ["extract", CAR, "--width", "0.05", "--episodes", "100000000"];
+    let child = Command::new(env!("CARGO_BIN_EXE_certus"))
+        .args(arguments)
+        .current_dir(support::root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Ctrl-C is only listened to once its signal, the second one, is caught.
+    let is_caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0
+    };
+    while !is_caught() {
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(3) && said.contains("note: interrupted"), "{said}");
+}

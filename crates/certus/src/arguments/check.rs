@@ -175,13 +175,13 @@ pub struct Extract {
     #[command(flatten)]
     pub sampling: Sampling,
 
-    /// In how many episodes both policies are compared
-    #[arg(long, default_value_t = 500, value_name = "N")]
-    pub episodes: usize,
+    /// In how many episodes both policies are compared; at most a hundred million
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub episodes: u32,
 
     /// How many steps an episode has at most
-    #[arg(long, default_value_t = 200, value_name = "N")]
-    pub steps: usize,
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub steps: u32,
 
     /// Draws the returns as box plots, as SVG
     #[arg(long, value_name = "FILE")]

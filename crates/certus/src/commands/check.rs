@@ -14,7 +14,7 @@ use certus_tasks::check::{
     policy_names, proof_names, trace_csv, units_picture, why,
 };
 
-use super::stop_on_interrupt;
+use super::{ended_by, stop_on_interrupt};
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
@@ -49,7 +49,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
     let mut output = Output::open(command.common.output.as_deref())?;
     let Checked { system: Some(system), results } = &checked else {
         output.finish()?;
-        eprintln!("note: the time was over before the system was loaded");
+        eprintln!("note: {} before the system was loaded", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     match command.common.json {

@@ -13,7 +13,7 @@ use certus_prob::imdp::{Imdp, drn, explicit, prism};
 use certus_tasks::patience::{Waited, wait};
 use serde_json::json;
 
-use super::stop_on_interrupt;
+use super::{ended_by, stop_on_interrupt};
 use crate::Finding;
 use crate::arguments::Mdp;
 use crate::failure::Failure;
@@ -94,7 +94,7 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
     let waited = wait(deadline, &stop, || line.show(|| "working".to_owned()), work)?;
     drop(line);
     let Waited::Done(done) = waited else {
-        eprintln!("note: the time was over");
+        eprintln!("note: {}", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     let (model, found, seconds) = done?;
@@ -173,7 +173,7 @@ fn report(
                 writeln!(output, "the choices found give, on the model that they leave, [{low:?}, {high:?}]")?;
             }
         }
-        (Some(_), None) => writeln!(output, "the time was over")?,
+        (Some(_), None) => writeln!(output, "stopped before there was an answer")?,
         (None, _) => {}
     }
     Ok(())

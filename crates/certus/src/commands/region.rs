@@ -11,7 +11,7 @@ use certus_tasks::check::{
     Mapped, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
 };
 
-use super::stop_on_interrupt;
+use super::{ended_by, stop_on_interrupt};
 use crate::Finding;
 use crate::arguments::Check;
 use crate::failure::Failure;
@@ -48,7 +48,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
     let mut output = Output::open(command.common.output.as_deref())?;
     let Mapped { system: Some(system), results } = &mapped else {
         output.finish()?;
-        eprintln!("note: the time was over before the system was loaded");
+        eprintln!("note: {} before the system was loaded", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     match command.common.json {

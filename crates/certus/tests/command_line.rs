@@ -97,6 +97,15 @@ fn an_adversary_needs_inputs_and_a_known_property() {
 }
 
 #[test]
+fn nothing_can_be_said_of_no_runs() {
+    let network = "zoo/toy/toy.onnx";
+    for arguments in [vec!["simulate", TOY], vec!["gate", TOY, network], vec!["shield", "run", "none.shield.json"]] {
+        let ran = certus(&[&arguments[..], &["--runs", "0"]].concat());
+        assert!(ran.code == 2 && ran.stderr.contains("0 is not in 1.."), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_timeout_of_zero_is_undecided() {
     let ran = certus(&["simulate", PENDULUM, "--timeout", "0", "--runs", "10"]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);

@@ -170,11 +170,7 @@ struct SoFar {
 
 /// Checks properties. `tick` is called some twenty times a second meanwhile, and `stop` ends it.
 pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -> Result<Checked, Failure> {
-    if task.engine != Method::Grid && task.grid.policy != Policy::Network {
-        return Err(Failure::message(
-            "an extracted policy belongs to the grid engine, the others are about the network itself: add --engine grid",
-        ));
-    }
+    refuse(task)?;
     let so_far = Arc::new(Mutex::new(SoFar::default()));
     let work = {
         let (task, stop, so_far) = (task.clone(), Arc::clone(stop), Arc::clone(&so_far));
@@ -192,6 +188,23 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     // A copy: work that is late goes on with what is its own.
     let known = locked(&so_far).clone();
     Ok(concluded(task, known, reason))
+}
+
+/// Refuses what could only be ignored.
+fn refuse(task: &Check) -> Result<(), Failure> {
+    let grid = &task.grid;
+    let wrong = if task.engine != Method::Grid && grid.policy != Policy::Network {
+        "an extracted policy belongs to the grid engine, the others are about the network itself: add --engine grid"
+    } else if task.engine == Method::Grid && task.certificate.is_some() {
+        "proofs on a grid have no certificates: leave out --certificate, or take --engine auto, induction or bmc"
+    } else if (!task.engine.has_grid() || task.certificate.is_some())
+        && (!grid.widths.is_empty() || grid.refinements.is_some())
+    {
+        "--width and --refine belong to the grid, which has no part in proofs with certificates or in other engines: leave them out"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::message(wrong))
 }
 
 /// What there is to be said when no more is found out.
@@ -280,6 +293,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         let name = &system.properties[place].name;
         return Err(Failure::message(format!("{name}: bounds on probabilities leave no certificate")));
     }
+    grid::refuse(&system, &properties, task.engine, &task.grid).map_err(Failure::message)?;
     {
         let mut known = locked(so_far);
         known.system = Some(Arc::clone(&system));

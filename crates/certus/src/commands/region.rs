@@ -2,13 +2,13 @@
 
 use std::io::Write;
 
-use certus_check::Scope;
 use certus_check::region::{Map, Standing, Surveyed, Witness};
+use certus_check::{Engine, Scope};
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
 use certus_tasks::Loading;
 use certus_tasks::check::{
-    Mapped, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
+    Mapped, Method, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
 };
 
 use super::{ended_by, stop_on_interrupt};
@@ -21,6 +21,12 @@ use crate::terminal::colourful_messages;
 
 /// Maps properties over parameters.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
+    if !matches!(command.engine, Method::Runs(Engine::Auto | Engine::Bmc)) {
+        return Err(Failure::message(format!(
+            "--region asks about runs of so many steps, not --engine {}: leave that out, or set single values with --set",
+            command.engine
+        )));
+    }
     if command.regions.picture.is_some() && command.properties.len() != 1 {
         return Err(Failure::message("--picture draws one property: name it"));
     }

@@ -201,6 +201,12 @@ impl Unit {
     }
 }
 
+/// A number in a message: with an exponent where that is shorter.
+fn told(number: f64) -> String {
+    let (plain, scientific) = (number.to_string(), format!("{number:e}"));
+    if plain.len() <= scientific.len() + 4 { plain } else { scientific }
+}
+
 impl Lattice {
     /// A grid of some widths, one per coordinate, with cuts at the lower corner of the box of initial states.
     pub fn new(system: &System, widths: &[f64]) -> Result<Lattice, String> {
@@ -221,11 +227,12 @@ impl Lattice {
             }
             let width = widths[place];
             if !(width.is_finite() && width > 0.0) {
-                return Err(format!("the width of {name} must be a positive number, not {width}"));
+                return Err(format!("the width of {name} must be a positive number, not {}", told(width)));
             }
             let anchor = system.init_box.0[place];
             let anchor = if anchor.is_finite() { anchor } else { lower };
             let axis = Axis::new(anchor, width, lower, upper, grains[place]).ok_or_else(|| {
+                let (width, lower, upper) = (told(width), told(lower), told(upper));
                 format!(
                     "a width of {width} cuts the range {lower}..{upper} of {name} into more units than can be counted"
                 )

@@ -22,6 +22,7 @@ mod handing;
 mod labels;
 pub mod lattice;
 pub mod moves;
+mod possible;
 pub mod reading;
 mod relevant;
 mod report;
@@ -31,4 +32,5 @@ mod shelves;
 pub mod units;
 
 pub use engine::{NAME, Options, Policy, Standing, check, dimensions, suggested_widths};
+pub use possible::possible;
 pub use report::{Report, Shown};

@@ -19,12 +19,15 @@ pub struct Episodes {
     pub steps: usize,
 }
 
+/// Episodes that are run side by side: enough for an evaluation of many states at once, and few enough that stopping loses little.
+const TOGETHER: usize = 256;
+
 /// What both policies earned.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compared {
-    /// The network's return in each episode.
+    /// The network's return in each episode; fewer than were asked for if that was stopped.
     pub network: Vec<f64>,
-    /// The extracted policy's return in each episode.
+    /// The extracted policy's return in each of the same episodes.
     pub extracted: Vec<f64>,
     /// Every unit that an episode came through, by its first fine places, with what the extracted policy does in it.
     pub units: BTreeMap<Vec<u64>, Given>,
@@ -45,14 +48,14 @@ pub fn five_numbers(values: &[f64]) -> [f64; 5] {
     [0.0, 0.25, 0.5, 0.75, 1.0].map(at)
 }
 
-/// Runs episodes with the network and with the policy that is extracted from it.
+/// Runs episodes with the network and with the policy that is extracted from it, until they are over or `stop` says so.
 pub fn compare(
     system: &System,
     lattice: &Lattice,
     options: ExtractOptions,
     episodes: Episodes,
     stop: &dyn Fn() -> bool,
-) -> Result<Option<Compared>, String> {
+) -> Result<Compared, String> {
     let roles = &system.roles;
     let Some(reward) = roles.reward else {
         return Err(format!("{} declares no `reward`, so there are no returns to compare", system.name));
@@ -61,27 +64,23 @@ pub fn compare(
         return Err(format!("the initial states of {} are no box, so none can be drawn", system.name));
     }
     let wanted: Vec<Output> = [reward].into_iter().chain(roles.terminal.map(|own| own.truth)).collect();
-    let mut players = [
-        Player::new(system, lattice, Moves::with(system, &wanted, false)?, None)?,
-        Player::new(system, lattice, Moves::with(system, &wanted, true)?, Some(options))?,
-    ];
-    let mut earned = [Vec::new(), Vec::new()];
-    for (player, earned) in players.iter_mut().zip(&mut earned) {
-        let mut runs: Vec<Episode> = (0..episodes.count).map(|run| Episode::new(system, options.seed, run)).collect();
-        for _ in 0..episodes.steps {
-            if stop() {
-                return Ok(None);
-            }
-            player.step(system, &mut runs).map_err(|error| error.to_string())?;
-            if runs.iter().all(|run| run.over) {
-                break;
-            }
-        }
-        *earned = runs.iter().map(|run| run.sum).collect();
+    let mut network = Player::new(system, lattice, Moves::with(system, &wanted, false)?, None)?;
+    let mut extracted = Player::new(system, lattice, Moves::with(system, &wanted, true)?, Some(options))?;
+    let mut compared = Compared::default();
+    while compared.network.len() < episodes.count {
+        let first = compared.network.len();
+        let numbers = first..episodes.count.min(first + TOGETHER);
+        let play = |player: &mut Player<'_>| {
+            let runs = numbers.clone().map(|run| Episode::new(system, options.seed, run)).collect();
+            player.play(system, runs, episodes.steps, stop).map_err(|error| error.to_string())
+        };
+        let Some(by_network) = play(&mut network)? else { break };
+        let Some(by_extracted) = play(&mut extracted)? else { break };
+        compared.network.extend(by_network);
+        compared.extracted.extend(by_extracted);
     }
-    let [network, extracted] = earned;
-    let units = std::mem::take(&mut players[1].known).into_iter().collect();
-    Ok(Some(Compared { network, extracted, units }))
+    compared.units = extracted.known.into_iter().collect();
+    Ok(compared)
 }
 
 struct Episode {
@@ -127,6 +126,26 @@ impl<'a> Player<'a> {
             known: HashMap::new(),
             workspace: Workspace::default(),
         })
+    }
+
+    /// What episodes earn; nothing if that was stopped.
+    fn play(
+        &mut self,
+        system: &System,
+        mut runs: Vec<Episode>,
+        steps: usize,
+        stop: &dyn Fn() -> bool,
+    ) -> Result<Option<Vec<f64>>, certus_graph::GraphError> {
+        for _ in 0..steps {
+            if stop() {
+                return Ok(None);
+            }
+            self.step(system, &mut runs)?;
+            if runs.iter().all(|run| run.over) {
+                break;
+            }
+        }
+        Ok(Some(runs.iter().map(|run| run.sum).collect()))
     }
 
     /// One step of all episodes that are not over.
@@ -248,7 +267,29 @@ impl<'a> Player<'a> {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
+
     use super::*;
+
+    #[test]
+    fn stopped_episodes_are_the_first_ones_of_all() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/mountain_car/mountain_car.certus");
+        let system = certus_lang::load_file(path, &certus_lang::LowerOptions::default()).unwrap();
+        let lattice = Lattice::new(&system, &[0.05, 0.005]).unwrap();
+        // Too short for any of them to be over before.
+        let episodes = Episodes { count: TOGETHER + 10, steps: 20 };
+        let run =
+            |stop: &dyn Fn() -> bool| compare(&system, &lattice, ExtractOptions::default(), episodes, stop).unwrap();
+        let all = run(&|| false);
+        assert_eq!((all.network.len(), all.extracted.len()), (episodes.count, episodes.count));
+        let asked = Cell::new(0);
+        let some = run(&|| {
+            asked.set(asked.get() + 1);
+            asked.get() > 2 * episodes.steps
+        });
+        assert_eq!((&some.network[..], &some.extracted[..]), (&all.network[..TOGETHER], &all.extracted[..TOGETHER]));
+        assert_eq!(run(&|| true), Compared::default());
+    }
 
     #[test]
     fn quartiles_of_five_numbers_are_those_numbers() {

@@ -3,6 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::Failure;
+use crate::output::short;
 
 /// How much work something is worth.
 #[derive(Clone, Copy, Debug)]
@@ -37,6 +38,6 @@ impl Effort {
 pub fn deadline_after(timeout: Option<f64>, name: &str) -> Result<Option<Instant>, Failure> {
     let Some(seconds) = timeout else { return Ok(None) };
     let limit = Duration::try_from_secs_f64(seconds)
-        .map_err(|_| Failure::message(format!("{name} {seconds}: expected a number of seconds")))?;
+        .map_err(|_| Failure::message(format!("{name} {}: expected a number of seconds", short(seconds))))?;
     Ok(Instant::now().checked_add(limit))
 }

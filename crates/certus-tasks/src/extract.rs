@@ -38,11 +38,11 @@ pub struct Extracted {
     pub system: System,
     /// The grid.
     pub lattice: Lattice,
-    /// Both policies' returns, and the units that were met.
+    /// Both policies' returns, of fewer episodes than were asked for if there was no time for all, and the units that were met.
     pub compared: Compared,
 }
 
-/// Extracts a policy; nothing if the time was over first. `tick` is called now and then meanwhile.
+/// Extracts a policy; nothing if the time was over, or `stop` was set, before the first episodes were. `tick` is called now and then meanwhile.
 pub fn extract(task: &Extract, stop: &Arc<AtomicBool>, tick: impl FnMut()) -> Result<Option<Extracted>, Failure> {
     let work = {
         let (task, stop) = (task.clone(), Arc::clone(stop));
@@ -64,7 +64,7 @@ fn run(task: &Extract, stop: &AtomicBool) -> Result<Option<Extracted>, Failure> 
     let deadline = task.effort.deadline;
     let over = || stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let compared = compare(&system, &lattice, task.options, task.episodes, &over).map_err(Failure::message)?;
-    Ok(compared.map(|compared| Extracted { system, lattice, compared }))
+    Ok((!compared.network.is_empty()).then_some(Extracted { system, lattice, compared }))
 }
 
 /// The names of both policies with five numbers of their returns each.
@@ -124,6 +124,7 @@ pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
         "significance": json_number(options.significance),
         "seed": options.seed,
         "axes": axes,
+        "episodes": own.compared.network.len(),
         "returns": {"network": five(&own.compared.network), "extracted": five(&own.compared.extracted)},
         "units": units,
     })

@@ -8,6 +8,7 @@
 
 pub mod audit;
 pub mod check;
+mod destination;
 mod effort;
 pub mod extract;
 pub mod failure;

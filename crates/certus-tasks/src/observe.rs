@@ -95,6 +95,10 @@ fn table<'a>(output: &'a mut Output, header: &[String]) -> Result<Box<dyn RowWri
             true => Box::new(ParquetWriter::new(file, header)?),
             false => Box::new(CsvWriter::new(file, header)?),
         },
+        Output::Stream(stream) => match is_parquet(stream.path()) {
+            true => Box::new(ParquetWriter::new(stream, header)?),
+            false => Box::new(CsvWriter::new(stream, header)?),
+        },
     })
 }
 

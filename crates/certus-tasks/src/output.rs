@@ -1,9 +1,12 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, BufWriter, StdoutLock, Write};
+use std::mem;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use crate::destination::Destination;
 use crate::failure::Failure;
 
 /// A destination. Nothing is seen of a file until [`Output::finish`]; if that is never reached, nothing stays behind.
@@ -12,26 +15,40 @@ pub enum Output {
     Standard(BufWriter<StdoutLock<'static>>),
     /// A file under a temporary name beside its own.
     File(PendingFile),
+    /// A device, a pipe or the like, which takes bytes as they come.
+    Stream(Stream),
 }
 
 /// A file that is being written under a temporary name.
 pub struct PendingFile {
     writer: Option<BufWriter<File>>,
     temporary: PathBuf,
+    /// Where it will be: no link.
+    target: PathBuf,
+    /// What it was called by whoever asked for it.
+    path: PathBuf,
+}
+
+/// Something that is no file and has a name.
+pub struct Stream {
+    writer: BufWriter<File>,
     path: PathBuf,
 }
 
 impl Output {
     /// Standard output, or the file of that name.
     pub fn open(path: Option<&Path>) -> Result<Output, Failure> {
-        let Some(path) = path else {
-            return Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
-        };
-        let name = path.file_name().ok_or_else(|| Failure::message(format!("{} names no file", path.display())))?;
-        let temporary = path.with_file_name(format!(".{}.{}.tmp", name.to_string_lossy(), std::process::id()));
-        let file = File::create(&temporary).map_err(|error| Failure::writing(path, &error))?;
-        let writer = Some(BufWriter::new(file));
-        Ok(Output::File(PendingFile { writer, temporary, path: path.to_owned() }))
+        let standard = || Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
+        let Some(path) = path else { return standard() };
+        let failed = |error: io::Error| Failure::writing(path, &error);
+        match Destination::of(path).map_err(failed)? {
+            Destination::Standard => standard(),
+            Destination::File(target) => PendingFile::create(target, path).map(Output::File).map_err(failed),
+            Destination::Stream => {
+                let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
+                Ok(Output::Stream(Stream { writer: BufWriter::new(file), path: path.to_owned() }))
+            }
+        }
     }
 
     /// Makes everything that was written appear.
@@ -42,11 +59,63 @@ impl Output {
                 let path = pending.path.clone();
                 pending.commit().map_err(|error| Failure::writing(&path, &error))
             }
+            Output::Stream(mut stream) => stream.flush().map_err(|error| Failure::writing(&stream.path, &error)),
         }
     }
 }
 
+/// That each output can be written, and that no two of them are one file: asked before the work, since hours of it are not to end with a
+/// file that cannot be written.
+pub fn ready<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Failure> {
+    let mut targets: Vec<(PathBuf, &Path)> = Vec::new();
+    for path in paths {
+        let failed = |error: io::Error| Failure::writing(path, &error);
+        // A pipe is left alone: opening it would wait for its reader, and closing it would be the end of what that reads.
+        let Destination::File(target) = Destination::of(path).map_err(failed)? else { continue };
+        if let Some((_, other)) = targets.iter().find(|(own, _)| *own == target) {
+            let (path, other) = (path.display(), other.display());
+            return Err(Failure::message(format!(
+                "two outputs would be written to one file ({other} and {path}): name another one"
+            )));
+        }
+        drop(PendingFile::create(target.clone(), path).map_err(failed)?);
+        targets.push((target, path));
+    }
+    Ok(())
+}
+
+/// The temporary files that there are now.
+static TEMPORARY: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn temporary_files() -> MutexGuard<'static, Vec<PathBuf>> {
+    TEMPORARY.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Removes what work that was left behind has not finished writing. For the end of the process: nothing can be written to files any more.
+pub fn discard_unfinished() {
+    let mut files = temporary_files();
+    for file in files.drain(..) {
+        // Best effort: there is nobody left to tell.
+        let _ = std::fs::remove_file(file);
+    }
+    // Whoever wants to begin or finish a file now waits until the process is over.
+    mem::forget(files);
+}
+
 impl PendingFile {
+    fn create(target: PathBuf, path: &Path) -> io::Result<PendingFile> {
+        let name = target.file_name().unwrap_or_default().to_string_lossy();
+        let temporary = target.with_file_name(format!(".{name}.{}.tmp", std::process::id()));
+        let mut files = temporary_files();
+        let file = File::create(&temporary)?;
+        if let Ok(replaced) = target.metadata() {
+            // Best effort: not every file system knows permissions.
+            let _ = file.set_permissions(replaced.permissions());
+        }
+        files.push(temporary.clone());
+        Ok(PendingFile { writer: Some(BufWriter::new(file)), temporary, target, path: path.to_owned() })
+    }
+
     /// What the file will be called.
     pub fn path(&self) -> &Path {
         &self.path
@@ -56,8 +125,9 @@ impl PendingFile {
         if let Some(writer) = self.writer.take() {
             let file = writer.into_inner().map_err(io::IntoInnerError::into_error)?;
             file.sync_all()?;
-            std::fs::rename(&self.temporary, &self.path)?;
-            self.temporary.clear();
+            let mut files = temporary_files();
+            std::fs::rename(&self.temporary, &self.target)?;
+            files.retain(|own| *own != self.temporary);
         }
         Ok(())
     }
@@ -65,10 +135,29 @@ impl PendingFile {
 
 impl Drop for PendingFile {
     fn drop(&mut self) {
-        if !self.temporary.as_os_str().is_empty() {
+        let mut files = temporary_files();
+        if let Some(place) = files.iter().position(|own| *own == self.temporary) {
+            files.swap_remove(place);
             // Best effort: there is nobody left to tell.
             let _ = std::fs::remove_file(&self.temporary);
         }
+    }
+}
+
+impl Stream {
+    /// What it is called.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.writer.write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.writer.flush()
     }
 }
 
@@ -90,6 +179,7 @@ impl Write for Output {
         match self {
             Output::Standard(writer) => writer.write(bytes),
             Output::File(pending) => pending.write(bytes),
+            Output::Stream(stream) => stream.write(bytes),
         }
     }
 
@@ -97,6 +187,7 @@ impl Write for Output {
         match self {
             Output::Standard(writer) => writer.flush(),
             Output::File(pending) => pending.flush(),
+            Output::Stream(stream) => stream.flush(),
         }
     }
 }
@@ -150,17 +241,80 @@ mod tests {
         assert_eq!(short(100000.0), "100000");
     }
 
+    /// A folder that is removed when the test ends.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Folder {
+            let path = std::env::temp_dir().join(format!("certus-output-{name}-{}", std::process::id()));
+            std::fs::create_dir_all(&path).unwrap();
+            Folder(path)
+        }
+
+        fn count(&self) -> usize {
+            std::fs::read_dir(&self.0).unwrap().count()
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            let _ = std::fs::remove_dir_all(&self.0);
+        }
+    }
+
     #[test]
     fn an_unfinished_file_leaves_nothing_behind() {
-        let folder = std::env::temp_dir().join(format!("certus-output-{}", std::process::id()));
-        std::fs::create_dir_all(&folder).unwrap();
-        let path = folder.join("result.csv");
+        let folder = Folder::new("unfinished");
+        let path = folder.0.join("result.csv");
         let mut output = Output::open(Some(&path)).unwrap();
         output.write_all(b"half").unwrap();
         drop(output);
-        assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 0);
+        assert_eq!(folder.count(), 0);
         write_whole(&path, "whole").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole");
-        std::fs::remove_dir_all(&folder).unwrap();
+    }
+
+    #[test]
+    fn a_file_that_cannot_be_finished_leaves_nothing_behind() {
+        let folder = Folder::new("unfinishable");
+        let path = folder.0.join("result.csv");
+        let mut output = Output::open(Some(&path)).unwrap();
+        output.write_all(b"whole").unwrap();
+        // Meanwhile somebody puts a folder there, which no file replaces.
+        std::fs::create_dir(&path).unwrap();
+        assert!(output.finish().is_err());
+        assert_eq!(folder.count(), 1);
+    }
+
+    #[test]
+    fn two_outputs_are_not_one_file() {
+        let folder = Folder::new("twice");
+        let (path, detour) = (folder.0.join("a.svg"), folder.0.join(".").join("a.svg"));
+        let other = folder.0.join("b.svg");
+        assert!(ready([&path, &other]).is_ok());
+        assert!(ready([&path, &other, &detour]).unwrap_err().to_string().contains("one file"));
+        assert_eq!(folder.count(), 0);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn what_replaces_a_file_has_its_permissions() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = Folder::new("private");
+        let path = folder.0.join("private.json");
+        std::fs::write(&path, "old").unwrap();
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        write_whole(&path, "new").unwrap();
+        assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_device_that_takes_nothing_says_so() {
+        let full = Path::new("/dev/full");
+        // First that it is not replaced: whoever may write to that folder would miss it.
+        assert_eq!(Destination::of(full).unwrap(), Destination::Stream);
+        let failed = write_whole(full, "anything").unwrap_err().to_string();
+        assert!(failed.contains("cannot write /dev/full: No space left on device"), "{failed}");
     }
 }

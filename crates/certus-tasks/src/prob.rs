@@ -43,7 +43,7 @@ pub struct Bounded {
 pub type Course = Vec<(f64, f64, f64)>;
 
 /// What is said of a property that was not come to in time.
-pub const LATE: &str = "the time was over before anything was known";
+pub const LATE: &str = "stopped before anything was known";
 
 /// Points that a course keeps.
 const MOST_POINTS: usize = 500;
@@ -216,7 +216,7 @@ pub(crate) fn outcome_members(system: &System, outcome: &Outcome, course: &[(f64
     });
     let reason = match (outcome.holds, outcome.stopped, outcome.narrow && !outcome.asks) {
         (Some(_), ..) | (None, _, true) => Value::Null,
-        (None, true, false) => "the time was over".into(),
+        (None, true, false) => "stopped before the interval was narrow enough".into(),
         (None, false, false) if outcome.asks => "the interval does not decide it".into(),
         (None, false, false) => "the interval stays wider than was asked for".into(),
     };

@@ -9,7 +9,7 @@ use std::time::Instant;
 use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, Witness, file, solve_from};
 
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, ready};
 use crate::patience::{Waited, wait};
 use crate::resume::Folder;
 use crate::{Asked, Effort, Question, Sealed, Standing};
@@ -121,10 +121,7 @@ impl Verified {
 
 /// Decides a question. `tick` is called some twenty times a second while the search goes on, and `stop` ends it.
 pub fn verify(task: &Verify, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Standing)) -> Result<Verified, Failure> {
-    // Hours of work are not to end with a file that cannot be written.
-    if let Some(path) = &task.certificate {
-        drop(Output::open(Some(path))?);
-    }
+    ready(&task.certificate)?;
     let standing = Arc::new(Mutex::new(Standing::default()));
     let work = {
         let (task, stop, standing) = (task.clone(), Arc::clone(stop), Arc::clone(&standing));
@@ -343,16 +340,11 @@ fn save_queries(question: &Question, path: &Path) -> Result<(), Failure> {
     for index in 0..question.cases() {
         let number = if question.cases() == 1 { String::new() } else { format!("-{index}") };
         let own = path.with_file_name(format!("{stem}{number}{ending}"));
-        let temporary = path.with_file_name(format!(".{stem}{number}.{}{ending}", std::process::id()));
-        let query = question.query(index)?;
-        file::write_query(&temporary, &query)
-            .map_err(|error| error.source.to_string())
-            .and_then(|()| std::fs::rename(&temporary, &own).map_err(|error| error.to_string()))
-            .map_err(|error| {
-                // Best effort: the reason that is told is the first one.
-                let _ = std::fs::remove_file(&temporary);
-                Failure::message(format!("cannot write {}: {error}; nothing was left behind", own.display()))
-            })?;
+        let mut output = Output::open(Some(&own))?;
+        file::print_query_as(&own, &mut output, question.query(index)?.as_ref()).map_err(|error| {
+            Failure::message(format!("cannot write {}: {}; nothing was left behind", own.display(), error.source))
+        })?;
+        output.finish()?;
     }
     Ok(())
 }

@@ -61,6 +61,7 @@ fn main() -> ExitCode {
         Command::Fmt(command) => commands::fmt::run(command),
         Command::Completions(command) => commands::completions::run(command),
     };
+    output::discard_unfinished();
     match result {
         Ok(finding) => finding.into(),
         // Whoever reads our output may stop early, as `head` does; that is no error of ours.

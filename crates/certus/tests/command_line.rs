@@ -97,6 +97,15 @@ fn an_adversary_needs_inputs_and_a_known_property() {
 }
 
 #[test]
+fn nothing_can_be_said_of_no_runs() {
+    let network = "zoo/toy/toy.onnx";
+    for arguments in [vec!["simulate", TOY], vec!["gate", TOY, network], vec!["shield", "run", "none.shield.json"]] {
+        let ran = certus(&[&arguments[..], &["--runs", "0"]].concat());
+        assert!(ran.code == 2 && ran.stderr.contains("0 is not in 1.."), "{arguments:?}: {}", ran.stderr);
+    }
+}
+
+#[test]
 fn a_timeout_of_zero_is_undecided() {
     let ran = certus(&["simulate", PENDULUM, "--timeout", "0", "--runs", "10"]);
     assert_eq!(ran.code, 3, "{}", ran.stdout);
@@ -169,6 +178,38 @@ fn output_that_cannot_be_written_is_an_error_and_leaves_nothing() {
     let ran = certus(&["simulate", TOY, "--runs", "1", "-o", "/nonexistent/folder/out.csv"]);
     assert_eq!(ran.code, 2);
     assert!(ran.stderr.contains("cannot write /nonexistent/folder/out.csv"), "{}", ran.stderr);
+}
+
+#[cfg(unix)]
+#[test]
+fn outputs_go_where_their_names_lead() {
+    let folder = Folder::new("names");
+    let (pipe, link, target) = (folder.file("pipe"), folder.file("link.json"), folder.write("target.json", "old"));
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    std::os::unix::fs::symlink("target.json", &link).unwrap();
+    let check = |output: &str| certus(&["check", TOY, "below_ten", "-k", "1", "--json", "-o", output]);
+    // A pipe is written to, once and to its end.
+    let reader = std::thread::spawn({
+        let pipe = pipe.clone();
+        move || std::fs::read_to_string(pipe).unwrap()
+    });
+    assert_eq!(check(&pipe).code, 0);
+    assert_eq!(json(&reader.join().unwrap())["system"], "toy");
+    // Through a link its file is replaced.
+    assert_eq!(check(&link).code, 0);
+    assert_eq!(json(&std::fs::read_to_string(&target).unwrap())["system"], "toy");
+    assert!(folder.0.join("link.json").is_symlink());
+    assert_eq!(folder.names(), ["link.json", "pipe", "target.json"]);
+    assert_eq!(json(&check("/dev/stdout").stdout)["system"], "toy");
+}
+
+#[test]
+fn two_outputs_in_one_file_are_refused() {
+    let folder = Folder::new("twice");
+    let file = folder.file("out.json");
+    let ran = certus(&["check", TOY, "-o", &file, "--trace", &file]);
+    assert!(ran.code == 2 && ran.stderr.contains("two outputs would be written to one file"), "{}", ran.stderr);
+    assert_eq!(folder.names(), [""; 0]);
 }
 
 #[cfg(target_os = "linux")]

@@ -57,18 +57,74 @@ fn auto_gives_the_grid_its_turns() {
     let ran = certus(&["check", "zoo/b5/b5.certus", "at_goal_at_end", "--policy", "extracted"]);
     assert!(ran.code == 2 && ran.stderr.contains("--engine grid"), "{}", ran.stderr);
     let ran = certus(&["check", "zoo/b5/b5.certus", "at_goal_at_end", "--width", "y=1"]);
-    assert!(ran.code == 2 && ran.stdout.contains("the state of b5 has x1, x2, x3"), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.code == 2 && ran.stderr.contains("the state of b5 has x1, x2, x3"), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]
-fn wrong_widths_are_told_with_the_way_out() {
-    let ran = certus(&["check", CAR, "--engine", "grid", "--width", "q=0.1"]);
-    assert_eq!(ran.code, 2);
-    assert!(ran.stdout.contains("the state of mountain_car has p, v"), "{}{}", ran.stdout, ran.stderr);
-    let ran = certus(&["check", CAR, "--engine", "grid", "--width", "0"]);
-    assert!(ran.code == 2 && ran.stderr.contains("no positive number"), "{}", ran.stderr);
-    let ran = certus(&["check", CAR, "--engine", "gird"]);
-    assert!(ran.code == 2 && ran.stderr.contains("induction, grid"), "{}", ran.stderr);
+fn what_cannot_be_meant_is_refused_with_the_way_out() {
+    let folder = Folder::new("refused");
+    let (picture, other) = (folder.file("units.svg"), folder.file("other"));
+    let grid = ["--engine", "grid"];
+    let units = ["--units", &picture];
+    for (arguments, message) in [
+        (vec!["--engine", "gird"], "induction, grid"),
+        ([&grid[..], &["--width", "q=0.1"]].concat(), "the state of mountain_car has p, v"),
+        ([&grid[..], &["--width", "0"]].concat(), "no positive number"),
+        ([&grid[..], &["--width", "p=0.1,p=0.2"]].concat(), "p has two widths"),
+        ([&grid[..], &["--width", "0.1,0.2"]].concat(), "every variable that is not named has two widths"),
+        ([&grid[..], &["--certificate", &other]].concat(), "proofs on a grid have no certificates"),
+        ([&grid[..], &units, &["-o", &picture]].concat(), "two outputs would be written to one file"),
+        ([&grid[..], &units, &["--axes", "p,q"]].concat(), "--axes q: there are p, v and step"),
+        ([&grid[..], &units, &["--axes", "p,p"]].concat(), "'p' is named twice"),
+        ([&grid[..], &units, &["--axes", "p"]].concat(), "expected two names"),
+        ([&grid[..], &["--axes", "p,v"]].concat(), "--units <FILE>"),
+        ([&grid[..], &["--region", "p0_low"]].concat(), "not --engine grid"),
+        ([&grid[..], &["--significance", "nan"]].concat(), "expected a number above 0, at most 1"),
+        (vec!["--width", "0.1", "--region", "p0_low"], "cannot be used with '--region"),
+        (vec!["--engine", "bmc", "--width", "0.1"], "--width and --refine belong to the grid"),
+        (vec!["--certificate", &other, "--refine", "1"], "--width and --refine belong to the grid"),
+        (vec!["--engine", "bmc", "--units", &picture], "take --engine grid"),
+    ] {
+        let ran = certus(&[&["check", CAR, "reaches_goal"][..], &arguments].concat());
+        assert!(ran.code == 2 && ran.stderr.contains(message), "{arguments:?}: {}{}", ran.stdout, ran.stderr);
+        assert_eq!((ran.stdout.as_str(), folder.names()), ("", vec![]), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_grid_that_cannot_be_is_refused_once_and_shortly() {
+    for engine in ["grid", "auto"] {
+        let ran = certus(&["check", CAR, "--engine", engine, "--width", "1e-300"]);
+        let message = "error: a width of 1e-300 cuts the range -1.2..0.6 of p into more units than can be counted\n";
+        assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", message));
+    }
+    // What the property does not speak of is not cut, so it may be as wide as it likes; nor is it drawn.
+    let folder = Folder::new("counted");
+    let text = "system counted\nstate x in [0, 1]\nstate n in [0, 1e300]\nnext x = x / 2\nnext n = n + 1\n\
+                init x in [0, 1] & n == 0\nproperty low = G x <= 1\n";
+    let (file, picture) = (folder.write("counted.certus", text), folder.file("units.svg"));
+    let grid = ["check", &file, "--engine", "grid", "--width", "0.1"];
+    let ran = certus(&[&grid[..], &["--units", &picture, "--axes", "x,n"]].concat());
+    assert!(ran.code == 0 && ran.stderr.contains("--axes n: there are x and step"), "{}{}", ran.stdout, ran.stderr);
+}
+
+#[test]
+fn files_that_there_is_nothing_for_are_told_and_change_no_verdict() {
+    let folder = Folder::new("nothing");
+    let (picture, certificate) = (folder.file("units.svg"), folder.file("proof"));
+    let goal = ["check", B2, "reaches_goal"];
+    let late = certus(&[&goal[..], &["--engine", "grid", "--units", &picture, "--timeout", "0"]].concat());
+    assert!(late.code == 3 && late.stderr.contains("units.svg was not written"), "{}", late.stderr);
+    let late = certus(&[&goal[..], &["--certificate", &certificate, "--timeout", "0"]].concat());
+    assert!(late.code == 3 && late.stderr.contains("only a property that holds"), "{}", late.stderr);
+    // Another engine was the first to decide.
+    let other = certus(&["check", "zoo/toy/toy.certus", "below_ten", "--units", &picture]);
+    assert!(other.code == 0 && other.stderr.contains("no verdict came from the grid"), "{}", other.stderr);
+    assert_eq!(folder.names(), [""; 0]);
+    // And with a verdict from the grid there is a picture.
+    let steps = ["--engine", "grid", "--width", "0.02", "--units", &picture, "--axes", "step,x2"];
+    let drawn = certus(&[&goal[..], &steps].concat());
+    assert_eq!((drawn.code, drawn.stderr.as_str(), folder.names()), (0, "", vec!["units.svg".to_owned()]));
 }
 
 #[test]
@@ -85,4 +141,42 @@ fn an_extracted_policy_is_saved_with_every_unit_it_came_through() {
     assert!(units.iter().all(label));
     assert!(saved["returns"]["network"]["median"].as_f64().unwrap() < -50.0);
     assert!(std::fs::read_to_string(&picture).unwrap().starts_with("<svg"));
+}
+
+#[test]
+fn episodes_are_counted_before_they_are_run() {
+    for wrong in [["--episodes", "0"], ["--episodes", "99999999999999"], ["--steps", "0"], ["--samples", "0"]] {
+        let ran = certus(&[&["extract", CAR], &wrong[..]].concat());
+        assert!(ran.code == 2 && ran.stderr.contains(" is not in 1..="), "{wrong:?}: {}", ran.stderr);
+    }
+    // No time, no episodes; and no room for all of them is taken before the first.
+    let late = certus(&["extract", CAR, "--width", "0.05", "--episodes", "100000000", "--timeout", "0"]);
+    assert!(late.code == 3 && late.stderr.contains("the time was over before"), "{}", late.stderr);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn interrupted_episodes_are_said_to_be() {
+    use std::process::{Command, Stdio};
+    let arguments = ["extract", CAR, "--width", "0.05", "--episodes", "100000000"];
+    let child = Command::new(env!("CARGO_BIN_EXE_certus"))
+        .args(arguments)
+        .current_dir(support::root())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Ctrl-C is only listened to once its signal, the second one, is caught.
+    let is_caught = || {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+        u64::from_str_radix(caught.trim(), 16).unwrap() & 2 != 0
+    };
+    while !is_caught() {
+        std::thread::yield_now();
+    }
+    assert!(Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let ended = child.wait_with_output().unwrap();
+    let said = String::from_utf8_lossy(&ended.stderr);
+    assert!(ended.status.code() == Some(3) && said.contains("note: interrupted"), "{said}");
 }

@@ -136,7 +136,8 @@ fn bad_questions_name_the_way_out() {
     assert!(message(&["prob", CAR, "wrost"]).contains("did you mean 'worst'?"));
     assert!(message(&["prob", "zoo/toy/toy.certus"]).contains("has no property about a probability"));
     assert!(message(&["prob", "zoo/toy/toy.certus", "below_ten"]).contains("it is no probability"));
-    let map = Folder::new("prob-axes").file("map.svg");
+    let folder = Folder::new("prob-axes");
+    let map = folder.file("map.svg");
     let drawn = |axes: &str| message(&["prob", CAR, "worst", "-k", "1", "--map", &map, "--axes", axes]);
     assert!(drawn("0,0").contains("two different numbers") && drawn("0,2").contains("has 2 state variables"));
     assert!(message(&["prob", CAR, "worst", "--model", "m.drn"]).contains("--method unfold"));

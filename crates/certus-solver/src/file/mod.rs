@@ -68,20 +68,29 @@ const GZIP: [u8; 2] = [0x1f, 0x8b];
 
 /// Writes a query to a file, compressed if its name ends in `.gz`.
 pub fn write_query(path: &Path, query: &Query) -> Result<(), QueryFileError> {
-    let write = || -> Result<(), StoreError> {
-        let file = File::create(path)?;
+    let mut file = File::create(path).map_err(|error| not_written(path, error.into()))?;
+    print_query_as(path, &mut file, query)
+}
+
+/// Prints a query as a file of that name has it, wherever that is written.
+pub fn print_query_as(path: &Path, out: &mut impl Write, query: &Query) -> Result<(), QueryFileError> {
+    let print = || -> Result<(), StoreError> {
         if path.extension() == Some(OsStr::new("gz")) {
-            let mut out = BufWriter::new(GzEncoder::new(file, Compression::default()));
+            let mut out = BufWriter::new(GzEncoder::new(out, Compression::default()));
             print_query(&mut out, query)?;
             out.into_inner().map_err(|error| error.into_error())?.finish()?;
         } else {
-            let mut out = BufWriter::new(file);
+            let mut out = BufWriter::new(out);
             print_query(&mut out, query)?;
             out.flush()?;
         }
         Ok(())
     };
-    write().map_err(|source| QueryFileError { action: "write", path: path.to_owned(), source })
+    print().map_err(|source| not_written(path, source))
+}
+
+fn not_written(path: &Path, source: StoreError) -> QueryFileError {
+    QueryFileError { action: "write", path: path.to_owned(), source }
 }
 
 /// Reads a query from a file, which may be compressed with gzip.

@@ -4,7 +4,6 @@
 //! a depth, an invariant, a ranking function. The questions follow from that; the trees after it refute them, in their
 //! order. Whoever checks the certificate makes the questions again from the files.
 
-use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use certus_check::bmc::Depth;
@@ -17,7 +16,7 @@ use certus_solver::{Answer, Budget, Query, solve};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::write_whole;
 use crate::{Loading, Source, load_system, property_named};
 
 /// Writes the certificate of a property that holds.
@@ -31,9 +30,7 @@ pub(crate) fn write(
     watch: &mut dyn FnMut(Depth),
 ) -> Result<(), Failure> {
     let header = header(loading, &system.properties[property].name, proof)?;
-    let mut output = Output::open(Some(path))?;
-    let failed = |error: std::io::Error| Failure::writing(path, &error);
-    writeln!(output, "certus-certificate 1\nproof {header}").map_err(failed)?;
+    let mut text = format!("certus-certificate 1\nproof {header}\n");
     for (case, (title, query)) in queries(system, property, proof)?.into_iter().enumerate() {
         let budget = Budget { certify: true, ..*budget };
         let answer = solve(&query, &budget, &mut |progress| {
@@ -48,11 +45,10 @@ pub(crate) fn write(
                 "the property holds, but its certificate was not finished: '{title}' was not refuted again within the budget"
             ))
         })?;
-        writeln!(output, "# {title}\ncase {case}").map_err(failed)?;
-        output.write_all(tree.as_bytes()).map_err(failed)?;
+        text.push_str(&format!("# {title}\ncase {case}\n{tree}"));
     }
-    writeln!(output, "end").map_err(failed)?;
-    output.finish()
+    text.push_str("end\n");
+    write_whole(path, &text)
 }
 
 /// The questions of a proof, with their names.

@@ -95,7 +95,7 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
             shown.insert("comes_to_rest".to_owned(), true.into());
         }
         if let Some(report) = &result.grid {
-            shown.insert("grid".to_owned(), grid_document(system, report));
+            shown.insert("grid".to_owned(), grid_document(report));
         }
         Value::Object(shown)
     };

@@ -1,12 +1,14 @@
 //! The grid engine among the others: its options, its part of a result.
 
+use std::collections::HashSet;
+
 use certus_check::{CheckError, Outcome, Turn, Verdict};
 use certus_grid::{Options, Policy, Report, Standing};
 use certus_lang::system::{Property, System};
 use certus_solver::{Budget, UnknownReason};
 use serde_json::{Map, Value, json};
 
-use super::names_of;
+use super::{Method, names_of};
 use crate::output::json_number;
 
 /// What the grid engine is to do.
@@ -18,6 +20,8 @@ pub struct GridOptions {
     pub policy: Policy,
     /// How often units may be cut finer; none for as often as the budget allows.
     pub refinements: Option<usize>,
+    /// What units are drawn over: two names of the state's numbers, or one and `step`. None for the first two, or the steps and the only one.
+    pub axes: Option<(String, String)>,
 }
 
 /// How pictures call the number of steps from the initial states.
@@ -27,6 +31,11 @@ const STEP: &str = "step";
 pub(crate) fn widths(system: &System, given: &[(Option<String>, f64)]) -> Result<Vec<f64>, String> {
     if given.is_empty() {
         return Ok(Vec::new());
+    }
+    let mut seen = HashSet::new();
+    if let Some((name, _)) = given.iter().find(|(name, _)| !seen.insert(name)) {
+        let whose = name.as_deref().unwrap_or("every variable that is not named");
+        return Err(format!("--width: {whose} has two widths"));
     }
     let mut widths = certus_grid::suggested_widths(system);
     if let Some((_, width)) = given.iter().find(|(name, _)| name.is_none()) {
@@ -97,28 +106,61 @@ pub(super) fn turn(
     Ok((if reason.is_some_and(|reason| more.contains(&reason)) { Turn::Short } else { Turn::Exhausted }, None))
 }
 
-/// A picture of the units that can be reached, over two of the names of the state's numbers, or of `step`. Without names: the first two, or the
-/// steps and the only one.
-pub fn units_picture(system: &System, title: &str, report: &Report, axes: &[String]) -> Result<String, String> {
-    use certus_report::units::{Axis, Unit, Units, draw};
-    let names = &report.names;
-    let chosen: Vec<String> = match (axes, names.as_slice()) {
-        ([], [only]) => vec![STEP.to_owned(), only.clone()],
-        ([], several) => several.iter().take(2).cloned().collect(),
-        (own, _) => own.to_vec(),
-    };
-    let [across, up] = chosen.as_slice() else { return Err("--axes takes two names".to_owned()) };
+/// What an axis of a picture shows: a coordinate by its place, or the steps.
+type Shown = (String, Option<usize>);
+
+/// What a picture of units with these coordinates is drawn over.
+fn drawn_over(names: &[String], axes: Option<&(String, String)>) -> Result<(Shown, Shown), String> {
     let place = |name: &String| match names.iter().position(|own| own == name) {
-        Some(place) => Ok(Some(place)),
-        None if name == STEP => Ok(None),
+        Some(place) => Ok((name.clone(), Some(place))),
+        None if name == STEP => Ok((name.clone(), None)),
         None => Err(format!("--axes {name}: there are {} and {STEP}", names.join(", "))),
     };
-    let (across_at, up_at) = (place(across)?, place(up)?);
+    match (axes, names) {
+        (Some((across, up)), _) => Ok((place(across)?, place(up)?)),
+        (None, [across, up, ..]) => Ok((place(across)?, place(up)?)),
+        (None, [only]) => Ok(((STEP.to_owned(), None), place(only)?)),
+        (None, []) => Err("there is no state to draw units over".to_owned()),
+    }
+}
+
+/// Refuses a grid that none of the properties can have, and axes that there are not.
+pub(super) fn refuse(
+    system: &System,
+    properties: &[usize],
+    engine: Method,
+    options: &GridOptions,
+) -> Result<(), String> {
+    if options.axes.is_some() {
+        drawn_over(&system.state_names(), options.axes.as_ref())?;
+    }
+    // Where nobody asked for a grid, its turns are left out if there is none.
+    if engine != Method::Grid && (options.widths.is_empty() || !engine.has_grid()) {
+        return Ok(());
+    }
+    let mut widths = widths(system, &options.widths)?;
+    if widths.is_empty() {
+        widths = certus_grid::suggested_widths(system);
+    }
+    let mut refused = None;
+    for &property in properties {
+        match certus_grid::possible(system, &system.properties[property], &widths, options.refinements) {
+            Ok(()) => return Ok(()),
+            Err(reason) => refused = Some(reason),
+        }
+    }
+    refused.map_or(Ok(()), Err)
+}
+
+/// A picture of the units that can be reached, over two of the names of the state's numbers, or of `step`.
+pub fn units_picture(title: &str, report: &Report, axes: Option<&(String, String)>) -> Result<String, String> {
+    use certus_report::units::{Axis, Unit, Units, draw};
+    let ((across, across_at), (up, up_at)) = drawn_over(&report.names, axes)?;
     let last = report.layers.len().max(1) as f64;
-    let axis = |name: &String, at: Option<usize>| {
+    let axis = |name: String, at: Option<usize>| {
         let (lower, upper) = at.map_or((0.0, last), |at| report.hull[at]);
         let room = (upper - lower) / 50.0;
-        Axis { name: name.clone(), lower: lower - room, upper: upper + room }
+        Axis { name, lower: lower - room, upper: upper + room }
     };
     let units = report.shown.iter().map(|unit| {
         let ends = |at: Option<usize>| at.map_or((unit.step as f64, unit.step as f64 + 1.0), |at| unit.ends[at]);
@@ -142,7 +184,7 @@ pub fn units_picture(system: &System, title: &str, report: &Report, axes: &[Stri
 }
 
 /// What an exploration looked like, as a document.
-pub(super) fn grid_document(system: &System, report: &Report) -> Value {
+pub(super) fn grid_document(report: &Report) -> Value {
     let names = &report.names;
     let ends = |ends: &[(f64, f64)]| -> Value {
         ends.iter().map(|&(low, high)| json!([json_number(low), json_number(high)])).collect::<Vec<_>>().into()

@@ -33,6 +33,11 @@ impl Method {
         }
     }
 
+    /// Whether units of a grid have a part in it.
+    pub fn has_grid(self) -> bool {
+        matches!(self, Method::Grid | Method::Runs(Engine::Auto))
+    }
+
     /// What is taken for a property: where the choice is free, probabilities go to the one engine that knows them.
     pub(super) fn suited(self, property: &Property) -> Method {
         match (self, &property.kind) {

@@ -158,7 +158,7 @@ pub struct Where {
 const LONGEST_LOOK: Duration = Duration::from_secs(5);
 
 /// What was found out so far: kept outside of the work, so that nothing is lost if that is late.
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct SoFar {
     place: Where,
     /// When that was begun.
@@ -170,11 +170,7 @@ struct SoFar {
 
 /// Checks properties. `tick` is called some twenty times a second meanwhile, and `stop` ends it.
 pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -> Result<Checked, Failure> {
-    if task.engine != Method::Grid && task.grid.policy != Policy::Network {
-        return Err(Failure::message(
-            "an extracted policy belongs to the grid engine, the others are about the network itself: add --engine grid",
-        ));
-    }
+    refuse(task)?;
     let so_far = Arc::new(Mutex::new(SoFar::default()));
     let work = {
         let (task, stop, so_far) = (task.clone(), Arc::clone(stop), Arc::clone(&so_far));
@@ -184,26 +180,47 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     let reason = match wait(task.effort.deadline, stop, || tick(&place()), work)? {
         Waited::Done(done) => {
             done?;
-            None
+            UnknownReason::Stopped
         }
-        Waited::Late => Some(UnknownReason::Deadline),
-        Waited::Stopped => Some(UnknownReason::Stopped),
+        Waited::Late => UnknownReason::Deadline,
+        Waited::Stopped => UnknownReason::Stopped,
     };
-    let mut known = locked(&so_far);
-    let mut results = std::mem::take(&mut known.results);
+    // A copy: work that is late goes on with what is its own.
+    let known = locked(&so_far).clone();
+    Ok(concluded(task, known, reason))
+}
+
+/// Refuses what could only be ignored.
+fn refuse(task: &Check) -> Result<(), Failure> {
+    let grid = &task.grid;
+    let wrong = if task.engine != Method::Grid && grid.policy != Policy::Network {
+        "an extracted policy belongs to the grid engine, the others are about the network itself: add --engine grid"
+    } else if task.engine == Method::Grid && task.certificate.is_some() {
+        "proofs on a grid have no certificates: leave out --certificate, or take --engine auto, induction or bmc"
+    } else if (!task.engine.has_grid() || task.certificate.is_some())
+        && (!grid.widths.is_empty() || grid.refinements.is_some())
+    {
+        "--width and --refine belong to the grid, which has no part in proofs with certificates or in other engines: leave them out"
+    } else {
+        return Ok(());
+    };
+    Err(Failure::message(wrong))
+}
+
+/// What there is to be said when no more is found out.
+fn concluded(task: &Check, known: SoFar, reason: UnknownReason) -> Checked {
+    let SoFar { place, started, system, properties, mut results } = known;
     let first = results.len();
-    let system = known.system.take();
     // Properties are known once the system is.
-    let unanswered = system.iter().flat_map(|system| known.properties.iter().map(move |&place| (place, system)));
+    let unanswered = system.iter().flat_map(|system| properties.iter().map(move |&property| (property, system)));
     for (index, (property, system)) in unanswered.enumerate().skip(first) {
-        let begun = (index == first).then_some(&known.place);
+        let begun = (index == first).then_some(&place);
         let asked = &system.properties[property];
-        let outcome =
-            Ok(Found::Runs(Box::new(undecided(task, asked, reason.unwrap_or(UnknownReason::Stopped), begun))));
-        let seconds = begun.and(known.started).map_or(0.0, |started| started.elapsed().as_secs_f64());
+        let outcome = Ok(Found::Runs(Box::new(undecided(task, asked, reason, begun))));
+        let seconds = begun.and(started).map_or(0.0, |started| started.elapsed().as_secs_f64());
         results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None });
     }
-    Ok(Checked { system, results })
+    Checked { system, results }
 }
 
 fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
@@ -276,6 +293,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         let name = &system.properties[place].name;
         return Err(Failure::message(format!("{name}: bounds on probabilities leave no certificate")));
     }
+    grid::refuse(&system, &properties, task.engine, &task.grid).map_err(Failure::message)?;
     {
         let mut known = locked(so_far);
         known.system = Some(Arc::clone(&system));
@@ -421,6 +439,29 @@ mod tests {
         assert_eq!(share_of(later, deadline, 1), deadline);
         // Late is late.
         assert_eq!(share_of(deadline + Duration::from_secs(1), deadline, 2), deadline + Duration::from_secs(1));
+    }
+
+    #[test]
+    fn what_is_late_is_concluded_from_what_there_is() {
+        let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/toy/toy.certus").into();
+        let loading = Loading { path, ..Loading::default() };
+        let system = Arc::new(load_system(&loading).unwrap());
+        let task = Check {
+            system: loading,
+            properties: Vec::new(),
+            engine: Method::default(),
+            grid: GridOptions::default(),
+            steps: None,
+            certificate: None,
+            effort: Effort::default(),
+        };
+        let outcome = Outcome::new("bmc", Verdict::Holds(Scope::Unbounded));
+        let outcome = Ok(Found::Runs(Box::new(outcome)));
+        let first = PropertyResult { property: 2, outcome, seconds: 0.0, certificate: None, grid: None };
+        let known = SoFar { system: Some(system), properties: vec![2, 0], results: vec![first], ..SoFar::default() };
+        let Checked { results, .. } = concluded(&task, known, UnknownReason::Deadline);
+        assert_eq!(results.iter().map(|result| result.property).collect::<Vec<_>>(), [2, 0]);
+        assert!(!was_late(&results[0]) && was_late(&results[1]));
     }
 
     #[test]

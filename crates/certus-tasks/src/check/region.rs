@@ -14,6 +14,7 @@ use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
 use crate::failure::Failure;
+use crate::output::short;
 use crate::patience::{Waited, wait};
 use crate::{Effort, Loading, load_system, property_named};
 
@@ -223,7 +224,7 @@ fn axes(task: &Regions, system: &System) -> Result<Vec<Axis>, Failure> {
         let once = axes.iter().all(|axis| axis.name != *name);
         let set = task.system.options.overrides.iter().any(|(own, _)| own == name);
         if !fits {
-            let (low, high) = (parameter.lower, parameter.upper);
+            let [lower, upper, low, high] = [lower, upper, parameter.lower, parameter.upper].map(short);
             let message = format!("--region {name}={lower}..{upper}: expected a range within [{low}, {high}]");
             return Err(Failure::message(message));
         }

@@ -6,7 +6,9 @@ use certus_tasks::check::Method;
 use clap::{Args, ValueEnum};
 
 use super::common::{Common, Effort, Memory};
-use super::values::{parse_network, parse_region, parse_setting, parse_trace, parse_width};
+use super::values::{
+    parse_names, parse_network, parse_region, parse_setting, parse_significance, parse_trace, parse_width,
+};
 
 /// Checks properties of a closed loop
 ///
@@ -56,7 +58,8 @@ pub struct Check {
     #[arg(long = "network", value_name = "NAME=FILE", value_parser = parse_network)]
     pub networks: Vec<(String, PathBuf)>,
 
-    /// Writes the proof of the one property that is named to a file for `certus audit`, if it holds
+    /// Writes the proof of the one property that is named to a file for `certus audit`, if it holds; proofs on a grid have none, so `auto`
+    /// leaves the grid out then
     #[arg(long, value_name = "FILE", conflicts_with = "region")]
     pub certificate: Option<PathBuf>,
 
@@ -90,24 +93,24 @@ pub struct Check {
 #[derive(Args, Clone)]
 pub struct GridFlags {
     /// The width of units: of one state variable (`p=0.001`), or of all that are not named; may be repeated
-    #[arg(long, value_name = "[NAME=]WIDTH", value_delimiter = ',', value_parser = parse_width)]
+    #[arg(long, value_name = "[NAME=]WIDTH", value_delimiter = ',', value_parser = parse_width, conflicts_with = "region")]
     pub width: Vec<(Option<String>, f64)>,
 
     /// Whose actions the grid engine takes: all that the network can do in a unit, or one action per unit that is extracted from the network
-    #[arg(long, value_enum, default_value_t = PolicyKind::Network)]
+    #[arg(long, value_enum, default_value_t = PolicyKind::Network, conflicts_with = "region")]
     pub policy: PolicyKind,
 
     /// How often the grid engine may cut units finer where an abstract run was no run; as often as the budget allows if not given
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", conflicts_with = "region")]
     pub refine: Option<usize>,
 
     /// Draws the units that can be reached, as SVG; of a state with more than two numbers the first two, or those of `--axes`
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", conflicts_with = "region")]
     pub units: Option<PathBuf>,
 
     /// The two state variables that `--units` draws; `step` is the number of steps from the initial states
-    #[arg(long, value_name = "X,Y", value_delimiter = ',', num_args = 1..=2)]
-    pub axes: Vec<String>,
+    #[arg(long, value_name = "X,Y", requires = "units", value_parser = parse_names)]
+    pub axes: Option<(String, String)>,
 
     #[command(flatten)]
     pub sampling: Sampling,
@@ -121,7 +124,7 @@ pub struct Sampling {
     pub samples: u16,
 
     /// A label is taken for a unit when an accident is at most this likely; otherwise more states are asked
-    #[arg(long, default_value_t = 0.2, value_name = "P")]
+    #[arg(long, default_value_t = 0.2, value_name = "P", value_parser = parse_significance)]
     pub significance: f64,
 }
 
@@ -175,13 +178,13 @@ pub struct Extract {
     #[command(flatten)]
     pub sampling: Sampling,
 
-    /// In how many episodes both policies are compared
-    #[arg(long, default_value_t = 500, value_name = "N")]
-    pub episodes: usize,
+    /// In how many episodes both policies are compared; at most a hundred million
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000_000))]
+    pub episodes: u32,
 
     /// How many steps an episode has at most
-    #[arg(long, default_value_t = 200, value_name = "N")]
-    pub steps: usize,
+    #[arg(long, default_value_t = 200, value_name = "N", value_parser = clap::value_parser!(u32).range(1..))]
+    pub steps: u32,
 
     /// Draws the returns as box plots, as SVG
     #[arg(long, value_name = "FILE")]

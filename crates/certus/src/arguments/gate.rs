@@ -48,7 +48,7 @@ pub struct Gate {
     pub settings: Vec<(String, f64)>,
 
     /// How many runs
-    #[arg(long, default_value_t = 500, value_name = "N")]
+    #[arg(long, default_value_t = 500, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: u64,
 
     /// How many steps each run makes at most

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::common::{Common, Effort};
-use super::values::{parse_axes, parse_direction, parse_network, parse_setting};
+use super::values::{parse_axes, parse_direction, parse_network, parse_not_negative, parse_setting};
 
 /// Bounds probabilities of a closed loop with random choices
 ///
@@ -54,7 +54,7 @@ pub struct Prob {
     pub spread: Option<f64>,
 
     /// Such cuts leave directions alone that are no wider than this
-    #[arg(long, default_value_t = 0.1, value_name = "WIDTH")]
+    #[arg(long, default_value_t = 0.1, value_name = "WIDTH", value_parser = parse_not_negative)]
     pub shortest: f64,
 
     /// How many samples choose such a cut
@@ -74,11 +74,11 @@ pub struct Prob {
     pub pieces: usize,
 
     /// An interval of this width is narrow enough
-    #[arg(long, default_value_t = 0.001, value_name = "WIDTH")]
+    #[arg(long, default_value_t = 0.001, value_name = "WIDTH", value_parser = parse_not_negative)]
     pub gap: f64,
 
     /// So is one whose width is this share of its lower end
-    #[arg(long, default_value_t = 0.05, value_name = "SHARE")]
+    #[arg(long, default_value_t = 0.05, value_name = "SHARE", value_parser = parse_not_negative)]
     pub share: f64,
 
     /// Makes at most so many regions or cells
@@ -162,7 +162,7 @@ pub struct Mdp {
     pub settings: Vec<(String, f64)>,
 
     /// How wide intervals may be for properties without a bound on the steps
-    #[arg(long, default_value_t = 1e-9, value_name = "WIDTH")]
+    #[arg(long, default_value_t = 1e-9, value_name = "WIDTH", value_parser = parse_not_negative)]
     pub gap: f64,
 
     /// Also writes the model, in the format that the file's name asks for

@@ -32,7 +32,7 @@ pub struct Simulate {
     pub file: PathBuf,
 
     /// How many runs
-    #[arg(long, default_value_t = 100, value_name = "N")]
+    #[arg(long, default_value_t = 100, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub runs: u64,
 
     /// How many steps each run makes at most

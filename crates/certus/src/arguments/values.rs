@@ -69,6 +69,28 @@ pub fn parse_axes(text: &str) -> Result<(usize, usize), String> {
     }
 }
 
+/// Two different names.
+pub fn parse_names(text: &str) -> Result<(String, String), String> {
+    let parts: Vec<&str> = text.split(',').map(str::trim).collect();
+    match parts.as_slice() {
+        [x, y] if x == y => Err(format!("'{x}' is named twice")),
+        [x, y] if !x.is_empty() && !y.is_empty() => Ok(((*x).to_owned(), (*y).to_owned())),
+        _ => Err("expected two names, for example p,v".to_owned()),
+    }
+}
+
+pub fn parse_not_negative(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>().ok();
+    number
+        .filter(|value| value.is_finite() && *value >= 0.0)
+        .ok_or_else(|| "expected a number that is not negative".to_owned())
+}
+
+pub fn parse_significance(text: &str) -> Result<f64, String> {
+    let number = text.trim().parse::<f64>().ok();
+    number.filter(|&value| value > 0.0 && value <= 1.0).ok_or_else(|| "expected a number above 0, at most 1".to_owned())
+}
+
 pub fn parse_network(text: &str) -> Result<(String, PathBuf), String> {
     match text.split_once('=') {
         Some((name, file)) if !name.is_empty() && !file.is_empty() => Ok((name.to_owned(), file.into())),
@@ -107,6 +129,26 @@ mod tests {
         assert_eq!(parse_region("a=-1..2.5"), Ok(("a".to_owned(), Some((-1.0, 2.5)))));
         for wrong in ["", "a=1", "a=1..", "a=1..x", "a=0..inf"] {
             assert!(parse_region(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn two_names_are_two() {
+        assert_eq!(parse_names("p, v[0]"), Ok(("p".to_owned(), "v[0]".to_owned())));
+        for wrong in ["", "p", "p,", "p,p", "p,v,w"] {
+            assert!(parse_names(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_in_their_ranges() {
+        assert_eq!(parse_not_negative("0"), Ok(0.0));
+        for wrong in ["-1", "nan", "inf", "x"] {
+            assert!(parse_not_negative(wrong).is_err(), "{wrong}");
+        }
+        assert_eq!(parse_significance("1"), Ok(1.0));
+        for wrong in ["0", "-1", "2", "nan", "inf", "x"] {
+            assert!(parse_significance(wrong).is_err(), "{wrong}");
         }
     }
 

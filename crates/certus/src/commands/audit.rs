@@ -11,7 +11,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Audit;
 use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::output::{Output, json_number, ready};
 use crate::progress::LiveLine;
 use crate::terminal::painted;
 
@@ -26,9 +26,7 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
         deadline: deadline_after(command.timeout, "--timeout")?,
     };
     let stop = stop_on_interrupt()?;
-    if let Some(path) = &command.common.output {
-        drop(Output::open(Some(path))?);
-    }
+    ready(&command.common.output)?;
     let mut line = LiveLine::new(command.quiet);
     let (judgement, leaves) = audit(&task, &stop, |leaves| line.show(|| format!("{leaves} leaves or claims checked")))?;
     drop(line);

@@ -14,11 +14,11 @@ use certus_tasks::check::{
     policy_names, proof_names, trace_csv, units_picture, why,
 };
 
-use super::stop_on_interrupt;
+use super::{ended_by, stop_on_interrupt};
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, ready, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::{colourful_messages, painted};
 
@@ -26,6 +26,9 @@ use crate::terminal::{colourful_messages, painted};
 pub fn run(command: &Check) -> Result<Finding, Failure> {
     if !command.regions.region.is_empty() {
         return super::region::run(command);
+    }
+    if command.grid.units.is_some() && !command.engine.has_grid() {
+        return Err(Failure::message("--units draws the units of a grid: take --engine grid"));
     }
     let task = check::Check {
         system: Loading {
@@ -42,18 +45,14 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    for path in
-        command.common.output.iter().chain(&command.trace).chain(&command.certificate).chain(&command.grid.units)
-    {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.common.output.iter().chain(&command.trace).chain(&command.certificate).chain(&command.grid.units))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let checked = check(&task, &stop, |place| line.show(|| standing(place)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
     let Checked { system: Some(system), results } = &checked else {
         output.finish()?;
-        eprintln!("note: the time was over before the system was loaded");
+        eprintln!("note: {} before the system was loaded", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     match command.common.json {
@@ -64,6 +63,9 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
     if let Some(path) = &command.grid.units {
         write_units(path, command, system, results)?;
     }
+    if let (Some(path), Some(reason)) = (&command.certificate, without_certificate(results)) {
+        not_written(path, reason, command.effort.quiet);
+    }
     if let Some(path) = &command.trace {
         write_trace(path, system, results, command.effort.quiet)?;
     }
@@ -73,12 +75,37 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
 /// Draws the units of the first property that has some.
 fn write_units(path: &Path, command: &Check, system: &System, results: &[PropertyResult]) -> Result<(), Failure> {
     let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
-    let Some((property, report)) = found else {
-        return Err(Failure::message("there are no units to draw: --units belongs to --engine grid"));
+    let drawn = match found {
+        Some((property, report)) => {
+            let title = format!("{}: units that can be reached ({})", system.name, system.properties[property].name);
+            units_picture(&title, report, command.grid.axes.as_ref())
+        }
+        None if command.engine == Method::Grid => Err("the exploration was not far enough to be drawn".to_owned()),
+        None => Err("no verdict came from the grid; --engine grid takes it alone".to_owned()),
     };
-    let title = format!("{}: units that can be reached ({})", system.name, system.properties[property].name);
-    let picture = units_picture(system, &title, report, &command.grid.axes).map_err(Failure::message)?;
-    write_whole(path, &picture)
+    match drawn {
+        Ok(picture) => write_whole(path, &picture),
+        Err(reason) => {
+            not_written(path, &reason, command.effort.quiet);
+            Ok(())
+        }
+    }
+}
+
+/// Says why a file that was asked for is not there.
+fn not_written(path: &Path, reason: &str, quiet: bool) {
+    if !quiet {
+        eprintln!("note: {} was not written: {reason}", path.display());
+    }
+}
+
+/// Why there is no certificate, where one was asked for.
+fn without_certificate(results: &[PropertyResult]) -> Option<&'static str> {
+    let [PropertyResult { certificate: None, outcome, .. }] = results else { return None };
+    Some(match outcome.as_ref().map(Found::conclusion) {
+        Ok(Conclusion::Holds) => "the verdict came without a proof that can be written down",
+        _ => "only a property that holds has a certificate",
+    })
 }
 
 /// What the grid engine is asked to do.
@@ -92,7 +119,7 @@ fn grid_options(command: &Check) -> GridOptions {
             seed: command.effort.seed,
         }),
     };
-    GridOptions { widths: own.width.clone(), policy, refinements: own.refine }
+    GridOptions { widths: own.width.clone(), policy, refinements: own.refine, axes: own.axes.clone() }
 }
 
 /// Writes the violating runs to a file of the kind that its name says.
@@ -103,9 +130,7 @@ fn write_trace(path: &Path, system: &System, results: &[PropertyResult], quiet: 
         }
         Some(table) => write_whole(path, &table),
         None => {
-            if !quiet {
-                eprintln!("note: nothing is violated, so {} was not written", path.display());
-            }
+            not_written(path, "nothing is violated", quiet);
             Ok(())
         }
     }

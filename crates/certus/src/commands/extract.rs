@@ -8,11 +8,11 @@ use certus_lang::LowerOptions;
 use certus_tasks::extract::{self, document, extract, picture, plots};
 use certus_tasks::{Effort, Loading};
 
-use super::stop_on_interrupt;
+use super::{ended_by, stop_on_interrupt};
 use crate::Finding;
 use crate::arguments::Extract;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, ready, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -32,22 +32,20 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
         },
         widths: command.width.clone(),
         options,
-        episodes: Episodes { count: command.episodes, steps: command.steps },
+        episodes: Episodes { count: command.episodes as usize, steps: command.steps as usize },
         effort: Effort { deadline: command.effort.deadline()?, ..Effort::default() },
     };
     let stop = stop_on_interrupt()?;
-    for path in command.output.iter().chain(&command.picture) {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.output.iter().chain(&command.picture))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let found = extract(&task, &stop, || line.show(|| "episodes".to_owned()))?;
     drop(line);
     let Some(found) = found else {
-        eprintln!("note: the time was over before the episodes were");
+        eprintln!("note: {} before the first episodes were over", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     let mut output = Output::open(None)?;
-    let (count, steps) = (command.episodes, command.steps);
+    let (count, steps) = (found.compared.network.len(), command.steps);
     writeln!(output, "{}: returns of {count} episodes of at most {steps} steps\n", found.system.name)?;
     let plots = plots(&found);
     let width = plots.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
@@ -67,6 +65,10 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
     if let Some(path) = &command.picture {
         let drawn = picture(&found).ok_or_else(|| Failure::message("there are no returns to draw"))?;
         write_whole(path, &drawn)?;
+    }
+    if count < task.episodes.count {
+        eprintln!("note: {} after {count} of {} episodes", ended_by(&stop), task.episodes.count);
+        return Ok(Finding::Undecided);
     }
     Ok(Finding::Good)
 }

@@ -12,7 +12,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::{Gate, GateEngine};
 use crate::failure::Failure;
-use crate::output::{Output, json_number, write_whole};
+use crate::output::{Output, json_number, ready, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -32,9 +32,7 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
         deadline: deadline_after(command.effort.timeout, "--timeout")?,
     };
     let stop = stop_on_interrupt()?;
-    for path in command.common.output.iter().chain(&command.picture) {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.common.output.iter().chain(&command.picture))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let tick = |done: usize| line.show(|| format!("{done} checkpoints done"));
     let gated = match command.engine {

@@ -13,11 +13,11 @@ use certus_prob::imdp::{Imdp, drn, explicit, prism};
 use certus_tasks::patience::{Waited, wait};
 use serde_json::json;
 
-use super::stop_on_interrupt;
+use super::{ended_by, stop_on_interrupt};
 use crate::Finding;
 use crate::arguments::Mdp;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, write_whole};
+use crate::output::{Output, json_number, ready, write_whole};
 use crate::progress::LiveLine;
 
 fn read_text(path: &Path) -> Result<String, Failure> {
@@ -70,6 +70,7 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
     };
     let deadline = command.effort.deadline()?;
     let stop = stop_on_interrupt()?;
+    ready(command.common.output.iter().chain(&command.write).chain(&command.values))?;
     let threads = certus_tasks::Effort { threads: command.effort.threads, ..Default::default() }.threads();
     let work = {
         let (command, property, stop) = (command.clone(), property.clone(), Arc::clone(&stop));
@@ -93,7 +94,7 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
     let waited = wait(deadline, &stop, || line.show(|| "working".to_owned()), work)?;
     drop(line);
     let Waited::Done(done) = waited else {
-        eprintln!("note: the time was over");
+        eprintln!("note: {}", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     let (model, found, seconds) = done?;
@@ -172,7 +173,7 @@ fn report(
                 writeln!(output, "the choices found give, on the model that they leave, [{low:?}, {high:?}]")?;
             }
         }
-        (Some(_), None) => writeln!(output, "the time was over")?,
+        (Some(_), None) => writeln!(output, "stopped before there was an answer")?,
         (None, _) => {}
     }
     Ok(())

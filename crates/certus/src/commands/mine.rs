@@ -17,7 +17,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::{Mine, SqlDialect};
 use crate::failure::Failure;
-use crate::output::{Output, short};
+use crate::output::{Output, ready, short};
 use crate::progress::LiveLine;
 
 /// Mines, judges, verifies and writes.
@@ -37,10 +37,7 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    // Hours of work are not to end with a file that cannot be written.
-    if let Some(path) = &command.common.output {
-        drop(Output::open(Some(path))?);
-    }
+    ready(&command.common.output)?;
     if let Some(folder) = &command.write {
         std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
     }

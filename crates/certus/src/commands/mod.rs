@@ -66,6 +66,11 @@ pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
     Ok(stop)
 }
 
+/// Why work ended before it was done.
+pub fn ended_by(stop: &AtomicBool) -> &'static str {
+    if stop.load(Ordering::Relaxed) { "interrupted" } else { "the time was over" }
+}
+
 /// Diagnostics as a person reads them, in colour where somebody can see it.
 pub fn rendered(diagnostics: &Diagnostics) -> String {
     diagnostics.render(colourful_messages())

@@ -11,7 +11,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Optimise;
 use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::output::{Output, json_number, ready};
 use crate::progress::LiveLine;
 
 /// Bounds the maximum or minimum of an expression.
@@ -26,9 +26,7 @@ pub fn run(command: &Optimise) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    if let Some(path) = &command.common.output {
-        drop(Output::open(Some(path))?);
-    }
+    ready(&command.common.output)?;
     let mut line = LiveLine::new(command.effort.quiet);
     let found = optimise(&task, &stop, |standing: Standing| line.show(|| standing.to_string()))?;
     drop(line);

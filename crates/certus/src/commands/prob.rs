@@ -8,11 +8,11 @@ use certus_prob::{Domain, Method, Options, Outcome, Standing};
 use certus_tasks::prob::{self, Bounded, Where, document};
 use certus_tasks::{Effort, Loading};
 
-use super::stop_on_interrupt;
+use super::{ended_by, stop_on_interrupt};
 use crate::Finding;
 use crate::arguments::{Prob, ProbDomain, ProbMethod};
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, ready, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -68,26 +68,24 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
         return Err(Failure::message("--model writes the interval MDP of one unfolding: add --method unfold"));
     }
     let stop = stop_on_interrupt()?;
-    if let Some(path) = &command.common.output {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.common.output.iter().chain(&command.map).chain(&command.model))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let bounded = prob::prob(&task, &stop, |place| line.show(|| standing(place)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
     let Bounded { system: Some(system), results, courses } = &bounded else {
         output.finish()?;
-        eprintln!("note: the time was over before the system was loaded");
+        eprintln!("note: {} before the system was loaded", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
-    if let [(place, Ok(outcome))] = results.as_slice() {
-        files(command, system, *place, outcome)?;
-    }
     match command.common.json {
         true => writeln!(output, "{:#}", document(system, results, courses))?,
         false => report(system, results, &mut output)?,
     }
     output.finish()?;
+    if let [(place, Ok(outcome))] = results.as_slice() {
+        files(command, system, *place, outcome)?;
+    }
     Ok(finding(results))
 }
 

@@ -2,25 +2,31 @@
 
 use std::io::Write;
 
-use certus_check::Scope;
 use certus_check::region::{Map, Standing, Surveyed, Witness};
+use certus_check::{Engine, Scope};
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
 use certus_tasks::Loading;
 use certus_tasks::check::{
-    Mapped, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
+    Mapped, Method, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
 };
 
-use super::stop_on_interrupt;
+use super::{ended_by, stop_on_interrupt};
 use crate::Finding;
 use crate::arguments::Check;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, ready, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
 /// Maps properties over parameters.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
+    if !matches!(command.engine, Method::Runs(Engine::Auto | Engine::Bmc)) {
+        return Err(Failure::message(format!(
+            "--region asks about runs of so many steps, not --engine {}: leave that out, or set single values with --set",
+            command.engine
+        )));
+    }
     if command.regions.picture.is_some() && command.properties.len() != 1 {
         return Err(Failure::message("--picture draws one property: name it"));
     }
@@ -41,16 +47,14 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return Err(Failure::message("--picture shows one parameter or two; --json has all of them"));
     }
     let stop = stop_on_interrupt()?;
-    for path in command.common.output.iter().chain(&command.regions.picture) {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.common.output.iter().chain(&command.regions.picture))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let mapped = regions(&task, &stop, |property, surveyed| line.show(|| standing(property, surveyed)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
     let Mapped { system: Some(system), results } = &mapped else {
         output.finish()?;
-        eprintln!("note: the time was over before the system was loaded");
+        eprintln!("note: {} before the system was loaded", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     match command.common.json {

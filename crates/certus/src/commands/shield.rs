@@ -67,9 +67,7 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
         },
     };
     let stop = stop_on_interrupt()?;
-    if let Some(path) = &command.common.output {
-        drop(Output::open(Some(path))?);
-    }
+    output::ready(&command.common.output)?;
     let mut line = LiveLine::new(command.effort.quiet);
     let shielded = shield::shield(&task, &stop, |doing| line.show(|| doing.to_owned()))?;
     drop(line);
@@ -179,9 +177,7 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
         threads: certus_tasks::Effort { threads: command.effort.threads, ..certus_tasks::Effort::default() }.threads(),
     };
     let stop = stop_on_interrupt()?;
-    if let Some(path) = &command.common.output {
-        drop(Output::open(Some(path))?);
-    }
+    output::ready(&command.common.output)?;
     let mut line = LiveLine::new(command.effort.quiet);
     let total = 2 * command.runs * command.steps as u64;
     let name = ready.system.name.clone();

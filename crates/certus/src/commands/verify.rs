@@ -11,7 +11,7 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Verify;
 use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::output::{Output, json_number, ready};
 use crate::progress::LiveLine;
 
 /// Decides a question; the first line is `sat`, `unsat`, `unknown` or `timeout`.
@@ -25,10 +25,7 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    // Hours of work are not to end with a file that cannot be written.
-    if let Some(path) = &command.common.output {
-        drop(Output::open(Some(path))?);
-    }
+    ready(command.common.output.iter().chain(&command.certificate).chain(&command.save_query))?;
     let mut line = LiveLine::new(command.effort.quiet);
     let verified = verify(&task, &stop, |standing: Standing| line.show(|| standing.to_string()))?;
     drop(line);

@@ -27,6 +27,17 @@ fn what_holds_is_about_the_network_and_shows_its_units() {
 }
 
 #[test]
+fn an_outcome_has_a_page_with_its_units() {
+    let folder = Folder::new("grid-page");
+    let ran = certus(&["check", B2, "--engine", "grid", "--width", "0.02", "--json"]);
+    let (document, page) = (folder.write("grid.json", &ran.stdout), folder.file("grid.html"));
+    let told = certus(&["report", &document, "-o", &page]);
+    assert_eq!(told.code, 0, "{}", told.stderr);
+    let html = std::fs::read_to_string(&page).unwrap();
+    assert!(html.contains("Units of the grid that runs can reach, by the step at which they first do."));
+}
+
+#[test]
 fn a_violation_is_a_run_in_the_form_of_the_other_engines() {
     let (by_grid, code) = json(&["check", B2, "at_goal_after_7", "--engine", "grid", "--width", "0.02"]);
     let (by_bmc, _) = json(&["check", B2, "at_goal_after_7", "--engine", "bmc", "-k", "7"]);

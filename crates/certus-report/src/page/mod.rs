@@ -5,8 +5,8 @@
 //!
 //! * `"words"` and `"formula"`: the property's documentation and text;
 //! * `"relative_to"`: what a verdict is about, if not the network as it stands in its file;
-//! * `"grid": {"axes": ["x", "y"], "units": [{"lower": […], "upper": […], "step": n}]}`: units of a finite abstraction
-//!   that runs can reach, with the step at which each is first reached;
+//! * `"grid": {"axes": ["x", "y"], "reachable": {"every": n, "units": [{"step": n, "box": [[a, b], …]}]}}`: units of a finite
+//!   abstraction that runs can reach, every n-th of them, with the step at which each is first reached;
 //! * `"cells": [{"lower": […], "upper": […], "bound": p}]` with `"axes"`: parts of the start states, each with its bound;
 //! * `"convergence": [{"seconds": s, "lower": a, "upper": b}]`: how an interval narrowed.
 //!
@@ -326,12 +326,21 @@ fn one_result(page: &mut Page, system: &str, result: &Value, ranges: &invariant:
 
 fn grid_section(page: &mut Page, stem: &str, grid: &Value) -> Read<String> {
     let names = member(grid, "axes", |own| list(own, text))?;
-    let unit = |unit: &Value| {
-        Ok((member(unit, "lower", numbers)?, member(unit, "upper", numbers)?, member(unit, "step", count)? as f64))
+    let ends = |own: &Value| match numbers(own)?.as_slice() {
+        &[low, high] => Ok((low, high)),
+        _ => Err(Malformed::new("two ends are needed".to_owned())),
     };
-    let parts = member(grid, "units", |own| list(own, unit))?;
-    boxes::fitting(names.len(), &parts).map_err(|error| error.within(".units"))?;
-    let caption = "Units of the grid that runs can reach, by the step at which they first do.".to_owned();
+    let unit = |unit: &Value| {
+        let (lower, upper) = member(unit, "box", |own| list(own, ends))?.into_iter().unzip();
+        Ok((lower, upper, member(unit, "step", count)? as f64))
+    };
+    let (every, parts) = member(grid, "reachable", |own| {
+        let parts = member(own, "units", |own| list(own, unit))?;
+        boxes::fitting(names.len(), &parts).map_err(|error| error.within(".units"))?;
+        Ok((member(own, "every", count)?, parts))
+    })?;
+    let which = if every > 1 { format!(" (one in {every})") } else { String::new() };
+    let caption = format!("Units of the grid that runs can reach{which}, by the step at which they first do.");
     let value = "step".to_owned();
     let own = Boxes { stem: format!("{stem} grid"), names, parts, value, steps: true, caption, shares: Vec::new() };
     Ok(format!("<div class=\"figures\">{}</div>\n", boxes::section(page, own)))

@@ -168,7 +168,7 @@ pub fn units_picture(title: &str, report: &Report, axes: Option<&(String, String
     });
     let shown = match report.every {
         1 => format!("{} units", report.units),
-        every => format!("every {every}th of {} units", report.units),
+        every => format!("one in {every} of {} units", report.units),
     };
     let picture = Units {
         title: title.to_owned(),
@@ -195,6 +195,7 @@ pub(super) fn grid_document(report: &Report) -> Value {
         report.shown.iter().map(|unit| json!({"step": unit.step, "box": ends(&unit.ends)})).collect();
     json!({
         "policy": if report.extracted { "extracted" } else { "network" },
+        "axes": names,
         "widths": widths,
         "automaton_states": report.automaton,
         "units": report.units,

@@ -27,6 +27,31 @@ fn what_holds_is_about_the_network_and_shows_its_units() {
 }
 
 #[test]
+fn a_verdict_says_what_it_is_about() {
+    let folder = Folder::new("about");
+    let halving =
+        "system halving\nstate x in [0, 2]\nnext x = 0.5 * x + 1\ninit x in [0.1, 0.5]\nproperty below = G x < 2\n";
+    let rounds = folder.write("halving.certus", halving);
+    let about = |arguments: &[&str]| {
+        let (document, _) = json(&[&["check"], arguments, &["--engine", "grid"]].concat());
+        document["results"][0].clone()
+    };
+    let goal = [B2, "reaches_goal", "--width", "0.02"];
+    assert!(about(&goal).get("relative_to").is_none());
+    let extracted = about(&[&goal[..], &["--policy", "extracted"]].concat());
+    assert_eq!(extracted["relative_to"], "a policy extracted from the network, over the reals");
+    // Over the reals x never comes to 2; in doubles it does.
+    let rounded = about(&[&rounds]);
+    assert_eq!(
+        (&rounded["verdict"], &rounded["relative_to"]),
+        (&"violated".into(), &"the network in its file, as a run of doubles".into())
+    );
+    assert!(rounded["notes"].to_string().contains("a run of doubles"));
+    // A violation by more than rounding is one of both.
+    assert!(about(&[B2, "at_goal_after_7", "--width", "0.02"]).get("relative_to").is_none());
+}
+
+#[test]
 fn an_outcome_has_a_page_with_its_units() {
     let folder = Folder::new("grid-page");
     let ran = certus(&["check", B2, "--engine", "grid", "--width", "0.02", "--json"]);

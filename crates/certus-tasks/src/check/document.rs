@@ -1,5 +1,6 @@
 //! Results of checks as a JSON document: a contract that scripts and other tools rely on.
 
+use certus_check::enclosed::IN_DOUBLES;
 use certus_check::proof::{Method, Proof};
 use certus_check::{Run, Scope, Verdict};
 use certus_lang::system::{Property, System, Variable};
@@ -97,10 +98,29 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
         if let Some(report) = &result.grid {
             shown.insert("grid".to_owned(), grid_document(report));
         }
+        if let Some(about) = relative_to(result) {
+            shown.insert("relative_to".to_owned(), about.into());
+        }
         Value::Object(shown)
     };
     let results: Vec<Value> = results.iter().map(result).collect();
     json!({"system": system.name, "states": state_ranges(system), "results": results})
+}
+
+/// What a verdict is about, if not the network in its file over the reals.
+fn relative_to(result: &PropertyResult) -> Option<String> {
+    let outcome = result.outcome.as_ref().ok().and_then(Found::runs)?;
+    let extracted = result.grid.as_ref().is_some_and(|report| report.extracted);
+    let in_doubles = match &outcome.verdict {
+        Verdict::Violated(run) if run.comes_to_rest => false,
+        Verdict::Violated(run) => {
+            extracted || run.loop_to.is_some() || outcome.notes.iter().any(|note| note == IN_DOUBLES)
+        }
+        _ => false,
+    };
+    let whose = if extracted { "a policy extracted from the network" } else { "the network in its file" };
+    let how = if in_doubles { "as a run of doubles" } else { "over the reals" };
+    (extracted || in_doubles).then(|| format!("{whose}, {how}"))
 }
 
 /// What a property says, in its author's words and as it is written: reports show both.

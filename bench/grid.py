@@ -1,10 +1,11 @@
 """The systems of Tables 1 and 2 of Jin, Wang and Zhang with the zoo's policies, beside the published figures.
 
-    python bench/grid.py [table | fine | throughput] [system…]
+    python bench/grid.py [table | fine | throughput | returns] [system…]
 
 Needs a release build and nothing else. `table` (the default) takes the paper's widths, for the network itself and for an extracted policy;
 `fine` takes narrower ones; `throughput` compares the exploration of the mountain car (the median of five runs) with bare evaluations of its network and plant
-(`cargo build --release -p certus-grid --example units --example bare` first). With names of systems, only rows whose name begins so.
+(`cargo build --release -p certus-grid --example units --example bare` first); `returns` compares what the network and policies extracted from it earn
+in 500 episodes. With names of systems, only rows whose name begins so.
 """
 
 import argparse
@@ -85,9 +86,36 @@ def throughput():
             print(f"| {width} | {policy} | {units} | {spent:.2f} | {each:.2f} | {evaluations:.2f} | {each / evaluations:.1f} |", flush=True)
 
 
+# Name, file, settings, steps of an episode, widths.
+EPISODES = [
+    ("mountain car", "mountain_car/mountain_car", [], 200, ("0.01", "0.001", "0.0001")),
+    ("pendulum", "gym_pendulum/gym_pendulum", [], 200, ("0.1", "0.01", "0.001")),
+    ("TORA", "tora/tora_cells", [], 24, ("0.1", "0.01", "0.001")),
+    ("4-car platoon", "platoon4_gaps/platoon4_gaps", PLATOON, 100, ("0.1", "0.01", "0.001")),
+]
+
+
+def returns():
+    """Quartiles of what both policies earn from the same initial states."""
+    print("| system | policy | units met | least | quarter | median | quarter | most |")
+    print("| --- | --- | --- | --- | --- | --- | --- | --- |")
+    for name, file, settings, steps, widths in EPISODES:
+        for place, width in enumerate(widths):
+            command = [CERTUS, "extract", f"zoo/{file}.certus", "--width", width, "--episodes", "500", "--steps", str(steps)]
+            told = subprocess.run(command + settings, capture_output=True, text=True, check=True, cwd=ROOT).stdout
+            network, extracted = told.rstrip().splitlines()[-2:]
+            if place == 0:
+                print(f"| {name} | network | | {' | '.join(network.split()[1:])} |", flush=True)
+            units = extracted.split("(")[1].split()[0]
+            print(f"| {name} | extracted, {width} | {units} | {' | '.join(extracted.split(')')[1].split())} |", flush=True)
+
+
 if __name__ == "__main__":
     arguments = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    arguments.add_argument("what", nargs="?", default="table", choices=["table", "fine", "throughput"])
+    arguments.add_argument("what", nargs="?", default="table", choices=["table", "fine", "throughput", "returns"])
     arguments.add_argument("systems", nargs="*")
     asked = arguments.parse_args()
-    throughput() if asked.what == "throughput" else table(asked.what == "fine", asked.systems)
+    if asked.what in ("throughput", "returns"):
+        throughput() if asked.what == "throughput" else returns()
+    else:
+        table(asked.what == "fine", asked.systems)

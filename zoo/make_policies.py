@@ -91,7 +91,6 @@ POLICIES = {
     "b3/b3": feedback([-0.104, -4.181], bias=[-0.917]),
     "b4/b4": feedback([2.891, -2.882, -1.952], bias=[0.009]),
     "b5/b5": feedback([-1.094, -0.849, -2.173], bias=[0.202]),
-    "mountain_car_continuous/mountain_car_continuous": feedback([-1.7, 150], bias=[-1.65]),
     "acc_arch/acc_arch": feedback([0.1, 0, -0.24, 0.1, 0.5], bias=[-3.0]),
     "single_pendulum/single_pendulum": feedback([-1.0, -0.5]),
     "unicycle/unicycle": feedback(

@@ -108,14 +108,46 @@ def imitate(model, gain, scale, rounds=4000, batch=512):
     model.actor_target.load_state_dict(model.actor.state_dict())
 
 
+def imitate_squashed(model, program, scale, box, rounds=4000, batch=512):
+    """As `imitate`, for actions behind a tanh: the program, whose last column is a constant, stands before the tanh, and states
+    are drawn uniformly from a box, because such a program is not about zero."""
+    program, scale = torch.as_tensor(program), torch.as_tensor(scale)
+    lower, upper = (torch.as_tensor(np.asarray(end, np.float32)) for end in box)
+    optimiser = torch.optim.Adam(model.actor.mu.parameters(), lr=1e-2)
+    fall = torch.optim.lr_scheduler.LinearLR(optimiser, 1.0, 0.01, rounds)
+    for _ in range(rounds):
+        state = lower + (upper - lower) * torch.rand(batch, len(scale))
+        wanted = torch.tanh(state @ program[:, :-1].T + program[:, -1])
+        loss = ((model.actor.mu(state / scale) - wanted) ** 2).mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        fall.step()
+    model.actor_target.load_state_dict(model.actor.state_dict())
+
+
+class Careful(TD3):
+    """TD3 whose actor waits until the critic knows it (`wait`: that share of the steps), and then moves slower than the critic
+    (`pace`: that share of its rate): what an untrained critic says would undo what was imitated."""
+
+    wait, pace = 0.0, 1.0
+
+    def _update_learning_rate(self, optimisers):
+        super()._update_learning_rate(optimisers)
+        done = 1 - self._current_progress_remaining
+        for group in self.actor.optimizer.param_groups:
+            group["lr"] *= 0.0 if done < self.wait else self.pace
+
+
 def td3(entry, env, hooks):
     options = dict(entry.options)
     noise = options.pop("noise", 0.1)
     final = options.pop("final", 0.1)
     rate = options.pop("learning_rate", 1e-3)
-    expert = options.pop("expert", None)
+    expert, expert_box = options.pop("expert", None), options.pop("expert_box", None)
     actions = env.action_space.shape[0]
-    model = TD3(
+    wait, pace = options.pop("wait", 0.0), options.pop("pace", 1.0)
+    model = Careful(
         "MlpPolicy", env, seed=entry.seed, device="cpu", learning_rate=linear_fall(rate),
         policy_kwargs=dict(net_arch=dict(pi=list(entry.hidden), qf=list(options.pop("critic", (128, 128))))),
         action_noise=NormalActionNoise(np.zeros(actions), np.full(actions, noise)),
@@ -123,6 +155,7 @@ def td3(entry, env, hooks):
         train_freq=(1, "step"), gradient_steps=options.pop("gradient_steps", 1), batch_size=options.pop("batch_size", 256),
         buffer_size=options.pop("buffer_size", 200_000), **options,
     )
+    model.wait, model.pace = wait, pace
     with torch.no_grad():
         for actor in (model.actor, model.actor_target):
             # Begin with small actions: large ones end most episodes at once.
@@ -132,7 +165,11 @@ def td3(entry, env, hooks):
                 if isinstance(layer, nn.ReLU):
                     actor.mu[index] = ACTIVATIONS[entry.activation]()
     if expert is not None:
-        imitate(model, np.asarray(expert, np.float32), np.asarray(entry.adapt["scale"], np.float32))
+        expert, scale = np.asarray(expert, np.float32), np.asarray(entry.adapt["scale"], np.float32)
+        if expert_box is None:
+            imitate(model, expert, scale)
+        else:
+            imitate_squashed(model, expert, scale, expert_box)
     model.learn(entry.steps, callback=Watch(entry, hooks, model))
     return model
 

@@ -198,10 +198,10 @@ impl Expander<'_> {
         let mut differences = Vec::new();
         for (place, (&unit, &block)) in units.units.iter().zip(&grouped.of).enumerate() {
             let (key, own) = (&keys[unit * words..(unit + 1) * words], &bounded[block as usize]);
-            let deepest = (0..self.lattice.axes.len()).map(|axis| self.lattice.unpack(key, axis).1).max();
-            let room = self.largest_share / f64::from(1u32 << deepest.unwrap_or(0));
+            let is_whole = self.lattice.is_whole(key);
             let wide = !own.actions.is_empty() && self.is_coarse && self.lattice.is_wide(key);
-            if own.forms.is_empty() || wide || own.forms.iter().any(|form| form.share > room) {
+            // Of units that were never halved all errors are a small enough share, or there would be no forms.
+            if own.forms.is_empty() || wide || !(is_whole || self.is_small_beside(own, key)) {
                 left.units.push(unit);
                 // Whoever is asked for numbers is asked for labels, too.
                 let earlier = &units.labels[place * largest..(place + 1) * largest];
@@ -209,13 +209,20 @@ impl Expander<'_> {
                 left.labels.extend(labels.map(|(own, earlier)| if gives_numbers { 0 } else { own | earlier }));
             } else if !own.actions.is_empty() {
                 asked.push((unit, block));
-            } else if !self.place_whole((unit, key), own, truths, found) {
+            } else if !(is_whole && self.place_whole((unit, key), own, truths, found)) {
                 self.differences_of(key, own, &mut differences);
                 self.place_unit((unit, key), own, &differences, truths, found);
             }
         }
         self.with_actions(keys, &bounded, &asked, (truths, found))?;
         Ok(left)
+    }
+
+    /// Whether errors of forms are small beside a unit that may have been halved.
+    fn is_small_beside(&self, own: &Bounded, key: &[u64]) -> bool {
+        let deepest = (0..self.lattice.axes.len()).map(|axis| self.lattice.unpack(key, axis).1).max();
+        let room = self.largest_share / f64::from(1u32 << deepest.unwrap_or(0));
+        own.forms.iter().all(|form| form.share <= room)
     }
 
     /// Blocks, bounded now or earlier.
@@ -336,7 +343,7 @@ impl Expander<'_> {
     }
 
     /// The boxes of the next states of a unit that was never halved, without actions of an extracted policy: one value for each coordinate, and as far
-    /// around it as all such units reach. Says whether it is one.
+    /// around it as all such units reach. False if the range's ends cut the unit.
     fn place_whole(
         &self,
         (unit, key): (usize, &[u64]),

@@ -183,6 +183,8 @@ pub struct Lattice {
     /// Where each coordinate's bits are: its word and shift.
     slots: Vec<(usize, u32)>,
     words: usize,
+    /// The bits of each word that say how often a unit was halved.
+    level_bits: [u64; MOST_WORDS],
 }
 
 /// A unit, unpacked.
@@ -255,7 +257,11 @@ impl Lattice {
         if word + 1 > MOST_WORDS || axes.len() > MOST_AXES {
             return Err(format!("a grid over {} state variables is beyond this engine", axes.len()));
         }
-        Ok(Lattice { axes, slots, words: word + 1 })
+        let mut level_bits = [0; MOST_WORDS];
+        for (axis, &(word, shift)) in axes.iter().zip(&slots) {
+            level_bits[word] |= ((1 << LEVEL_BITS) - 1) << (shift + axis.bits);
+        }
+        Ok(Lattice { axes, slots, words: word + 1, level_bits })
     }
 
     /// Words of a packed unit.
@@ -311,12 +317,17 @@ impl Lattice {
         (target.place(low.max(target.lower)), target.place(last.min(target.upper)))
     }
 
-    /// The number in the middle of a packed unit in a coordinate, if the unit was never halved and the range's ends do not cut it.
+    /// Whether a packed unit was never halved.
+    pub fn is_whole(&self, key: &[u64]) -> bool {
+        key.iter().zip(&self.level_bits).all(|(word, bits)| word & bits == 0)
+    }
+
+    /// The number in the middle, in a coordinate, of a packed unit that was never halved, if the range's ends do not cut it.
     pub fn middle_of_whole(&self, key: &[u64], axis: usize) -> Option<f64> {
-        let (place, level) = self.unpack(key, axis);
+        let place = self.unpack(key, axis).0;
         let own = &self.axes[axis];
         let inside = 0 < place && place + (2 << DEPTH) <= own.count << DEPTH;
-        (level == 0 && inside).then(|| own.cut(place + (1 << (DEPTH - 1))))
+        inside.then(|| own.cut(place + (1 << (DEPTH - 1))))
     }
 
     /// The unit of the widths that were asked for in which a state lies.
@@ -412,6 +423,7 @@ mod tests {
             let levels: Vec<u32> = shares.iter().map(|&(_, level)| level).collect();
             let mut key = vec![0; lattice.words()];
             lattice.pack(&places, &levels, &mut key);
+            prop_assert_eq!(lattice.is_whole(&key), levels.iter().all(|&level| level == 0));
             prop_assert_eq!(lattice.unit(&key), Unit { places, levels });
         }
     }

@@ -21,6 +21,9 @@ EXAMPLES = os.path.join(ROOT, "target", "release", "examples")
 CAR = ["--set", "p0_low=-0.5", "--set", "p0_high=-0.49991", "--set", "v0_high=0.00009"]
 PENDULUM = ["--set", "theta0_high=0.009", "--set", "omega0_high=0.009"]
 PLATOON = ["--set", "cell=0.009", "--network", "a=zoo/platoon4_gaps/platoon4_gaps_steady.onnx"]
+CONTINUOUS = "mountain_car_continuous/mountain_car_continuous"
+CELL = ["--set", "p0_low=-0.5", "--set", "p0_high=-0.49991"]
+LARGE = ["--network", "u=zoo/mountain_car_continuous/mountain_car_continuous_200.onnx"]
 # Name, file, settings, property, widths, narrower widths; published units and seconds.
 ROWS = [
     ("mountain car", "mountain_car/mountain_car", CAR, "reaches_goal", "0.0001", "0.00005", "1.2 million", 2687),
@@ -30,9 +33,10 @@ ROWS = [
     ("TORA", "tora/tora_cells", [], "safe_24_steps", "0.01", "0.005", "1 million", 2731),
     ("TORA", "tora/tora_cells", [], "stays_safe", "0.01", "0.005", "1 million, 24 steps", 2731),
     ("4-car platoon", "platoon4_gaps/platoon4_gaps", PLATOON, "never_touch", "0.01", "0.005", "9721", 154),
-    ("mountain car, continuous, 16x16", "mountain_car_continuous/mountain_car_continuous", [], "climbs", "0.0002", "0.0001", "", 2567),
-    ("mountain car, continuous, 200x200", "mountain_car_continuous/mountain_car_continuous",
-     ["--network", "u=zoo/mountain_car_continuous/mountain_car_continuous_200.onnx"], "climbs", "0.0002", "0.0001", "", 2574),
+    ("mountain car, continuous, 16x16", CONTINUOUS, CELL, "climbs", "0.0001", "0.00005", "", 2567),
+    ("mountain car, continuous, 200x200", CONTINUOUS, CELL + LARGE, "climbs", "0.0001", "0.00005", "", 2574),
+    ("mountain car, continuous, 16x16, all initial states", CONTINUOUS, [], "climbs", "0.0002", "0.0001", "", 2567),
+    ("mountain car, continuous, 200x200, all initial states", CONTINUOUS, LARGE, "climbs", "0.0002", "0.0001", "", 2574),
     ("B1, 20x20", "b1/b1", [], "at_goal_at_end", "0.001", "0.0005", "", 389),
     ("B1, 100x100", "b1/b1", ["--network", "u=zoo/b1/b1_100.onnx"], "at_goal_at_end", "0.001", "0.0005", "", 401),
     ("B2, 20x20", "b2/b2", [], "at_goal_after_9", "x1=0.001,x2=0.0001", "x1=0.0005,x2=0.0001", "", 91),

@@ -10,6 +10,8 @@ use certus_automata::automaton::Marks;
 use certus_solver::{Budget, UnknownReason};
 
 use crate::explore::{Product, spent};
+use crate::lattice::{DEPTH, Unit};
+use crate::units::Places;
 
 /// A state of the product.
 pub type State = (u32, u16);
@@ -22,6 +24,9 @@ pub struct Lasso {
     /// The units of the cycle.
     pub cycle: Vec<u32>,
 }
+
+/// After so many states the budget is looked at.
+const LOOKS_AT_ONCE: u64 = 1 << 10;
 
 const UNSEEN: u32 = 0;
 const DEAD: u32 = u32::MAX;
@@ -157,8 +162,49 @@ pub fn accepting_components(product: &mut Product<'_>, budget: &Budget<'_>) -> R
     Ok(accepting)
 }
 
-/// The shortest run, as states, from the initial ones to one that is wanted.
-pub fn path_to(product: &mut Product<'_>, wanted: &dyn Fn(&Product<'_>, State) -> bool) -> Option<Vec<State>> {
+/// The units of a run to one that was met, back from it: each was first entered in the round before. No table of states is needed, so it is for
+/// very many units; where the automaton matters more than the rounds do, the way may end before an initial unit.
+pub fn way_to(product: &Product<'_>, goal: u32) -> Vec<u32> {
+    let (lattice, units, axes) = (product.lattice, &product.units, product.lattice.axes.len());
+    // Where the units of each round are among all: mostly side by side.
+    let mut ranges = vec![(u32::MAX, 0u32); product.layers.len()];
+    for unit in 0..units.len() as u32 {
+        if let Some(range) = product.round(unit).and_then(|round| ranges.get_mut(round)) {
+            *range = (range.0.min(unit), range.1.max(unit));
+        }
+    }
+    let mut way = vec![goal];
+    let mut round = product.round(goal).unwrap_or(0);
+    let mut meeting = Places::default();
+    while round > 0 {
+        let Unit { places, levels } = lattice.unit(units.key(way[way.len() - 1]));
+        let mut leads = |unit: u32| {
+            (0..units.boxes(unit)).any(|place| {
+                units.places(lattice, unit, place, &mut meeting);
+                (0..axes).all(|axis| {
+                    let last = places[axis] + (1 << (DEPTH - levels[axis])) - 1;
+                    meeting.low[axis] <= last && places[axis] <= meeting.high[axis]
+                })
+            })
+        };
+        round -= 1;
+        let (first, last) = ranges[round];
+        let mut earlier = (first..=last).filter(|&unit| product.round(unit) == Some(round) && units.is_expanded(unit));
+        match earlier.find(|&unit| leads(unit)) {
+            Some(unit) => way.push(unit),
+            None => break,
+        }
+    }
+    way.reverse();
+    way
+}
+
+/// The shortest run, as states, from the initial ones to one that is wanted; none if there is none, or the budget is used up before.
+pub fn path_to(
+    product: &mut Product<'_>,
+    budget: &Budget<'_>,
+    wanted: &dyn Fn(&Product<'_>, State) -> bool,
+) -> Option<Vec<State>> {
     let mut before: HashMap<State, Option<State>> = HashMap::new();
     let mut pending: VecDeque<State> = VecDeque::new();
     for state in starts(product) {
@@ -167,7 +213,12 @@ pub fn path_to(product: &mut Product<'_>, wanted: &dyn Fn(&Product<'_>, State) -
         }
     }
     let mut fresh = Vec::new();
+    let mut looked = 0u64;
     while let Some(state) = pending.pop_front() {
+        looked += 1;
+        if looked.is_multiple_of(LOOKS_AT_ONCE) && spent(budget).is_some() {
+            return None;
+        }
         if wanted(product, state) {
             let mut path = vec![state];
             while let Some(Some(earlier)) = before.get(&path[path.len() - 1]) {
@@ -191,10 +242,10 @@ pub fn path_to(product: &mut Product<'_>, wanted: &dyn Fn(&Product<'_>, State) -
     None
 }
 
-/// A run into an accepting component and round in it.
-pub fn lasso(product: &mut Product<'_>, component: &[State]) -> Option<Lasso> {
+/// A run into an accepting component and round in it; none if the budget is used up before it is found.
+pub fn lasso(product: &mut Product<'_>, budget: &Budget<'_>, component: &[State]) -> Option<Lasso> {
     let members: HashMap<State, ()> = component.iter().map(|&state| (state, ())).collect();
-    let prefix = path_to(product, &|_, state| members.contains_key(&state))?;
+    let prefix = path_to(product, budget, &|_, state| members.contains_key(&state))?;
     let entry = *prefix.last()?;
     let full = product.reading.automaton.full();
     let mut cycle = vec![entry];
@@ -206,7 +257,12 @@ pub fn lasso(product: &mut Product<'_>, component: &[State]) -> Option<Lasso> {
         let mut pending = VecDeque::from([from]);
         let mut fresh = Vec::new();
         let mut reached: Option<(State, State, Marks)> = None;
+        let mut looked = 0u64;
         'search: while let Some(state) = pending.pop_front() {
+            looked += 1;
+            if looked.is_multiple_of(LOOKS_AT_ONCE) && spent(budget).is_some() {
+                return None;
+            }
             fresh.clear();
             steps(product, state, &mut fresh);
             for &(next, marks) in fresh.iter().filter(|(next, _)| members.contains_key(next)) {

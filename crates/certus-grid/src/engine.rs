@@ -13,7 +13,7 @@ use certus_solver::{Budget, UnknownReason};
 
 use crate::coarse::Coarse;
 use crate::concrete::{Concrete, Guide, Lengths};
-use crate::cycles::{accepting_components, lasso, path_to};
+use crate::cycles::{accepting_components, lasso, path_to, way_to};
 use crate::expand::Expander;
 use crate::explore::{Explored, Product, spent};
 use crate::extract::{ExtractOptions, Extraction};
@@ -249,8 +249,12 @@ impl Check<'_> {
             let (units, doubtful) = match explored {
                 Explored::Spent(reason) => return Ok(self.unknown(Some(reason))),
                 Explored::Reached(unit) => {
-                    let path = path_to(&mut self.product, &|_, state| state.0 == unit).unwrap_or_default();
-                    let path: Vec<u32> = path.iter().map(|state| state.0).collect();
+                    let path: Vec<u32> = if self.product.units.len() > MOST_SEARCHED {
+                        way_to(&self.product, unit)
+                    } else {
+                        let path = path_to(&mut self.product, self.budget, &|_, state| state.0 == unit);
+                        path.unwrap_or_default().iter().map(|state| state.0).collect()
+                    };
                     let leading = self.leading_to(unit, &path);
                     (path, leading)
                 }
@@ -263,7 +267,7 @@ impl Check<'_> {
                     // The component that a run can be in first.
                     let nearest = components.iter().min_by_key(|own| own.iter().map(|state| state.0).min());
                     let Some(nearest) = nearest else { return Ok(Verdict::Holds(Scope::Unbounded)) };
-                    let found = lasso(&mut self.product, nearest);
+                    let found = lasso(&mut self.product, self.budget, nearest);
                     self.loop_to = found.as_ref().map(|own| own.prefix.len());
                     let path: Vec<u32> =
                         found.map_or_else(Vec::new, |own| own.prefix.into_iter().chain(own.cycle).collect());

@@ -75,12 +75,14 @@ pub(crate) struct Handing<'p> {
     pub states: &'p [u64],
     /// Who is to hand them on next.
     pub next: &'p mut Pending,
-    /// How many units were asked.
+    /// How many units and shelves were looked at.
     pub handed: usize,
 }
 
 impl Visitor for Handing<'_> {
-    fn skips(&self, shelf: usize) -> bool {
+    fn skips(&mut self, shelf: usize) -> bool {
+        // A look at a shelf is work, too: whoever counts it looks at the clock.
+        self.handed += 1;
         let full = self.entered.full.get(shelf).copied().unwrap_or(0);
         self.states[0] & !u64::from(full) == 0 && self.states[1..].iter().all(|&word| word == 0)
     }
@@ -157,7 +159,7 @@ mod tests {
             }
             let (with, without) = (&runs[0], &runs[1]);
             prop_assert_eq!((&with.0, &with.1), (&without.0, &without.1));
-            prop_assert!(with.2 <= without.2);
+            prop_assert!(with.2 <= without.2, "{} and {} looks", with.2, without.2);
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What an exploration looked like: counts, and units to be drawn.
 
 use crate::explore::Product;
+use crate::lattice::DEPTH;
 
 /// Units that a report shows at most.
 const MOST_SHOWN: usize = 4000;
@@ -64,18 +65,25 @@ impl Report {
         let all = 0..product.units.len() as u32;
         let units = all.clone().filter(reached).count();
         let every = units.div_ceil(MOST_SHOWN).max(1);
-        let mut hull = vec![(f64::INFINITY, f64::NEG_INFINITY); axes];
+        // Places are compared, not the numbers that they stand for: there may be very many units.
+        let mut hull = vec![(u64::MAX, 0); axes];
         let mut shown = Vec::new();
         for (place, unit) in all.filter(reached).enumerate() {
+            let key = product.units.key(unit);
             for (axis, own) in hull.iter_mut().enumerate() {
-                let (low, high) = product.lattice.ends(product.units.key(unit), axis);
-                *own = (own.0.min(low), own.1.max(high));
+                let (first, level) = product.lattice.unpack(key, axis);
+                *own = (own.0.min(first), own.1.max(first + (1 << (DEPTH - level))));
             }
             if place % every == 0 {
                 let step = product.round(unit).unwrap_or(product.layers.len());
                 shown.push(Shown { step, ends: product.ends(unit) });
             }
         }
+        let hull = hull.into_iter().zip(&product.lattice.axes).map(|((first, last), axis)| match first < last {
+            true => (axis.cut(first).max(axis.lower), axis.cut(last).min(axis.upper)),
+            false => (f64::INFINITY, f64::NEG_INFINITY),
+        });
+        let hull = hull.collect();
         let seconds = product.seconds();
         Report {
             names,

@@ -41,7 +41,7 @@ pub struct Units {
 /// Who is told of units.
 pub trait Visitor {
     /// Whether no unit of a shelf is of interest.
-    fn skips(&self, _shelf: usize) -> bool {
+    fn skips(&mut self, _shelf: usize) -> bool {
         false
     }
 

@@ -2,8 +2,15 @@
 
 use certus_automata::{emptiness, explicit, formula, graph, parse, system, translate};
 use certus_check::Verdict;
+use certus_grid::cycles::way_to;
+use certus_grid::expand::Expander;
+use certus_grid::explore::Product;
 use certus_grid::extract::ExtractOptions;
+use certus_grid::lattice::Lattice;
+use certus_grid::moves::Moves;
+use certus_grid::reading::Reading;
 use certus_grid::{Options, Policy, check};
+use certus_lang::system::PropertyKind;
 use certus_lang::{FileNetworks, LowerOptions, load_str};
 use certus_solver::Budget;
 use proptest::prelude::*;
@@ -170,6 +177,30 @@ fn what_does_not_matter_is_left_out_of_the_grid_and_kept_in_runs() {
         assert!(run.states.len() > 1 && (5.0..=6.0).contains(&run.states[0][0]));
         assert!(run.states.windows(2).all(|pair| pair[1][0] == pair[0][0] + pair[0][1].abs() + 1.0));
         assert!(asked("cheap").is_err());
+    }
+}
+
+#[test]
+fn a_way_by_rounds_leads_from_an_initial_unit_step_by_step() {
+    let file = "system turning\nstate x in [-2, 2]\nstate y in [-2, 2]\nnext x = 0.9 * x - 0.3 * y\nnext y = 0.3 * x + 0.9 * y\n\
+                init x in [0.9, 1] & y in [0.1, 0.2]\nproperty near = G x < 1.9\n";
+    let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+    let PropertyKind::Ltl(formula) = &system.properties[0].kind else { panic!("a formula") };
+    let reading = Reading::new(&system, formula).unwrap();
+    let lattice = Lattice::new(&system, &[0.04, 0.03]).unwrap();
+    let moves = Moves::new(&system, &reading.atoms, false).unwrap();
+    let expander = Expander::new(&system, &lattice, &moves, reading.atoms.len(), None).unwrap();
+    let mut product = Product::new(&system, &lattice, reading);
+    product.explore(&expander, &Budget::default(), &mut |_, _| {}).unwrap();
+    assert!(product.layers.len() > 10 && product.units.len() > 500);
+    for goal in (0..product.units.len() as u32).step_by(37) {
+        let way = way_to(&product, goal);
+        assert_eq!((way.len(), way.last()), (product.round(goal).unwrap() + 1, Some(&goal)));
+        for pair in way.windows(2) {
+            let mut follows = false;
+            product.units.each_successor(&lattice, pair[0], &mut |unit| follows |= unit == pair[1]);
+            assert!(follows, "{pair:?} on the way to {goal}");
+        }
     }
 }
 

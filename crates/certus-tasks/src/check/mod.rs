@@ -254,6 +254,9 @@ fn undecided(task: &Check, property: &Property, reason: UnknownReason, begun: Op
     Outcome::new(task.engine.name(), Verdict::Unknown(unknown))
 }
 
+/// Longer runs are not enclosed by intervals: that takes time, and they say the less the longer a run is.
+const MOST_ENCLOSED: usize = 1000;
+
 /// Adds to a violation of the network's which of the environment's choices it needs, and whether rounding may make it one.
 fn with_needs(
     system: &System,
@@ -266,7 +269,7 @@ fn with_needs(
         return Ok(outcome);
     };
     // A run that repeats itself is known to be one of doubles.
-    if run.loop_to.is_none() && !violates_over_the_reals(system, formula, run)? {
+    if run.loop_to.is_none() && (run.states.len() > MOST_ENCLOSED || !violates_over_the_reals(system, formula, run)?) {
         outcome.notes.push(IN_DOUBLES.to_owned());
     }
     if !system.inputs.is_empty() {

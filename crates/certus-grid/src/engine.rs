@@ -90,6 +90,9 @@ const KEPT_BACK: f64 = 0.05;
 /// Among more units than this, only those of the abstract run itself are halved.
 const MOST_SEARCHED: usize = 1 << 21;
 
+/// After so many looks at successors the budget is looked at.
+const LOOKS_AT_ONCE: u64 = 1 << 15;
+
 /// At most so many units are halved at a time.
 const MOST_AT_ONCE: usize = 1 << 18;
 
@@ -345,36 +348,45 @@ impl Check<'_> {
         self.tried((&lower, &upper), &guide, Lengths { steps, ..lengths })
     }
 
-    /// The units from which a unit can be reached, among those that were met.
+    /// The units from which a unit can be reached, among those that were met; some of them if the budget is used up.
     fn leading_to(&mut self, goal: u32, path: &[u32]) -> HashSet<u32> {
-        let mut leading = HashSet::from([goal]);
         if self.product.units.len() > MOST_SEARCHED {
-            return leading.into_iter().chain(path.iter().copied()).collect();
+            return path.iter().copied().chain([goal]).collect();
         }
         let lattice = self.product.lattice;
+        let mut leading = vec![false; self.product.units.len()];
+        leading[goal as usize] = true;
+        let (mut count, mut looks) = (1, 0u64);
         // Successors mostly have larger numbers, so few rounds from back to front suffice.
-        loop {
-            let before = leading.len();
-            for unit in (0..self.product.units.len() as u32).rev() {
+        'rounds: loop {
+            let before = count;
+            for unit in (0..leading.len() as u32).rev() {
                 let reached = self.product.states(unit).iter().any(|&word| word != 0);
-                if leading.contains(&unit) || !reached || !self.product.units.is_expanded(unit) {
+                if leading[unit as usize] || !reached || !self.product.units.is_expanded(unit) {
                     continue;
                 }
-                let (mut leads, mut looks) = (false, 0);
-                self.product.units.each_successor(lattice, unit, &mut |next| {
-                    leads |= leading.contains(&next);
+                let mut leads = false;
+                self.product.units.each_successor(lattice, unit, &mut |next: u32| {
+                    leads |= leading.get(next as usize).copied().unwrap_or(false);
                     looks += 1;
                 });
-                self.product.looks += looks;
                 if leads {
-                    leading.insert(unit);
+                    leading[unit as usize] = true;
+                    count += 1;
+                }
+                if looks > LOOKS_AT_ONCE {
+                    self.product.looks += std::mem::take(&mut looks);
+                    if spent(self.budget).is_some() || self.product.has_looked_enough() {
+                        break 'rounds;
+                    }
                 }
             }
-            let enough = leading.len() == before || leading.len() > MOST_AT_ONCE;
-            if enough || spent(self.budget).is_some() || self.product.has_looked_enough() {
-                return leading;
+            if count == before || count > MOST_AT_ONCE {
+                break;
             }
         }
+        let units = leading.iter().enumerate().filter(|(_, leads)| **leads);
+        units.map(|(unit, _)| unit as u32).collect()
     }
 
     /// Halves units; says whether there was any that can be.

@@ -198,7 +198,9 @@ impl Climber<'_> {
         // The first may fail its replay, or lose a little when it is cast; a few more make up for that.
         for (_, point) in better.iter().take(4) {
             let Some(witness) = self.attack.replay(point)? else { continue };
-            let exact: Vec<Interval> = witness.inputs.iter().map(|&value| Interval::point(value)).collect();
+            let region = &self.query.region;
+            let exact: Vec<Interval> =
+                witness.inputs.iter().enumerate().map(|(input, &value)| region.meaning(input, value)).collect();
             let value = value_at(self.query, self.objective, &exact)?.lo;
             if value > self.best.lower {
                 self.best.lower = value;

@@ -209,15 +209,12 @@ impl<'q> Attack<'q> {
         Ok(pairs.filter(seems).collect())
     }
 
-    /// Whether the formula certainly holds over the reals, where coordinates that are decimals and no doubles are just those decimals.
-    fn holds_at_decimals(&self, inputs: &[f64]) -> Result<bool, GraphError> {
-        let region = &self.query.region;
-        if region.decimals.iter().all(Option::is_none) {
-            return Ok(true);
-        }
+    /// Whether the formula certainly holds over the reals at a point whose coordinates mean what the region says.
+    pub(crate) fn holds_over_reals(&self, inputs: &[f64]) -> Result<bool, GraphError> {
+        let (region, graph) = (&self.query.region, &self.query.original);
         let point: Vec<Interval> =
             inputs.iter().enumerate().map(|(input, &value)| region.meaning(input, value)).collect();
-        let results = enclose(&self.query.original, &split(&self.query.original, &point, 1))?.concat();
+        let results = enclose(graph, &split(graph, &point, 1))?.concat();
         let value = |variable: &Variable| match *variable {
             Variable::Input(index) => point[index],
             Variable::Output(index) => results[index],
@@ -237,7 +234,8 @@ impl<'q> Attack<'q> {
         let agreed = finite
             && holds(&self.query.formula, &input, &|index| f64::from(single[index]))
             && holds(&self.query.formula, &input, &|index| double[index]);
-        let agreed = agreed && self.holds_at_decimals(&inputs)?;
+        let decimals = self.query.region.decimals.iter().any(Option::is_some);
+        let agreed = agreed && (!decimals || self.holds_over_reals(&inputs)?);
         Ok(agreed.then_some(Witness { inputs, outputs: single }))
     }
 }

@@ -6,7 +6,7 @@
 
 use certus_graph::eval::enclose;
 use certus_graph::interval::{add_down, sub_down};
-use certus_graph::{GraphError, Interval};
+use certus_graph::{Fault, GraphError, Interval};
 
 use super::examine::Strategy;
 use super::run::{Ended, Run};
@@ -97,7 +97,11 @@ pub fn optimise(
         let open = run.open.iter().map(|part| (threshold - part.bound).next_up()).fold(f64::NEG_INFINITY, f64::max);
         let closed = if climber.best.witness.is_some() || !run.open.is_empty() { threshold } else { f64::NEG_INFINITY };
         let upper = if run.stuck { climber.best.upper } else { open.max(closed) };
-        climber.best.upper = climber.best.upper.min(upper).max(climber.best.lower);
+        climber.best.upper = climber.best.upper.min(upper);
+        if climber.best.upper < climber.best.lower {
+            climber.crossed()?;
+            climber.best.upper = climber.best.lower;
+        }
         if climber.best.upper - climber.best.lower <= climber.gap {
             return Ok(climber.best);
         }
@@ -178,6 +182,18 @@ impl Climber<'_> {
             if self.best.lower == low {
                 share /= 8.0;
             }
+        }
+        Ok(())
+    }
+
+    /// The bound is below what a point reaches. That may be where rounding alone made the point satisfy the formula; where it does
+    /// so over the reals, the bound or the value is wrong.
+    fn crossed(&self) -> Result<(), GraphError> {
+        let Some(witness) = &self.best.witness else { return Ok(()) };
+        if self.attack.holds_over_reals(&witness.inputs)? {
+            let (bound, value) = (self.best.upper, self.best.lower);
+            let details = format!("no more than {bound:?}, but {value:?} at {:?}", witness.inputs);
+            return Err(Fault::raise("a maximum is below a value that is reached", details).into());
         }
         Ok(())
     }

@@ -98,8 +98,9 @@ impl Work<'_> {
             }
         }
         let mut best = (0.0, shown.interventions);
+        // A few more runs, whatever was spent so far.
         for release in RELEASES {
-            if self.stopped() {
+            if self.interrupted() {
                 break;
             }
             let Some(own) = self.watched(draft, release, &troubled, steps) else { break };

@@ -282,7 +282,7 @@ impl Work<'_> {
     }
 
     /// Whether the deadline is over, or somebody asks to stop.
-    fn interrupted(&self) -> bool {
+    pub fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 

@@ -194,8 +194,14 @@ impl Splitter<'_> {
             let mut hasher = DefaultHasher::new();
             region.hash(&mut hasher);
             let candidates = by_hash.entry(hasher.finish()).or_default();
-            match candidates.iter().find(|&&group| groups[group].0 == region) {
-                Some(&group) => groups[group].1.push(rest),
+            let same =
+                |group: &&usize| groups[**group].0.iter().zip(&region).all(|(own, other)| own.has_ends_of(other));
+            match candidates.iter().find(same) {
+                Some(&group) => {
+                    let ranges = groups[group].0.iter_mut().zip(&region);
+                    ranges.for_each(|(own, other)| own.as_written &= other.as_written);
+                    groups[group].1.push(rest);
+                }
                 None => {
                     candidates.push(groups.len());
                     groups.push((region, vec![rest]));

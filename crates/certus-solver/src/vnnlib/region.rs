@@ -42,6 +42,11 @@ impl Range {
         (met.lower <= met.upper).then_some(met)
     }
 
+    /// Whether another range has the same ends.
+    pub fn has_ends_of(&self, other: &Range) -> bool {
+        *self == Range { as_written: self.as_written, ..*other }
+    }
+
     /// Where no double lies between the bounds since they are one decimal: the double that is shown as that decimal.
     pub fn decimal(&self, written: &Written) -> Option<f64> {
         let between = (self.inner_lower, self.inner_upper) == (self.upper, self.lower);

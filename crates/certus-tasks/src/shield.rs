@@ -56,6 +56,8 @@ pub struct Made {
     pub accepted: Accepted,
     /// Where each branch's program came from.
     pub origins: Vec<&'static str>,
+    /// Whether the deadline ended the search for a shield that interferes less.
+    pub cut_short: bool,
 }
 
 fn opened(loading: &Loading) -> Loading {
@@ -141,6 +143,7 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
         property: property.name,
         accepted: made.accepted,
         origins: made.origins,
+        cut_short: made.cut_short,
     })))
 }
 

@@ -21,6 +21,7 @@ mod grid;
 mod method;
 mod region;
 mod region_document;
+mod schedule;
 mod trace_table;
 
 pub(crate) use document::describe;
@@ -30,6 +31,7 @@ pub use grid::{GridOptions, units_picture};
 pub use method::Method;
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};
+use schedule::{Wall, share_out};
 pub use trace_table::trace_csv;
 
 use crate::failure::Failure;
@@ -338,36 +340,17 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
     // What is found out about model errors serves all properties.
     let errors =
         Errors::new(&system, task.assume_no_model_errors).map_err(|error| Failure::message(error.to_string()))?;
-    let mut shares = Vec::with_capacity(properties.len());
-    for (index, &property) in properties.iter().enumerate() {
-        let share = task.effort.deadline.map(|deadline| share_of(Instant::now(), deadline, properties.len() - index));
-        let own = Budget { deadline: share, ..budget };
-        shares.push(own.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())));
-        let result = one(task, &system, property, &errors, &own, so_far)?;
-        locked(so_far).results.push(result);
-    }
-    // Time that others have left is for those that had too little: they begin anew, so only with more than before.
-    let late: Vec<usize> = (0..properties.len()).filter(|&index| was_late(&locked(so_far).results[index])).collect();
-    for (place, &index) in late.iter().enumerate() {
-        let (Some(deadline), Some(before)) = (task.effort.deadline, shares[index]) else { continue };
-        let share = share_of(Instant::now(), deadline, late.len() - place);
-        if share.saturating_duration_since(Instant::now()) > before.mul_f64(MORE_THAN_BEFORE) {
-            let own = Budget { deadline: Some(share), ..budget };
-            let again = one(task, &system, properties[index], &errors, &own, so_far)?;
-            if !was_late(&again) {
-                locked(so_far).results[index] = again;
-            }
+    share_out(properties.len(), task.effort.deadline, &Wall, &mut |index, share| {
+        let result = one(task, &system, properties[index], &errors, &Budget { deadline: share, ..budget }, so_far)?;
+        let late = was_late(&result);
+        let mut known = locked(so_far);
+        match known.results.get_mut(index) {
+            None => known.results.push(result),
+            Some(before) if !late => *before = result,
+            Some(_) => {}
         }
-    }
-    Ok(())
-}
-
-/// So much more time than before is worth another beginning.
-const MORE_THAN_BEFORE: f64 = 1.5;
-
-/// When the first of so many properties has had its share of the time.
-fn share_of(now: Instant, deadline: Instant, properties: usize) -> Instant {
-    now + deadline.saturating_duration_since(now) / u32::try_from(properties.max(1)).unwrap_or(u32::MAX)
+        Ok(late)
+    })
 }
 
 /// Whether a property was not decided for want of time.
@@ -461,18 +444,6 @@ fn one(
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn the_time_that_is_left_is_shared() {
-        let now = Instant::now();
-        let deadline = now + Duration::from_secs(12);
-        assert_eq!(share_of(now, deadline, 3), now + Duration::from_secs(4));
-        // Two of three have taken one second: the last has what they left.
-        let later = now + Duration::from_secs(1);
-        assert_eq!(share_of(later, deadline, 1), deadline);
-        // Late is late.
-        assert_eq!(share_of(deadline + Duration::from_secs(1), deadline, 2), deadline + Duration::from_secs(1));
-    }
 
     #[test]
     fn what_is_late_is_concluded_from_what_there_is() {

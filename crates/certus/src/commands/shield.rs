@@ -95,10 +95,12 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
             let (reason, tried) = match &failed {
                 Failed::NotFound { branches, tried, uncovered } => {
                     let point: Vec<String> = uncovered.iter().map(|x| short(*x)).collect();
-                    let reason = format!(
-                        "no program was proved safe from ({}); {branches} branches were proved",
-                        point.join(", ")
-                    );
+                    let kind = match command.monomials.is_empty() {
+                        true => "no program",
+                        false => "no program over the given monomials",
+                    };
+                    let reason =
+                        format!("{kind} was proved safe from ({}); {branches} branches were proved", point.join(", "));
                     (reason, *tried)
                 }
                 Failed::Stopped { branches, tried } => (format!("stopped with {branches} branches proved"), *tried),
@@ -137,6 +139,9 @@ fn made_text(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>, outpu
     if let Some(own) = &made.accepted.convergence {
         writeln!(output, "  {own}")?;
     }
+    if made.cut_short {
+        writeln!(output, "  improvement was cut short by the deadline: with more time the shield may interfere less")?;
+    }
     match path {
         Some(path) => writeln!(output, "  written to {}", path.display())?,
         None => writeln!(output, "  not written: name a file with -o")?,
@@ -162,6 +167,7 @@ fn made_document(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>) -
         "parts": made.accepted.boxes,
         "steps_to_target": made.accepted.convergence.as_ref().map(|own| own.steps),
         "bytes": bytes,
+        "improvement_cut_short": made.cut_short,
         "file": path.map(|path| path.display().to_string()),
         "text": made.program,
         "seconds": seconds,

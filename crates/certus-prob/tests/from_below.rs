@@ -6,7 +6,7 @@ use certus_lang::system::{PropertyKind, Quantifier};
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
 use certus_prob::abstraction::{Abstraction, Task};
 use certus_prob::domain::Template;
-use certus_prob::engine::concrete::sampled;
+use certus_prob::engine::concrete::{Following, sampled};
 use certus_prob::{Budget, Method, Options, Outcome, check};
 use certus_sim::Random;
 
@@ -119,7 +119,7 @@ property ends = Pmax=? [ F x >= 60 ]
 ",
     );
     let found = outcome(&system, "ends", &Options::default());
-    assert!(found.left_range && found.upper == 1.0, "{found:?}");
+    assert!(found.errors.range && found.upper == 1.0, "{found:?}");
     let found = outcome(&system, "ends", &Options { most: 5, ..Options::default() });
     assert!(found.upper == 1.0 && !found.narrow, "{found:?}");
 }
@@ -150,7 +150,7 @@ fn sampled_start_states_stay_above_the_least_probability() {
             let mut random = Random::new(5, 6);
             let starts: Vec<Vec<f64>> =
                 (0..40).map(|_| (0..2).map(|i| random.between(lower[i], upper[i])).collect()).collect();
-            let values = sampled(&plain, &starts, steps, 1e-9);
+            let values = sampled(&plain, &starts, Following { steps, behaviour: 0 }, 1e-9);
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             assert!(found.lower <= least + 1e-6 && found.lower <= found.upper, "{name}: {least} and {found:?}");
             assert!(least > 0.5 || name == "ball", "{least}");

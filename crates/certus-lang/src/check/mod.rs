@@ -30,7 +30,7 @@ use crate::options::LowerOptions;
 use crate::syntax::ast::{Expr, File};
 use crate::syntax::{Span, ast};
 use crate::system::{
-    Action, Atom, Chance, ChoiceId, Define, Formula, Integrator, Parameter, Policy, Property, Variable,
+    Action, Assumption, Atom, Chance, ChoiceId, Define, Formula, Integrator, Parameter, Policy, Property, Variable,
 };
 
 pub(crate) use names::applied_networks;
@@ -66,6 +66,8 @@ pub(crate) struct Model {
     pub open_networks: Vec<String>,
     pub init: Option<Term>,
     pub assume: Option<Term>,
+    /// What each `assume` declaration says. Whether it is drawn is known once the step is lowered.
+    pub assumptions: Vec<(Assumption, Term)>,
     pub terminal: Option<Term>,
     pub reward: Option<Term>,
     /// One per state variable.

@@ -3,7 +3,7 @@
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::Span;
 use crate::syntax::ast::{Declaration, DeclarationKind, Expr, Ident};
-use crate::system::Integrator;
+use crate::system::{Assumption, Integrator};
 
 use super::term::{self, Term};
 use super::{Checker, Context};
@@ -21,7 +21,12 @@ impl Checker<'_> {
                     init.extend(self.within(Context::INIT, |c| c.scalar_bool(e, "an initial condition")));
                 }
                 DeclarationKind::Assume(e) => {
-                    assume.extend(self.within(Context::ASSUME, |c| c.scalar_bool(e, "an assumption")));
+                    let own = self.within(Context::ASSUME, |c| c.scalar_bool(e, "an assumption"));
+                    if let Some(own) = &own {
+                        let (text, line) = self.place(e.span);
+                        self.model.assumptions.push((Assumption { text, line, drawn: false }, own.clone()));
+                    }
+                    assume.extend(own);
                 }
                 DeclarationKind::Step { method, .. } if self.first_time(&mut step, declaration, "step") => {
                     self.check_method(method.as_ref());
@@ -37,6 +42,13 @@ impl Checker<'_> {
         }
         self.model.init = conjunction(init);
         self.model.assume = conjunction(assume);
+    }
+
+    /// The text of a span, and the line that it begins in.
+    fn place(&self, span: Span) -> (String, usize) {
+        let text = self.text.get(span.start..span.end).unwrap_or_default().to_owned();
+        let before = self.text.get(..span.start).unwrap_or_default();
+        (text, 1 + before.matches('\n').count())
     }
 
     fn check_system(&mut self) {

@@ -16,7 +16,7 @@ use certus_graph::{GraphError, NodeId};
 use crate::check::term::{Term, Uses};
 use crate::check::{Item, Model};
 use crate::diagnostics::Diagnostics;
-use crate::system::{ActionKind, ActionRole, NetworkRole, Output, Roles, System, Truth};
+use crate::system::{ActionKind, ActionRole, Assumption, NetworkRole, Output, Roles, System, Truth};
 
 use builder::Builder;
 use environment::Environment;
@@ -53,6 +53,12 @@ pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
         actions: model.actions.into_iter().map(|(a, _)| a).collect(),
         init_box: model.init_box,
         init_is_box: model.init_is_box,
+        assumptions: model
+            .assumptions
+            .into_iter()
+            .zip(plan.drawn)
+            .map(|((own, _), drawn)| Assumption { drawn, ..own })
+            .collect(),
         atoms: model.atoms.into_iter().map(|(a, _)| a).collect(),
         properties: model.properties,
         networks,
@@ -92,6 +98,8 @@ struct Plan {
     atoms: Vec<TruthPorts>,
     init: Option<TruthPorts>,
     assume: Option<TruthPorts>,
+    /// For each `assume` declaration, whether it depends on a random outcome.
+    drawn: Vec<bool>,
     terminal: Option<TruthPorts>,
     reward: Option<PortIndex>,
     /// What the open networks see.
@@ -171,6 +179,12 @@ impl Lowering<'_> {
         }
         plan.init = self.optional_truth("init", model.init.as_ref(), &mut env)?;
         plan.assume = self.optional_truth("assume", model.assume.as_ref(), &mut env)?;
+        let sampled = model.actions.iter().zip(&env.actions).filter(|((own, _), _)| own.kind == ActionKind::Softmax);
+        let draws: Vec<NodeId> = env.chances.iter().copied().chain(sampled.filter_map(|(_, &choice)| choice)).collect();
+        for (_, assumption) in &model.assumptions {
+            let node = self.term(assumption, &mut env)?;
+            plan.drawn.push(self.builder.depends_on(node, &draws));
+        }
         if let Some(reward) = &model.reward {
             let node = self.term(reward, &mut env)?;
             plan.reward = Some(self.port("reward", node));

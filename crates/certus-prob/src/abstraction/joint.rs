@@ -4,7 +4,7 @@
 //! of the variables, without the policy's network in it; the scores that the choices are made from are another.
 
 use certus_graph::canonical::canonicalize;
-use certus_graph::ops::{Concat, Op, Reshape, Slice};
+use certus_graph::ops::{And, Compare, Concat, Max, Not, Op, Or, Reshape, Slice};
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
 use certus_lang::system::{ActionRole, AtomId, Formula, System};
 
@@ -51,8 +51,11 @@ pub struct Joint {
     pub choices: Vec<Choice>,
     /// For each move, the label of each choice.
     pub moves: Vec<Vec<usize>>,
-    /// Outputs: the next state of each move; then the goal, then what must hold before it.
+    /// Outputs: the next state of each move; then the goal, then what must hold before it; then, if anything is assumed, whether the
+    /// environment's choice is allowed, for each move. In terminal states every choice counts as allowed: all of them have the same effect.
     pub plant: Graph,
+    /// The last of these alone, and after them by how much each choice is allowed (positive only where it is).
+    pub allowed: Option<Graph>,
     /// Output: all scores.
     pub scores: Graph,
     /// Lower ends of the variables.
@@ -113,9 +116,36 @@ fn product(labels: &[usize]) -> Vec<Vec<usize>> {
     })
 }
 
+/// The graph with every equation as two inequalities, whose sides are half-spaces.
+fn without_equations(graph: &Graph) -> Result<Graph, GraphError> {
+    let mut rebuilt = Graph::new();
+    let mut mapped: Vec<NodeId> = Vec::with_capacity(graph.len());
+    let mut ports = graph.inputs().iter();
+    for node in graph.nodes() {
+        let arguments: Vec<NodeId> = node.inputs.iter().map(|input| mapped[input.index()]).collect();
+        mapped.push(match &node.op {
+            Op::Input(_) => rebuilt.input(ports.next().map_or("", |port| &port.name), &node.shape),
+            Op::Compare(Compare::Equal) => {
+                let sides = [Compare::LessEqual, Compare::GreaterEqual].map(|how| rebuilt.apply(how, &arguments));
+                let [least, most] = sides;
+                rebuilt.apply(And, &[least?, most?])?
+            }
+            Op::Compare(Compare::NotEqual) => {
+                let sides = [Compare::Less, Compare::Greater].map(|how| rebuilt.apply(how, &arguments));
+                let [less, more] = sides;
+                rebuilt.apply(Or, &[less?, more?])?
+            }
+            op => rebuilt.apply(op.clone(), &arguments)?,
+        });
+    }
+    for port in graph.outputs() {
+        rebuilt.output(&port.name, mapped[port.node.index()]);
+    }
+    Ok(rebuilt)
+}
+
 /// A truth value as a node: 1 where the formula holds.
 fn truth(graph: &mut Graph, formula: &Formula, atoms: &[NodeId]) -> Result<NodeId, String> {
-    use certus_graph::ops::{And, Not, Or};
     let failed = |error: GraphError| error.to_string();
     let all = |graph: &mut Graph, parts: &[Formula], and: bool| -> Result<NodeId, String> {
         let mut whole = graph.constant(Tensor::vector(vec![if and { 1.0 } else { 0.0 }]));
@@ -277,9 +307,17 @@ impl Joint {
         };
         let mut plant = Graph::new();
         let x = plant.input("x", &[lower.len()]);
-        let mut atoms = Vec::new();
+        let (mut atoms, mut permits) = (Vec::new(), Vec::new());
         for labels in &moves {
             let results = build(&mut plant, x, labels).map_err(failed)?;
+            if let Some(assume) = system.roles.assume {
+                let (mut truth, mut margin) = (results[assume.truth.port], results[assume.margin.port]);
+                if let Some(terminal) = system.roles.terminal {
+                    truth = plant.apply(Or, &[truth, results[terminal.truth.port]]).map_err(failed)?;
+                    margin = plant.apply(Max, &[margin, results[terminal.margin.port]]).map_err(failed)?;
+                }
+                permits.push((truth, margin));
+            }
             let next: Vec<NodeId> = system.roles.next.iter().map(|output| results[output.port]).collect();
             let next = flat(&mut plant, &next).map_err(failed)?;
             plant.output("next", next);
@@ -291,6 +329,12 @@ impl Joint {
         plant.output("goal", goal);
         let stay = truth(&mut plant, task.stay.as_ref().unwrap_or(&Formula::Constant(true)), &atoms)?;
         plant.output("stay", stay);
+        let known = plant.outputs().len();
+        permits.iter().for_each(|&(truth, _)| plant.output("allowed", truth));
+        permits.iter().for_each(|&(_, margin)| plant.output("allowance", margin));
+        let all: Vec<usize> = (0..known + 2 * permits.len()).collect();
+        let allowed = (!permits.is_empty()).then(|| plant.keep_outputs(&all[known..]));
+        let plant = without_equations(&plant.keep_outputs(&all[..known + permits.len()])).map_err(failed)?;
         let mut scores = Graph::new();
         let x = scores.input("x", &[lower.len()]);
         let results = build(&mut scores, x, &moves[0]).map_err(failed)?;
@@ -316,6 +360,6 @@ impl Joint {
             }
         }
         let scores = scores.without_dead_nodes();
-        Ok(Joint { choices, moves, plant: plant.without_dead_nodes(), scores, lower, upper, states })
+        Ok(Joint { choices, moves, plant: plant.without_dead_nodes(), allowed, scores, lower, upper, states })
     }
 }

@@ -11,6 +11,30 @@ mod wide;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use crate::abstraction::Expansion;
+
+/// Which model errors runs may meet before the path formula is decided on them. They count as reaching the goal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// A successor may be outside of the declared ranges.
+    pub range: bool,
+    /// A state may have no allowed choice, or a step that is undefined.
+    pub stuck: bool,
+}
+
+impl Errors {
+    pub(crate) fn or(self, other: Errors) -> Errors {
+        Errors { range: self.range | other.range, stuck: self.stuck | other.stuck }
+    }
+
+    /// Remembers what became of a region, and says whether that was an error.
+    pub(crate) fn note(&mut self, expansion: &Expansion) -> bool {
+        self.range |= *expansion == Expansion::Left;
+        self.stuck |= *expansion == Expansion::Stuck;
+        matches!(expansion, Expansion::Left | Expansion::Stuck)
+    }
+}
+
 /// What an engine may spend.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Budget<'a> {

@@ -40,7 +40,12 @@ impl Partition<'_> {
             })
             .collect();
         let beyond = place;
-        let mut goal: Vec<bool> = self.states.iter().map(|state| !matches!(state, State::Parts(_))).collect();
+        let counts = |state: &State| match state {
+            State::Parts(_) => false,
+            State::Goal => !self.only_errors,
+            State::Left | State::Stuck | State::Unknown => true,
+        };
+        let mut goal: Vec<bool> = self.states.iter().map(counts).collect();
         goal.resize(beyond, false);
         goal.push(true);
         let mut builder = Builder::new();

@@ -65,9 +65,12 @@ pub(crate) struct Model {
     /// The paths of the networks that are outside of the step.
     pub open_networks: Vec<String>,
     pub init: Option<Term>,
-    pub assume: Option<Term>,
-    /// What each `assume` declaration says. Whether it is drawn is known once the step is lowered.
-    pub assumptions: Vec<(Assumption, Term)>,
+    /// The conditions on transitions, one per declaration.
+    pub assume: Vec<Term>,
+    /// Their conjunction; those that speak of the successor do not apply where a run has ended.
+    pub assumption: Option<Term>,
+    /// What the declarations say, in their order. Whether they depend on a draw is known once the step is lowered.
+    pub assumptions: Vec<Assumption>,
     pub terminal: Option<Term>,
     pub reward: Option<Term>,
     /// One per state variable.

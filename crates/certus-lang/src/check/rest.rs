@@ -1,11 +1,13 @@
 //! Declarations without a name, apart from updates and properties.
 
+use std::rc::Rc;
+
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::Span;
 use crate::syntax::ast::{Declaration, DeclarationKind, Expr, Ident};
 use crate::system::{Assumption, Integrator};
 
-use super::term::{self, Term};
+use super::term::{self, Term, Uses};
 use super::{Checker, Context};
 
 impl Checker<'_> {
@@ -22,9 +24,9 @@ impl Checker<'_> {
                 }
                 DeclarationKind::Assume(e) => {
                     let own = self.within(Context::ASSUME, |c| c.scalar_bool(e, "an assumption"));
-                    if let Some(own) = &own {
+                    if own.is_some() {
                         let (text, line) = self.place(e.span);
-                        self.model.assumptions.push((Assumption { text, line, drawn: false }, own.clone()));
+                        self.model.assumptions.push(Assumption { text, line, drawn: false });
                     }
                     assume.extend(own);
                 }
@@ -41,7 +43,13 @@ impl Checker<'_> {
             }
         }
         self.model.init = conjunction(init);
-        self.model.assume = conjunction(assume);
+        let terminal = &self.model.terminal;
+        let applied = assume.iter().map(|own| match terminal {
+            Some(terminal) if own.uses.includes(Uses::NEXT) => term::or(vec![Rc::clone(terminal), Rc::clone(own)]),
+            _ => Rc::clone(own),
+        });
+        self.model.assumption = conjunction(applied.collect());
+        self.model.assume = assume;
     }
 
     /// The text of a span, and the line that it begins in.

@@ -83,7 +83,7 @@ fn regions_account_for_their_points() {
                             }
                         }
                         Expansion::Goal => {}
-                        Expansion::Left | Expansion::Stuck => panic!("{name}: {region:?} is in range"),
+                        Expansion::Failed(_) => panic!("{name}: {region:?} is in range"),
                     }
                     // What is not called the goal has no point of it.
                     if abstraction.classify(region).is_none() {

@@ -1,8 +1,10 @@
 //! One step of a batch of regions: parts with their moves.
 
+use certus_graph::Interval;
+use certus_graph::eval::enclose;
 use certus_sim::Random;
 
-use super::{Abstraction, HalfSpace, best_cut};
+use super::{Abstraction, HalfSpace, Mode, best_cut};
 use crate::domain::{HitAndRun, Polyhedron, Rows};
 
 /// When regions are cut before they move.
@@ -38,15 +40,33 @@ pub struct Part {
     pub moves: Vec<Successor>,
 }
 
+/// The model errors that a run may meet in a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The region may reach beyond the declared ranges, where nothing is known.
+    Range,
+    /// Some state may have no allowed choice.
+    Deadlock,
+    /// An operation of the step may be undefined.
+    Step,
+    /// An operation of the task's atoms may be undefined.
+    Atom,
+}
+
+impl Failure {
+    /// Whether it matters after the last step, where nothing is chosen any more.
+    pub fn is_of_state(self) -> bool {
+        matches!(self, Failure::Range | Failure::Atom)
+    }
+}
+
 /// What becomes of a region in one step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expansion {
     /// The goal may hold in it.
     Goal,
-    /// It may have left the declared range, beyond which nothing is known.
-    Left,
-    /// Some state of it may have no allowed choice, or a step that is undefined.
-    Stuck,
+    /// A run may meet a model error in it.
+    Failed(Failure),
     /// Its parts; those in which the goal can no more be reached are left out.
     Parts(Vec<Part>),
 }
@@ -82,22 +102,50 @@ impl Abstraction {
     /// The modes of a region that its states may be in by an allowed choice, or what the region is instead. After the last step nothing is chosen.
     fn place(&self, region: &Polyhedron, last: bool) -> Result<Vec<(usize, Rows)>, Expansion> {
         if !self.in_range(region) {
-            return Err(Expansion::Left);
+            return Err(Expansion::Failed(Failure::Range));
         }
         let mut parts = self.modes.parts(self.lift(region));
         let mode = |number: usize| &self.modes.modes[number];
+        let atoms = self.layout.atoms_defined();
+        if !self.is_certain(region, &parts, &|mode| mode.atoms_defined == Some(true), atoms.into_iter()) {
+            return Err(Expansion::Failed(Failure::Atom));
+        }
         if parts.iter().any(|(number, _)| mode(*number).goal != Some(false)) {
             return Err(Expansion::Goal);
         }
         parts.retain(|(number, _)| mode(*number).stay != Some(false));
         if !last && !parts.is_empty() {
             let (lower, upper) = region.bounds();
+            let defined = |mode: &Mode| mode.defined.iter().all(|&own| own == Some(true));
+            if !self.is_certain(region, &parts, &defined, self.layout.defined()) {
+                return Err(Expansion::Failed(Failure::Step));
+            }
             if self.may_deadlock(&lower, &upper) {
-                return Err(Expansion::Stuck);
+                return Err(Expansion::Failed(Failure::Deadlock));
             }
             parts.retain(|(number, _)| !mode(*number).is_forbidden());
         }
         Ok(parts)
+    }
+
+    /// Whether a condition holds in all of a region for certain: in each of its modes, or by intervals for some outputs of the plant.
+    fn is_certain(
+        &self,
+        region: &Polyhedron,
+        parts: &[(usize, Rows)],
+        known: &dyn Fn(&Mode) -> bool,
+        outputs: impl Iterator<Item = usize>,
+    ) -> bool {
+        if parts.iter().all(|(number, _)| known(&self.modes.modes[*number])) {
+            return true;
+        }
+        let (mut lower, mut upper) = region.bounds();
+        lower.extend_from_slice(&self.range.0[self.states..]);
+        upper.extend_from_slice(&self.range.1[self.states..]);
+        let point: Vec<Interval> =
+            lower.iter().zip(&upper).map(|(&low, &high)| Interval::new(low.min(high), high.max(low))).collect();
+        let graph = self.plant_graph.keep_outputs(&outputs.collect::<Vec<_>>());
+        enclose(&graph, &[&point]).is_ok_and(|found| found.concat().iter().all(|own| own.certainty() == Some(true)))
     }
 
     fn expand_batch(&self, regions: &[Polyhedron], refining: Option<Refining>) -> Vec<Expansion> {
@@ -142,7 +190,7 @@ impl Abstraction {
             };
             let rows: Vec<Rows> = bounded.iter().map(scored).collect();
             let probabilities = self.probabilities(&rows);
-            let mut done: Vec<(Pending, Vec<certus_graph::Interval>)> = Vec::new();
+            let mut done: Vec<(Pending, Vec<Interval>)> = Vec::new();
             for (part, probabilities) in bounded.into_iter().zip(probabilities) {
                 let place = refining.and_then(|refining| {
                     let widest = widest(probabilities.iter().map(|p| p.hi - p.lo))?;

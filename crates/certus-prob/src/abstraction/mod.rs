@@ -19,8 +19,8 @@ use certus_graph::{Graph, Interval};
 use certus_lang::System;
 use certus_solver::{Line, Lines};
 
-pub use expand::{Expansion, Part, Refining, Successor};
-pub use joint::{Choice, Joint, Task};
+pub use expand::{Expansion, Failure, Part, Refining, Successor};
+pub use joint::{Choice, Joint, Layout, Task};
 pub use modes::{HalfSpace, Mode, Modes};
 pub use split::best_cut;
 pub use templates::automatic;
@@ -43,6 +43,7 @@ pub struct Abstraction {
     plant: Evaluator<f64>,
     scores: Graph,
     plant_graph: Graph,
+    layout: Layout,
     /// The ranges of all variables; those without an end as far as the system is followed, beyond which nothing is known of it.
     range: (Vec<f64>, Vec<f64>),
     /// The declared ranges of the state.
@@ -77,8 +78,7 @@ impl Abstraction {
             upper[i] = if high.is_finite() { high } else { far(low) };
         }
         let failed = |error: certus_graph::GraphError| format!("the step cannot be bounded: {error}");
-        let modes =
-            Modes::new(&joint.plant, states, joint.moves.len(), &Rows::of_box(&lower, &upper)).map_err(failed)?;
+        let modes = Modes::new(&joint.plant, states, joint.layout, &Rows::of_box(&lower, &upper)).map_err(failed)?;
         let count = system.inputs.iter().map(|input| input.len).sum();
         let inputs = inputs::Inputs::new((&lower, &upper), states, count, joint.allowed.as_ref()).map_err(failed)?;
         let scored = !joint.scores.outputs().is_empty();
@@ -98,6 +98,7 @@ impl Abstraction {
             plant: Evaluator::new(&plant),
             scores: compiled,
             plant_graph: joint.plant,
+            layout: joint.layout,
             range: (lower, upper),
             declared,
             states,

@@ -11,6 +11,7 @@ use certus_graph::ops::{Clip, Compare, Min, Neg, Op, Sub};
 use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
 use certus_solver::{Line, Lines};
 
+use super::joint::Layout;
 use crate::domain::Rows;
 
 /// A half-space `normal·x ≤ offset`.
@@ -34,6 +35,10 @@ pub struct Mode {
     pub stay: Option<bool>,
     /// For each move, whether the environment's choice is allowed, if that is the same everywhere; empty if nothing is assumed.
     pub allowed: Vec<Option<bool>>,
+    /// For each move, whether the step is defined, if that is the same everywhere; empty if it always is.
+    pub defined: Vec<Option<bool>>,
+    /// Whether the atoms are defined, if that is the same everywhere.
+    pub atoms_defined: Option<bool>,
     /// The next states of all moves, for intervals.
     pub nexts: Graph,
     /// The guards that lead to it, by their number, and whether its side is the high one.
@@ -78,7 +83,7 @@ pub struct Modes {
     pub tree: Tree,
     guards: Vec<Identity>,
     states: usize,
-    moves: usize,
+    layout: Layout,
 }
 
 /// Beyond this many modes guards are left to relaxations.
@@ -226,9 +231,9 @@ fn still(graph: &Graph) -> Vec<bool> {
 }
 
 impl Modes {
-    /// The modes of a plant ([`super::Joint::plant`]) with so many numbers of state and so many moves, within a box.
-    pub fn new(plant: &Graph, states: usize, moves: usize, rows: &Rows) -> Result<Modes, GraphError> {
-        let mut modes = Modes { modes: Vec::new(), tree: Tree::Leaf(0), guards: Vec::new(), states, moves };
+    /// The modes of a plant with so many numbers of state, within a box.
+    pub fn new(plant: &Graph, states: usize, layout: Layout, rows: &Rows) -> Result<Modes, GraphError> {
+        let mut modes = Modes { modes: Vec::new(), tree: Tree::Leaf(0), guards: Vec::new(), states, layout };
         modes.tree = modes.grow(&canonicalize(plant)?, rows, &mut Vec::new())?;
         Ok(modes)
     }
@@ -279,7 +284,7 @@ impl Modes {
             path.pop();
             return Ok(Tree::Split(low, high, Box::new(below), Box::new(above)));
         }
-        let moves = self.moves;
+        let (layout, moves) = (self.layout, self.layout.moves);
         let known = |output: usize| {
             let value = graph.constant_value(graph.outputs()[output].node)?;
             Some(value.data().iter().all(|&value| value != 0.0))
@@ -287,9 +292,17 @@ impl Modes {
         let (goal, stay) = (known(moves), known(moves + 1));
         let nexts = graph.keep_outputs(&(0..moves).collect::<Vec<_>>());
         let still = still(&nexts);
-        let allowed = (moves + 2..graph.outputs().len()).map(known).collect();
-        let path = path.clone();
-        self.modes.push(Mode { next: Lines::new(&nexts)?, still, goal, stay, allowed, nexts, path });
+        self.modes.push(Mode {
+            next: Lines::new(&nexts)?,
+            still,
+            goal,
+            stay,
+            allowed: layout.allowed().map(known).collect(),
+            defined: layout.defined().map(known).collect(),
+            atoms_defined: layout.atoms_defined().map_or(Some(true), known),
+            nexts,
+            path: path.clone(),
+        });
         Ok(Tree::Leaf(self.modes.len() - 1))
     }
 

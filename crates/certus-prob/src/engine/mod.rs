@@ -11,27 +11,38 @@ mod wide;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use crate::abstraction::Expansion;
+use certus_graph::Fault;
+
+use crate::abstraction::Failure;
+use crate::imdp::{Builder, Imdp, ModelError};
 
 /// Which model errors runs may meet before the path formula is decided on them. They count as reaching the goal.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Errors {
     /// A successor may be outside of the declared ranges.
     pub range: bool,
-    /// A state may have no allowed choice, or a step that is undefined.
-    pub stuck: bool,
+    /// A state may have no allowed choice.
+    pub deadlock: bool,
+    /// An operation may be outside of its domain.
+    pub undefined: bool,
 }
 
 impl Errors {
     pub(crate) fn or(self, other: Errors) -> Errors {
-        Errors { range: self.range | other.range, stuck: self.stuck | other.stuck }
+        Errors {
+            range: self.range | other.range,
+            deadlock: self.deadlock | other.deadlock,
+            undefined: self.undefined | other.undefined,
+        }
     }
 
-    /// Remembers what became of a region, and says whether that was an error.
-    pub(crate) fn note(&mut self, expansion: &Expansion) -> bool {
-        self.range |= *expansion == Expansion::Left;
-        self.stuck |= *expansion == Expansion::Stuck;
-        matches!(expansion, Expansion::Left | Expansion::Stuck)
+    /// Remembers one.
+    pub(crate) fn note(&mut self, failure: Failure) {
+        match failure {
+            Failure::Range => self.range = true,
+            Failure::Deadlock => self.deadlock = true,
+            Failure::Step | Failure::Atom => self.undefined = true,
+        }
     }
 }
 
@@ -54,6 +65,14 @@ impl Budget<'_> {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
+}
+
+/// The model that was built. That the bounds of probabilities in it admit no distribution is a fault.
+pub(crate) fn finished(builder: Builder) -> Option<Imdp> {
+    let fault = |error: ModelError| {
+        Fault::raise(format!("the abstraction of a system is no interval MDP: {error}"), format!("{error:?}"))
+    };
+    builder.finish().map_err(fault).ok()
 }
 
 /// Does something with every item, on several threads; nothing when stopped. Results keep their order.

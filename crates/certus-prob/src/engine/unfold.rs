@@ -6,7 +6,7 @@
 //! was seen at the same or an earlier step is not expanded: the larger one's probability, with at least as many steps to go, is a bound. Where
 //! staying is enough more steps make it less likely, so only regions of the same step are merged.
 
-use super::{Budget, Errors, in_parallel};
+use super::{Budget, Errors, finished, in_parallel};
 use crate::abstraction::{Abstraction, Expansion, Part, Refining};
 use crate::domain::Polyhedron;
 use crate::imdp::{Builder, Goal, Imdp, Players, bounded};
@@ -120,7 +120,8 @@ pub fn unfold(
             match known {
                 Some(known) => {
                     for (&index, known) in fresh.iter().zip(known) {
-                        if known.as_ref().is_some_and(|known| errors.note(known)) {
+                        if let Some(Expansion::Failed(failure)) = known {
+                            errors.note(failure);
                             erroneous.push(index);
                         }
                         regions[index].kind = if known.is_some() { Kind::Goal } else { Kind::Last };
@@ -154,10 +155,13 @@ pub fn unfold(
         let mut after: Vec<usize> = Vec::new();
         for (&index, expansion) in fresh.iter().zip(expanded) {
             let parts = match expansion {
-                Expansion::Goal | Expansion::Left | Expansion::Stuck => {
-                    if errors.note(&expansion) {
-                        erroneous.push(index);
-                    }
+                Expansion::Goal => {
+                    regions[index].kind = Kind::Goal;
+                    continue;
+                }
+                Expansion::Failed(failure) => {
+                    errors.note(failure);
+                    erroneous.push(index);
                     regions[index].kind = Kind::Goal;
                     continue;
                 }
@@ -183,7 +187,7 @@ pub fn unfold(
         }
         layer = after;
     }
-    let model = model(&regions, initial.len());
+    let model = model(&regions, initial.len())?;
     let goal: Vec<bool> = regions.iter().map(|region| region.kind == Kind::Goal).collect();
     let players = Players { scheduler: Goal::Max, nature: Goal::Max };
     let everything = vec![true; regions.len()];
@@ -211,8 +215,9 @@ fn resolve(regions: &[Region], mut index: usize) -> usize {
     index
 }
 
-/// The interval MDP of some regions. A contained region stays in the model, without anything that leads to it.
-fn model(regions: &[Region], initial: usize) -> Imdp {
+/// The interval MDP of some regions. A contained region stays in the model, without anything that leads to it. Nothing where bounds of
+/// probabilities contradict each other, which is a fault.
+fn model(regions: &[Region], initial: usize) -> Option<Imdp> {
     let mut builder = Builder::new();
     builder.declare("goal");
     for (index, region) in regions.iter().enumerate() {
@@ -232,7 +237,7 @@ fn model(regions: &[Region], initial: usize) -> Imdp {
             Kind::Last | Kind::Contained(_) => {}
         }
     }
-    builder.finish().unwrap_or_default()
+    finished(builder)
 }
 
 /// Upper ends sum to one at least in exact arithmetic; where rounding took a step too much, it is given back.

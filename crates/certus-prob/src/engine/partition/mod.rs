@@ -18,7 +18,7 @@ mod refine;
 use super::search::{Aim, Cell, Standing, Stuck};
 use super::tree::CutTree;
 use super::{Budget, Errors, in_parallel};
-use crate::abstraction::{Abstraction, Expansion, Part};
+use crate::abstraction::{Abstraction, Expansion, Failure, Part};
 use crate::domain::{HitAndRun, Polyhedron};
 use certus_sim::Random;
 
@@ -29,10 +29,8 @@ enum State {
     Unknown,
     /// The goal may hold; whether it holds everywhere is not asked.
     Goal,
-    /// Beyond the declared range.
-    Left,
-    /// Some state may have no allowed choice, or an undefined step.
-    Stuck,
+    /// A run may meet a model error in it.
+    Failed(Failure),
     /// Its parts.
     Parts(Vec<Part>),
 }
@@ -306,8 +304,7 @@ impl<'a> Partition<'a> {
                 for (&cell, expansion) in unknown.iter().zip(expanded) {
                     self.states[cell as usize] = match expansion {
                         Expansion::Goal => State::Goal,
-                        Expansion::Left => State::Left,
-                        Expansion::Stuck => State::Stuck,
+                        Expansion::Failed(failure) => State::Failed(failure),
                         Expansion::Parts(parts) => State::Parts(parts),
                     };
                 }
@@ -321,12 +318,8 @@ impl<'a> Partition<'a> {
                     }
                     let parts = match &self.states[cell as usize] {
                         State::Parts(parts) => parts.clone(),
-                        State::Left => {
-                            self.errors.range = true;
-                            continue;
-                        }
-                        State::Stuck => {
-                            self.errors.stuck = true;
+                        State::Failed(failure) => {
+                            self.errors.note(*failure);
                             continue;
                         }
                         _ => continue,
@@ -404,7 +397,7 @@ impl<'a> Partition<'a> {
     fn fixed(&self, cell: usize) -> Option<f64> {
         match &self.states[cell] {
             State::Goal if self.only_errors => Some(0.0),
-            State::Goal | State::Left | State::Stuck => Some(1.0),
+            State::Goal | State::Failed(_) => Some(1.0),
             State::Parts(_) => None,
             // Not reached in time, so never asked for.
             State::Unknown => Some(1.0),
@@ -414,11 +407,13 @@ impl<'a> Partition<'a> {
     /// The value of a cell when no step is left.
     fn last(&self, cell: usize) -> f64 {
         match &self.states[cell] {
-            State::Goal | State::Parts(_) | State::Stuck if self.only_errors => 0.0,
-            State::Parts(parts) => f64::from(u8::from(self.abstraction.weak() && !parts.is_empty())),
             // Nothing is chosen any more.
-            State::Stuck => f64::from(u8::from(self.abstraction.weak())),
-            State::Goal | State::Left | State::Unknown => 1.0,
+            State::Failed(failure) if !failure.is_of_state() => {
+                f64::from(u8::from(self.abstraction.weak() && !self.only_errors))
+            }
+            State::Goal | State::Parts(_) if self.only_errors => 0.0,
+            State::Parts(parts) => f64::from(u8::from(self.abstraction.weak() && !parts.is_empty())),
+            State::Goal | State::Failed(_) | State::Unknown => 1.0,
         }
     }
 

@@ -107,19 +107,24 @@ impl Inputs {
 
     /// By how much choices are allowed in a state, in plain numbers: at least zero only where they are.
     fn margins(&self, state: &[f64], choices: &[Vec<f64>]) -> Vec<f64> {
-        let Some(assumed) = &self.assumed else { return vec![f64::INFINITY; choices.len()] };
-        let points: Vec<Vec<f64>> = choices.iter().map(|choice| [state, choice].concat()).collect();
-        let table = element_major(&points);
+        self.margins_at(&choices.iter().map(|choice| [state, choice].concat()).collect::<Vec<_>>())
+    }
+
+    /// The same for states with choices.
+    fn margins_at(&self, points: &[Vec<f64>]) -> Vec<f64> {
+        let Some(assumed) = &self.assumed else { return vec![f64::INFINITY; points.len()] };
+        let table = element_major(points);
         let mut workspace = Workspace::default();
         if assumed.evaluator.run(&mut workspace, &[&table], points.len()).is_err() {
-            return vec![f64::NEG_INFINITY; choices.len()];
+            return vec![f64::NEG_INFINITY; points.len()];
         }
-        let output = |number: usize| assumed.evaluator.output(&workspace, &[&table], number);
+        let outputs: Vec<&[f64]> =
+            (0..2 * assumed.moves).map(|number| assumed.evaluator.output(&workspace, &[&table], number)).collect();
         let margin = |point: usize| {
             let of_move = |number: usize| {
-                let margin = output(assumed.moves + number)[point];
+                let margin = outputs[assumed.moves + number][point];
                 let margin = if margin.is_nan() { f64::NEG_INFINITY } else { margin };
-                if output(number)[point] != 0.0 { margin.max(0.0) } else { margin.min(-f64::MIN_POSITIVE) }
+                if outputs[number][point] != 0.0 { margin.max(0.0) } else { margin.min(-f64::MIN_POSITIVE) }
             };
             (0..assumed.moves).map(of_move).fold(f64::INFINITY, f64::min)
         };
@@ -162,10 +167,14 @@ impl Abstraction {
     /// States with values of the inputs, in plain numbers: those of a behaviour where it is allowed, another choice that is allowed where there is
     /// one, and nothing in states where none was found.
     pub fn played(&self, states: &[Vec<f64>], behaviour: usize) -> Vec<Option<Vec<f64>>> {
-        states
-            .iter()
-            .map(|state| self.choice(state, behaviour).map(|choice| [state.as_slice(), &choice].concat()))
-            .collect()
+        let own = &self.inputs.candidates[behaviour];
+        let points: Vec<Vec<f64>> = states.iter().map(|state| [state.as_slice(), own].concat()).collect();
+        let margins = self.inputs.margins_at(&points);
+        let chosen = |((state, point), margin): ((&Vec<f64>, Vec<f64>), f64)| match margin >= 0.0 {
+            true => Some(point),
+            false => self.choice(state, behaviour).map(|choice| [state.as_slice(), &choice].concat()),
+        };
+        states.iter().zip(points).zip(margins).map(chosen).collect()
     }
 
     /// What a behaviour chooses in a state, if anything is allowed there in plain numbers.

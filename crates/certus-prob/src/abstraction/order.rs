@@ -73,8 +73,14 @@ impl Abstraction {
             for images in self.combinations(own, &probabilities) {
                 let forbidden = images.iter().zip(&probabilities).any(|(image, p)| image.is_none() && p.hi > 0.0);
                 let moves = merged(&probabilities, images);
+                let sums = |of: fn(&Successor) -> f64| moves.iter().map(of).sum::<f64>();
+                debug_assert!(sums(|own| own.lo) <= 1.0 + ROUNDING, "probabilities exceed one: {moves:?}");
+                debug_assert!(
+                    forbidden || sums(|own| own.hi) >= 1.0 - ROUNDING,
+                    "probabilities are missing: {moves:?}"
+                );
                 // Where a forbidden choice alone would make the moves that are missing, no state is.
-                if !forbidden || moves.iter().map(|own| own.hi).sum::<f64>() >= 1.0 - ROUNDING {
+                if !forbidden || sums(|own| own.hi) >= 1.0 - ROUNDING {
                     parts.push(Part { region: part.region.clone(), moves });
                 }
             }
@@ -126,5 +132,6 @@ fn merged(probabilities: &[Interval], images: Images) -> Vec<Successor> {
             None => moves.push(Successor { lo: p.lo, hi: p.hi, to }),
         }
     }
+    debug_assert!(moves.iter().all(|own| 0.0 <= own.lo && own.lo <= own.hi && own.hi <= 1.0), "{moves:?}");
     moves
 }

@@ -112,6 +112,9 @@ pub fn worst_start(
     let mut random = Random::new(seed, 0x57a8);
     for round in 0..6 {
         points.retain(|point| initial.contains_point(point) && accept(point));
+        // Where there is one initial state, every point is that.
+        points.dedup();
+        points.retain(|point| best.as_ref().is_none_or(|(known, _)| known != point));
         let least = best.as_ref().map_or(1e-7, |(_, value)| (value * 1e-3).clamp(1e-12, 1e-7));
         for chunk in points.chunks(16) {
             if stopped() {

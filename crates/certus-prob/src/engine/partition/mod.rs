@@ -437,6 +437,7 @@ impl<'a> Partition<'a> {
                     None => self.value(cell, before, &mut scratch).0,
                 };
             }
+            debug_assert!(now.iter().all(|value| (0.0..=1.0).contains(value)), "a value is no probability");
             values.push(now);
         }
         self.values = values;
@@ -488,6 +489,7 @@ fn best_distribution(moves: &mut [(f64, f64, u32)], room: impl Iterator<Item = f
     for (_, lo, _) in moves.iter() {
         left = sub_up(left, *lo);
     }
+    debug_assert!(left > -1e-6, "lower ends of probabilities exceed one: {moves:?}");
     left = left.max(0.0);
     let room: Vec<f64> = room.map(f64::next_up).collect();
     let mut order: Vec<usize> = (0..moves.len()).collect();

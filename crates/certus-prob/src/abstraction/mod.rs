@@ -43,6 +43,8 @@ pub struct Abstraction {
     plant: Evaluator<f64>,
     scores: Graph,
     plant_graph: Graph,
+    /// The next states alone, as they were written.
+    next_graph: Graph,
     layout: Layout,
     /// The ranges of all variables; those without an end as far as the system is followed, beyond which nothing is known of it.
     range: (Vec<f64>, Vec<f64>),
@@ -97,6 +99,7 @@ impl Abstraction {
             evaluator: scored.then(|| Evaluator::new(&compiled)),
             plant: Evaluator::new(&plant),
             scores: compiled,
+            next_graph: joint.plant.keep_outputs(&(0..joint.layout.moves).collect::<Vec<_>>()),
             plant_graph: joint.plant,
             layout: joint.layout,
             range: (lower, upper),
@@ -351,22 +354,24 @@ impl Abstraction {
         (0..self.states).all(|i| region.lower(i) >= self.range.0[i] && region.upper(i) <= self.range.1[i])
     }
 
-    /// Images that seem to leave the declared ranges, no larger than intervals say: linear functions are rounded outwards, and a clamp at the end of
-    /// a range is exact in intervals alone.
+    /// Images that seem to leave the declared ranges, no larger than intervals say. Linear functions are rounded outwards; intervals find a clamp at
+    /// the end of a range exactly, and sums as written where no digit is lost.
     fn tighten(&self, mode: usize, rows: &Rows, images: &mut [Polyhedron]) {
-        if images.iter().all(|image| self.in_range(image)) {
-            return;
-        }
         let (lower, upper) = self.bounds(rows);
         let point: Vec<Interval> = lower.iter().zip(&upper).map(|(&low, &high)| Interval::new(low, high)).collect();
-        let Ok(found) = enclose(&self.modes.modes[mode].nexts, &[&point]) else { return };
-        for (image, found) in images.iter_mut().zip(found) {
-            let mut offsets = image.offsets().to_vec();
-            for (i, own) in found.iter().enumerate() {
-                offsets[2 * i] = offsets[2 * i].min(own.hi);
-                offsets[2 * i + 1] = offsets[2 * i + 1].min(-own.lo);
+        for graph in [&self.next_graph, &self.modes.modes[mode].nexts] {
+            if images.iter().all(|image| self.in_range(image)) {
+                return;
             }
-            *image = Polyhedron::from_offsets(&self.template, offsets);
+            let Ok(found) = enclose(graph, &[&point]) else { continue };
+            for (image, found) in images.iter_mut().zip(found) {
+                let mut offsets = image.offsets().to_vec();
+                for (i, own) in found.iter().enumerate() {
+                    offsets[2 * i] = offsets[2 * i].min(own.hi);
+                    offsets[2 * i + 1] = offsets[2 * i + 1].min(-own.lo);
+                }
+                *image = Polyhedron::from_offsets(&self.template, offsets);
+            }
         }
     }
 

@@ -240,6 +240,21 @@ fn is_initial(system: &System, state: &[f64]) -> bool {
     enclose(&graph, &inputs).is_ok_and(|found| found[0][0].certainty() == Some(true))
 }
 
+/// Whether the initial conditions are defined in every state of the declared ranges, for certain.
+fn init_is_defined(system: &System) -> bool {
+    let Some(defined) = &system.roles.init_defined else { return true };
+    let graph = system.step.keep_outputs(&[defined.truth.port]);
+    let range = |place: usize, i: usize| match system.states.get(place) {
+        Some(state) => Interval::new(state.lower[i], state.upper[i]),
+        None => Interval::ZERO,
+    };
+    let ports = graph.inputs().iter().enumerate();
+    let inputs: Vec<Vec<Interval>> =
+        ports.map(|(place, port)| (0..graph.elements(port.node)).map(|i| range(place, i)).collect()).collect();
+    let inputs: Vec<&[Interval]> = inputs.iter().map(Vec::as_slice).collect();
+    enclose(&graph, &inputs).is_ok_and(|found| found[0][0].certainty() == Some(true))
+}
+
 /// The initial region in so many slices per dimension.
 fn grid(initial: &Polyhedron, slices: usize) -> Vec<Polyhedron> {
     let mut cells = vec![initial.clone()];
@@ -287,6 +302,11 @@ pub fn check(
         return Err("the shortest width of a cut is a positive number".to_owned());
     }
     let (task, bound) = question(system, property, options.steps)?;
+    if !init_is_defined(system) {
+        let message = "an operation in `init` might be undefined in some state of the declared ranges: narrow the ranges, or \
+                       guard it with `if`";
+        return Err(message.to_owned());
+    }
     let endless = task.steps.is_none() && !task.weak;
     if endless && matches!(options.method, Method::Unfold { .. } | Method::Search { .. }) {
         let message = "without a bound on the steps only the partition gives a bound: add one (`F<=k`, or -k), or leave \

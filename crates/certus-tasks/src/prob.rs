@@ -190,8 +190,8 @@ pub fn map(system: &System, title: &str, outcome: &Outcome, axes: (usize, usize)
 }
 
 /// What every bound is relative to, in words.
-pub const RELATIVE_TO: &str =
-    "the model over the reals, from every initial state; leaving the declared ranges counts against the property";
+pub const RELATIVE_TO: &str = "the model over the reals, from every initial state; inputs are chosen after the step's draws; a model error \
+     (declared ranges left, a deadlock, an undefined operation) before the formula is decided counts against the property";
 
 /// What was found out about a probability, as members of a result.
 pub(crate) fn outcome_members(system: &System, outcome: &Outcome, course: &[(f64, f64, f64)]) -> Map<String, Value> {
@@ -233,7 +233,10 @@ pub(crate) fn outcome_members(system: &System, outcome: &Outcome, course: &[(f64
         "regions": outcome.regions,
         "merged": outcome.contained,
         "choices": outcome.model.as_ref().map(|model| model.choice_count()),
-        "may_leave_range": outcome.left_range,
+        "may_leave_range": outcome.errors.range,
+        "may_deadlock": outcome.errors.deadlock,
+        "may_be_undefined": outcome.errors.undefined,
+        "model_error_probability": outcome.error.map_or(Value::Null, json_number),
         "relative_to": RELATIVE_TO,
         "reason": reason,
         "axes": names,

@@ -154,7 +154,7 @@ pub struct Mdp {
     /// The model: `.drn` (Storm), `.tra` with `.lab` beside it (PRISM, explicit), or `.prism`/`.nm` (PRISM's language)
     pub file: PathBuf,
 
-    /// The property; if there is none, the model is described
+    /// The property; without one the model is described, which is a result only if it is written too
     pub property: Option<String>,
 
     /// Sets a constant of the model; may be repeated

@@ -104,6 +104,12 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
     let mut output = Output::open(command.common.output.as_deref())?;
     report(command, property.as_ref(), &model, found.as_ref(), seconds, &mut output)?;
     output.finish()?;
+    if property.is_none() && (command.write.is_none() || command.values.is_some()) {
+        return Err(Failure::message(format!(
+            "nothing was asked of {}: add a property, as 'Pmax=? [ F \"label\" ]', or --write to convert the model",
+            command.file.display()
+        )));
+    }
     Ok(match (&property, &found) {
         (Some(_), None) => Finding::Undecided,
         (_, Some(Answer { holds: Some(false), .. })) => Finding::Violated,

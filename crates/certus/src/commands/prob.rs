@@ -178,10 +178,25 @@ pub(super) fn details(system: &System, place: usize, outcome: &Outcome, output: 
             system.state_names().iter().zip(start).map(|(name, &value)| format!("{name} = {}", short(value))).collect();
         writeln!(output, "  worst start state found: {}", values.join(", "))?;
     }
-    if outcome.left_range {
-        writeln!(output, "  some region may leave the declared ranges, which counts against the property")?;
+    if let Some(errors) = possible_errors(outcome) {
+        let bound = outcome
+            .error
+            .map_or_else(String::new, |error| format!(", with probability {} at most", shown(error, true)));
+        writeln!(output, "  a run might meet a model error ({errors}){bound}; that counts against the property")?;
     }
     Ok(())
+}
+
+/// The model errors that could not be excluded; nothing if all were.
+fn possible_errors(outcome: &Outcome) -> Option<String> {
+    let errors = outcome.errors;
+    let named = [
+        (errors.range, "a variable leaves its range"),
+        (errors.deadlock, "no choice is allowed"),
+        (errors.undefined, "an operation is undefined"),
+    ];
+    let possible: Vec<&str> = named.into_iter().filter(|(possible, _)| *possible).map(|(_, name)| name).collect();
+    (!possible.is_empty() && outcome.error != Some(0.0)).then(|| possible.join(", "))
 }
 
 /// A probability with five digits, rounded away from the interval's inside: what is shown was proved.

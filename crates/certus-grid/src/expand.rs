@@ -4,18 +4,22 @@
 //! intervals and affine forms, of which each node takes the common part. Where that leaves an atom open or lets the state leave its range, the
 //! operators' own enclosures have another look, which are exact where nothing is rounded. All of it is sound over the reals, and no
 //! unit's result depends on its neighbours in a batch.
+//!
+//! What bounds do not exclude is told as well: a successor out of its range, a state in which nothing is allowed, an undefined operation ([`Doubts`]).
+//! That something is allowed everywhere in a unit is shown by one choice that is: some labels, and inputs at an end or in the middle of their ranges.
 
 use certus_automata::system::Truths;
 use certus_graph::eval::enclose;
 use certus_graph::{Graph, GraphError, Interval};
-use certus_lang::system::System;
+use certus_lang::system::{AtomId, System};
 use certus_solver::{Enclosed, Forms, Ranges};
 
 use crate::blocks::{Left, Size, largest_share};
 use crate::coarse::Coarse;
+use crate::doubts::{Doubts, Valued};
 use crate::extract::Extraction;
 use crate::lattice::Lattice;
-use crate::moves::Moves;
+use crate::moves::{Moves, definedness};
 
 /// A move, prepared for bounds.
 pub(crate) struct Prepared {
@@ -23,6 +27,8 @@ pub(crate) struct Prepared {
     pub(crate) ended: bool,
     /// Whether it is the same whatever is chosen.
     pub(crate) is_free: bool,
+    /// Moves that differ in what chance and the environment choose alone are of one group: one that is allowed suffices.
+    group: usize,
     pub(crate) ranges: Ranges,
     /// For each coordinate of the next state, the one that it is a copy of.
     pub(crate) copies: Vec<Option<usize>>,
@@ -46,8 +52,10 @@ impl Prepared {
 pub struct Expansion {
     /// What is known of the atoms.
     pub truths: Vec<Truths>,
-    /// Whether a run may end there: the state leaves its range, or the transition is not allowed.
-    pub may_end: Vec<bool>,
+    /// What may go wrong there. What is known of the atoms is then what is known where it does.
+    pub doubts: Vec<Doubts>,
+    /// The coordinates that may leave their ranges in each unit, as bits.
+    pub leaving: Vec<u32>,
     /// How many boxes the next states of each unit are in.
     pub counts: Vec<u8>,
     /// What is known of the atoms where the next state is in a box, for one box after the other.
@@ -69,6 +77,16 @@ pub struct Expander<'a> {
     pub(crate) one_hots: usize,
     pub(crate) atoms: usize,
     pub(crate) has_condition: bool,
+    /// How many truths say that operations are defined.
+    pub(crate) checks: usize,
+    /// Where atoms have values.
+    valued: Valued,
+    /// How many groups of moves there are.
+    groups: usize,
+    /// Choices of the environment that are tried as those that are always allowed.
+    witnesses: Vec<Vec<f64>>,
+    /// Doubts that were excluded for all states at once.
+    pub(crate) excluded: Doubts,
     pub(crate) extraction: Option<Extraction>,
     /// Bounds of an extracted policy, if there are any.
     pub(crate) coarse: Option<Coarse>,
@@ -103,16 +121,17 @@ pub(crate) fn fitting(widest: usize, columns: usize) -> usize {
 }
 
 impl<'a> Expander<'a> {
-    /// Prepares a system whose step was taken apart for so many atoms. With an extraction, that policy's actions are taken; otherwise
+    /// Prepares a system whose step was taken apart for these atoms. With an extraction, that policy's actions are taken; otherwise
     /// all that the network may do.
     pub fn new(
         system: &System,
         lattice: &'a Lattice,
         moves: &'a Moves,
-        atoms: usize,
+        atoms: &[AtomId],
         extraction: Option<Extraction>,
     ) -> Result<Expander<'a>, GraphError> {
         let mut prepared = Vec::new();
+        let mut groups: Vec<(bool, Vec<usize>)> = Vec::new();
         let nexts = system.states.len();
         let mut widest = 1;
         for own in &moves.moves {
@@ -122,9 +141,16 @@ impl<'a> Expander<'a> {
             let axes = lattice.axes.len();
             // A copy of what the environment chooses is as free as that.
             let copies = ranges.copies().into_iter().take(axes).map(|copy| copy.filter(|&from| from < axes));
+            let chosen = moves.largest.iter().map(|&(choice, _)| own.labels[choice]);
+            let group = (own.ended, if own.is_free { Vec::new() } else { chosen.collect() });
+            let known = groups.iter().position(|other| *other == group);
+            if known.is_none() {
+                groups.push(group);
+            }
             prepared.push(Prepared {
                 labels: own.labels.clone(),
                 ended: own.ended,
+                group: known.unwrap_or(groups.len() - 1),
                 is_free: own.is_free,
                 copies: copies.collect(),
                 ranges,
@@ -149,13 +175,18 @@ impl<'a> Expander<'a> {
             batch: fitting(widest, columns),
             asked_at_once: fitting(widest_node(&moves.policy), columns),
             has_condition: system.roles.assume.is_some(),
+            checks: definedness(system, atoms).len(),
+            valued: Valued::of(system, atoms),
+            groups: groups.len(),
+            witnesses: if system.roles.assume.is_some() { witnesses(&inputs) } else { Vec::new() },
+            excluded: Doubts::default(),
             lattice,
             moves,
             prepared,
             differences,
             terminal: moves.terminal.as_ref().map(Ranges::new).transpose()?,
             inputs,
-            atoms,
+            atoms: atoms.len(),
             extraction,
             coarse,
             is_coarse: lattice.axes.iter().any(|axis| axis.grain > 0),
@@ -172,7 +203,8 @@ impl<'a> Expander<'a> {
         let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
         let mut whole = Expansion {
             truths: vec![Truths { yes: all, no: all }; count],
-            may_end: vec![false; count],
+            doubts: vec![Doubts::default(); count],
+            leaving: vec![0; count],
             ..Expansion::default()
         };
         let mut found = Boxes::default();
@@ -244,6 +276,10 @@ impl<'a> Expander<'a> {
             }
             _ => None,
         };
+        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
+        let mut doubted = vec![Truths { yes: all, no: all }; count];
+        // Whether moves of a group can be made in a unit, and whether one of them is allowed in all of it.
+        let mut allowed: Vec<Option<bool>> = vec![None; if self.has_condition { count * self.groups } else { 0 }];
         for own in &self.prepared {
             let chosen = |unit: &usize| {
                 let labels = &possible[*unit * largest..(*unit + 1) * largest];
@@ -275,16 +311,66 @@ impl<'a> Expander<'a> {
                 let result = Slices { low: &result.lower, high: &result.upper, count: units.len(), place };
                 let key = &keys[unit * words..(unit + 1) * words];
                 let settled = self.settle(own, key, input, result, &mut scratch, &mut found.corners)?;
+                if let Some(sure) = allowed.get_mut(unit * self.groups + own.group)
+                    && *sure != Some(true)
+                {
+                    *sure = Some(settled.allowed == Some(true) || self.has_witness(own, input)?);
+                }
+                let doubts = settled.doubts.without(self.excluded);
+                if doubts != Doubts::default() {
+                    let own = self.valued.at(settled.truths, doubts);
+                    doubted[unit].yes &= own.yes;
+                    doubted[unit].no &= own.no;
+                }
                 let unit = names[unit];
                 whole.truths[unit].yes &= settled.truths.yes;
                 whole.truths[unit].no &= settled.truths.no;
-                whole.may_end[unit] |= settled.may_end;
+                whole.doubts[unit].add(doubts);
+                whole.leaving[unit] |= settled.leaving;
                 if settled.goes_on {
                     found.owners.push((unit as u32, settled.truths));
                 }
             }
         }
+        for own in &self.prepared {
+            let kind = if own.ended { Doubts::STUCK } else { Doubts::DEADLOCK };
+            for unit in (0..count).filter(|_| self.has_condition && !self.excluded.has(kind)) {
+                if allowed[unit * self.groups + own.group] == Some(false) {
+                    whole.doubts[names[unit]].add(kind);
+                    let own = self.valued.at(whole.truths[names[unit]], kind);
+                    doubted[unit].yes &= own.yes;
+                    doubted[unit].no &= own.no;
+                }
+            }
+        }
+        for (unit, &name) in names.iter().enumerate().filter(|(_, name)| whole.doubts[**name] != Doubts::default()) {
+            whole.truths[name] = doubted[unit];
+        }
         Ok(())
+    }
+
+    /// Whether some choice of the environment is allowed, with a move, in all states of a box.
+    fn has_witness(&self, own: &Prepared, input: Slices<'_>) -> Result<bool, GraphError> {
+        let axes = self.lattice.axes.len();
+        for witness in &self.witnesses {
+            let mut row = 0;
+            let mut arguments: Vec<Vec<Interval>> = Vec::new();
+            for port in own.truths.inputs() {
+                let elements = own.truths.elements(port.node);
+                let range = |row: usize| match row.checked_sub(axes).and_then(|at| witness.get(at)) {
+                    Some(&value) => Interval::point(value),
+                    None => input.range(row),
+                };
+                arguments.push((row..row + elements).map(range).collect());
+                row += elements;
+            }
+            let slices: Vec<&[Interval]> = arguments.iter().map(Vec::as_slice).collect();
+            let found = enclose(&own.truths, &slices)?;
+            if found.get(self.atoms).and_then(|own| own.first()).is_some_and(|&range| truth(range) == Some(true)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether runs have ended in some units, as far as that is known.
@@ -321,7 +407,7 @@ impl<'a> Expander<'a> {
         corners: &mut Vec<u64>,
     ) -> Result<Settled, GraphError> {
         let axes = self.lattice.axes.len();
-        let conditions = self.atoms + usize::from(self.has_condition);
+        let conditions = self.atoms + usize::from(self.has_condition) + self.checks;
         let Scratch { known, next } = scratch;
         known.clear();
         known.extend((0..conditions).map(|place| truth(result.range(axes + place))));
@@ -336,24 +422,29 @@ impl<'a> Expander<'a> {
             settled.truths.yes |= u64::from(*known == Some(true)) << atom;
             settled.truths.no |= u64::from(*known == Some(false)) << atom;
         }
-        if self.has_condition {
-            settled.may_end |= known[self.atoms] != Some(true);
-            if known[self.atoms] == Some(false) {
-                return Ok(settled);
-            }
+        if known[conditions - self.checks..].iter().any(|known| *known != Some(true)) {
+            settled.doubts.add(Doubts::UNDEFINED);
+        }
+        settled.allowed = if self.has_condition { known[self.atoms] } else { Some(true) };
+        if settled.allowed == Some(false) {
+            return Ok(settled);
         }
         next.clear();
         next.extend((0..axes).map(|axis| result.range(axis)));
-        let leaves = |next: &[Interval]| {
-            let mut ends = next.iter().zip(&self.lattice.axes);
-            !ends.all(|(range, axis)| axis.lower <= range.lo && range.hi <= axis.upper)
+        let leaving = |next: &[Interval]| {
+            let ends = next.iter().zip(&self.lattice.axes).enumerate();
+            let outside = ends.filter(|(_, (range, axis))| !(axis.lower <= range.lo && range.hi <= axis.upper));
+            outside.fold(0u32, |bits, (axis, _)| bits | 1 << axis)
         };
-        if leaves(next) {
+        if leaving(next) != 0 {
             let exact = enclose_slices(&own.next, input)?;
             for (range, exact) in next.iter_mut().zip(exact) {
                 *range = range.intersection(exact).unwrap_or(*range);
             }
-            settled.may_end |= leaves(next);
+            settled.leaving = leaving(next);
+            if settled.leaving != 0 {
+                settled.doubts.add(Doubts::RANGE);
+            }
         }
         let outside =
             |(range, axis): (&Interval, &crate::lattice::Axis)| range.lo > axis.upper || range.hi < axis.lower;
@@ -381,8 +472,27 @@ impl<'a> Expander<'a> {
 #[derive(Default)]
 struct Settled {
     truths: Truths,
-    may_end: bool,
+    doubts: Doubts,
+    /// Coordinates that may leave their ranges, as bits.
+    leaving: u32,
+    /// Whether the condition on transitions holds, if that is known.
+    allowed: Option<bool>,
     goes_on: bool,
+}
+
+/// More inputs than this are not taken to all corners of their ranges.
+const MOST_CORNERED: usize = 4;
+
+/// Choices of the environment with which it is tried to show that something is always allowed: the middle, and corners.
+fn witnesses(inputs: &[(f64, f64)]) -> Vec<Vec<f64>> {
+    let middle = inputs.iter().map(|&(low, high)| certus_solver::middle(low, high).0).collect();
+    let corners = if inputs.len() <= MOST_CORNERED { 0..1u32 << inputs.len() } else { 0..0 };
+    let corner = |which: u32| {
+        let end = |(place, &(low, high)): (usize, &(f64, f64))| if which >> place & 1 == 1 { high } else { low };
+        inputs.iter().enumerate().map(end).collect()
+    };
+    let ends: [Vec<f64>; 2] = [inputs.iter().map(|own| own.0).collect(), inputs.iter().map(|own| own.1).collect()];
+    [middle].into_iter().chain(ends).chain(corners.map(corner)).collect()
 }
 
 /// Room that is used again and again.

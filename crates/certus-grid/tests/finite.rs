@@ -189,7 +189,7 @@ fn a_way_by_rounds_leads_from_an_initial_unit_step_by_step() {
     let reading = Reading::new(&system, formula).unwrap();
     let lattice = Lattice::new(&system, &[0.04, 0.03]).unwrap();
     let moves = Moves::new(&system, &reading.atoms, false).unwrap();
-    let expander = Expander::new(&system, &lattice, &moves, reading.atoms.len(), None).unwrap();
+    let expander = Expander::new(&system, &lattice, &moves, &reading.atoms, None).unwrap();
     let mut product = Product::new(&system, &lattice, reading);
     product.explore(&expander, &Budget::default(), &mut |_, _| {}).unwrap();
     assert!(product.layers.len() > 10 && product.units.len() > 500);

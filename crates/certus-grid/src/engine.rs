@@ -7,6 +7,7 @@ use std::collections::HashSet;
 use std::time::Instant;
 
 use certus_check::rest::{OVER_THE_REALS, Rest};
+use certus_check::temporal::Normal;
 use certus_check::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Unknown, Verdict};
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
@@ -286,7 +287,7 @@ impl Check<'_> {
                     let in_doubt = self.product.doubtful.iter().map(|here| here.unit);
                     let in_doubt: Vec<u32> = in_doubt.take(MOST_AT_ONCE).collect();
                     match (nearest, self.product.doubtful.first()) {
-                        (None, None) => return Ok(Verdict::Holds(Scope::Unbounded)),
+                        (None, None) => return Ok(Verdict::Holds(self.scope())),
                         (None, Some(&here)) => {
                             let path = self.path_to(here);
                             let leading = self.leading_to(&in_doubt, &path);
@@ -346,11 +347,17 @@ impl Check<'_> {
         Ok(found.filter(|found| !self.product.without_errors || matches!(found, Found::Violation(_))))
     }
 
+    /// How far the property reaches by itself.
+    fn scope(&self) -> Scope {
+        let horizon = Normal::of(self.formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok());
+        horizon.map_or(Scope::Unbounded, Scope::Horizon)
+    }
+
     /// What a run that was found means.
     fn verdict(&self, found: Found) -> Verdict {
         match found {
             Found::Violation(run) => Verdict::Violated(run),
-            Found::Error(run, wrong) => Verdict::ModelError(Box::new(ModelError { run, error: self.kind_of(wrong) })),
+            Found::Error(run, wrong) => Verdict::ModelError(Box::new(ModelError { run, kind: self.kind_of(wrong) })),
         }
     }
 
@@ -362,7 +369,7 @@ impl Check<'_> {
                 ModelErrorKind::RangeExit { variable, value }
             }
             Wrong::Deadlock => ModelErrorKind::Deadlock,
-            Wrong::Undefined => ModelErrorKind::Undefined { what: "an operation".to_owned() },
+            Wrong::Undefined => ModelErrorKind::Undefined { what: "the step".to_owned() },
         }
     }
 
@@ -484,7 +491,12 @@ impl Check<'_> {
             format!("{} units after {} steps", self.product.units.len(), self.product.layers.len().saturating_sub(1));
         // A run that only its whole length shows to be a violation is not excluded by its first steps.
         let settled = steps.filter(|_| self.product.reading.is_finite());
-        Verdict::Unknown(Unknown { reason, place, settled })
+        let holds_if = match self.product.doubtful.first() {
+            Some(here) if self.in_doubt > 0 => self.conditions_at(here.unit),
+            _ => Vec::new(),
+        };
+        let candidate = self.concrete.candidate.clone().map(Box::new);
+        Verdict::Unknown(Unknown { settled, holds_if, candidate, ..Unknown::at(reason, place) })
     }
 
     /// Where the last abstract run goes round, or ends, in words.
@@ -554,38 +566,32 @@ impl Check<'_> {
                 "the last abstract run stays where {atoms} can neither be shown to hold nor to fail; if runs come to rest there, no width decides"
             ));
         }
-        if let (Verdict::Unknown(_), Some(here)) = (verdict, self.product.doubtful.first()) {
-            notes.push(self.condition_at(here.unit));
-        }
         notes
     }
 
-    /// What would have to be excluded in a unit, in words.
-    fn condition_at(&self, unit: u32) -> String {
+    /// What would have to be shown of a unit, in words.
+    fn conditions_at(&self, unit: u32) -> Vec<String> {
         let doubts = self.product.units.doubts(unit);
         let names = self.part.system.state_names();
         let ranges = names.iter().zip(self.product.ends(unit));
         let place: Vec<String> =
             ranges.map(|(name, (low, high))| format!("{name} in [{}, {}]", short(low), short(high))).collect();
+        let place = place.join(", ");
         let mut conditions = Vec::new();
         if doubts.has(Doubts::RANGE) {
             let leaving = self.expander.expand(self.product.units.key(unit)).map_or(0, |own| own.leaving[0]);
             let leaving = (0..names.len()).filter(|axis| leaving >> axis & 1 == 1);
             conditions.extend(leaving.map(|axis| {
                 let own = &self.product.lattice.axes[axis];
-                format!("{} does not leave its range [{}, {}]", names[axis], own.lower, own.upper)
+                format!("{} stays in [{}, {}] from {place}", names[axis], own.lower, own.upper)
             }));
         }
         if doubts.has(Doubts::DEADLOCK) {
-            conditions.push("something is allowed".to_owned());
+            conditions.push(format!("`assume` allows a choice everywhere in {place}"));
         }
         if doubts.has(Doubts::UNDEFINED) {
-            conditions.push("every operation is defined".to_owned());
+            conditions.push(format!("every operation is defined in {place}"));
         }
-        format!(
-            "a model error is not excluded: {} would have to be shown for {}",
-            conditions.join(", and "),
-            place.join(", ")
-        )
+        conditions
     }
 }

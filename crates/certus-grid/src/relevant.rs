@@ -133,7 +133,8 @@ fn restricted(system: &System, matters: &[bool]) -> Result<System, GraphError> {
         atoms: own.atoms.iter().map(|&own| truth(own)).collect(),
         assume: own.assume.map(truth),
         defined: own.defined.map(truth),
-        atoms_defined: own.atoms_defined.iter().map(|own| own.map(truth)).collect(),
+        atoms_defined: own.atoms_defined.iter().map(|defined| defined.map(truth)).collect(),
+        init_defined: own.init_defined.map(truth),
         terminal: own.terminal.map(truth),
         networks: own.networks.iter().map(network).collect(),
         ..Roles::default()

@@ -31,6 +31,8 @@ pub struct Concrete<'a> {
     pub(crate) labels: Vec<Labels>,
     /// Tells what leaves the property open; not prepared before it is asked.
     pub(crate) undecided: Option<Option<Undecided>>,
+    /// Initial states that were found, where these are no box.
+    starts: Vec<Vec<f64>>,
     /// A run that violates the property for ever in doubles, which was not shown over the reals.
     pub(crate) candidate: Option<Run>,
 }
@@ -49,6 +51,9 @@ pub(crate) enum End {
     /// An operation at its last position is undefined.
     Undefined,
 }
+
+/// So many initial states are remembered.
+const MOST_STARTS: usize = 64;
 
 /// Choices that are tried to follow a guide.
 const ATTEMPTS: usize = 24;
@@ -117,7 +122,17 @@ impl<'a> Concrete<'a> {
 
     fn new(system: &'a System, formula: &'a Formula, atoms: Vec<AtomId>, stepper: Stepper<'a>) -> Concrete<'a> {
         let (valued, labels) = (Valued::of(system, &atoms), stepper.labels());
-        Concrete { system, formula, atoms, valued, stepper, labels, undecided: None, candidate: None }
+        Concrete {
+            system,
+            formula,
+            atoms,
+            valued,
+            stepper,
+            labels,
+            undecided: None,
+            starts: Vec::new(),
+            candidate: None,
+        }
     }
 
     /// Looks for a violation, or else a model error, among runs from a box of initial states, which follow a guide where the environment has a choice.
@@ -156,7 +171,26 @@ impl<'a> Concrete<'a> {
                     _ => random.between(low, high),
                 })
                 .collect();
-            let (run, end) = self.run(state, guide, lengths.steps.min(left), &mut random)?;
+            let steps = lengths.steps.min(left);
+            let (mut run, mut end) = self.run(state, guide, steps, &mut random)?;
+            if !self.system.init_is_box {
+                let inside = |state: &&Vec<f64>| {
+                    let mut ends = state.iter().zip(lower.iter().zip(upper));
+                    ends.all(|(value, (low, high))| low <= value && value <= high)
+                };
+                let known: Vec<&Vec<f64>> = self.starts.iter().filter(inside).collect();
+                match run.states.first() {
+                    Some(first) if !self.starts.contains(first) && self.starts.len() < MOST_STARTS => {
+                        self.starts.push(first.clone());
+                    }
+                    // One that is initial is better than none.
+                    None if !known.is_empty() => {
+                        let start = known[index % known.len()].clone();
+                        (run, end) = self.run(start, guide, steps, &mut random)?;
+                    }
+                    _ => {}
+                }
+            }
             left = left.saturating_sub(run.states.len().max(1));
             if let Some(run) = self.violation(&run, end)? {
                 return Ok(Some(Found::Violation(run)));

@@ -49,7 +49,7 @@ pub struct Valued {
     pub without_successor: u64,
     /// Those that speak of nothing that is chosen: they have one where nothing can be chosen.
     pub without_choice: u64,
-    /// Those of the state alone that are defined everywhere: they have one whatever else is undefined.
+    /// Those that are defined everywhere and read nothing that may be undefined: they have one whatever else is.
     pub always: u64,
 }
 
@@ -60,10 +60,12 @@ impl Valued {
             atoms.iter().enumerate().fold(0, |bits, (place, &atom)| bits | u64::from(has(atom)) << place)
         };
         let own = |atom: AtomId| &system.atoms[atom.0];
+        // Without partial operations but in the successor, only that can be undefined.
+        let is_safe = |atom: AtomId| own(atom).state_only || system.roles.choice_defined.is_none();
         Valued {
             without_successor: bits(&|atom| !own(atom).uses_next),
             without_choice: bits(&|atom| !own(atom).uses_next && !own(atom).uses_choice),
-            always: bits(&|atom| own(atom).state_only && !own(atom).uses_next && !may_be_undefined(system, atom)),
+            always: bits(&|atom| is_safe(atom) && !own(atom).uses_next && !may_be_undefined(system, atom)),
         }
     }
 

@@ -20,6 +20,7 @@ use crate::doubts::Doubts;
 use crate::expand::Expander;
 use crate::explore::{Explored, Here, Product, spent};
 use crate::extract::{ExtractOptions, Extraction};
+use crate::initials::Initials;
 use crate::judging::{Found, Wrong};
 use crate::lattice::{DEPTH, Lattice};
 use crate::moves::Moves;
@@ -212,6 +213,7 @@ pub fn check(
     };
     let mut product = Product::new(own_system, &lattice, reading);
     product.most = options.most.unwrap_or(u64::MAX);
+    product.with_initials(Initials::new(system, &part));
     product.without_errors = options.assume_no_model_errors;
     let mut check = Check {
         system,

@@ -85,6 +85,8 @@ pub struct Expander<'a> {
     groups: usize,
     /// Choices of the environment that are tried as those that are always allowed.
     witnesses: Vec<Vec<f64>>,
+    /// Ranges of the environment's choices, cut; empty where that is not worth it.
+    pieces: Vec<Vec<(f64, f64)>>,
     /// Doubts that were excluded for all states at once.
     pub(crate) excluded: Doubts,
     pub(crate) extraction: Option<Extraction>,
@@ -179,6 +181,7 @@ impl<'a> Expander<'a> {
             valued: Valued::of(system, atoms),
             groups: groups.len(),
             witnesses: if system.roles.assume.is_some() { witnesses(&inputs) } else { Vec::new() },
+            pieces: pieces(&inputs, moves.moves.len()),
             excluded: Doubts::default(),
             lattice,
             moves,
@@ -200,7 +203,7 @@ impl<'a> Expander<'a> {
     pub fn expand(&self, keys: &[u64]) -> Result<Expansion, GraphError> {
         let (words, largest) = (self.lattice.words(), self.moves.largest.len());
         let count = keys.len() / words;
-        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
+        let all = self.all_atoms();
         let mut whole = Expansion {
             truths: vec![Truths { yes: all, no: all }; count],
             doubts: vec![Doubts::default(); count],
@@ -276,10 +279,11 @@ impl<'a> Expander<'a> {
             }
             _ => None,
         };
-        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
+        let all = self.all_atoms();
         let mut doubted = vec![Truths { yes: all, no: all }; count];
         // Whether moves of a group can be made in a unit, and whether one of them is allowed in all of it.
         let mut allowed: Vec<Option<bool>> = vec![None; if self.has_condition { count * self.groups } else { 0 }];
+        let mut scratch = Scratch::default();
         for own in &self.prepared {
             let chosen = |unit: &usize| {
                 let labels = &possible[*unit * largest..(*unit + 1) * largest];
@@ -305,30 +309,33 @@ impl<'a> Expander<'a> {
                 }
                 own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols))
             };
-            let mut scratch = Scratch::default();
             for (place, &unit) in units.iter().enumerate() {
                 let input = Slices { low: &low, high: &high, count: units.len(), place };
                 let result = Slices { low: &result.lower, high: &result.upper, count: units.len(), place };
                 let key = &keys[unit * words..(unit + 1) * words];
-                let settled = self.settle(own, key, input, result, &mut scratch, &mut found.corners)?;
+                scratch.settled.clear();
+                self.settle_all(own, key, (input, result), &mut scratch, &mut found.corners)?;
+                let is_sure = scratch.settled.iter().any(|settled| settled.allowed == Some(true));
                 if let Some(sure) = allowed.get_mut(unit * self.groups + own.group)
                     && *sure != Some(true)
                 {
-                    *sure = Some(settled.allowed == Some(true) || self.has_witness(own, input)?);
+                    *sure = Some(is_sure || self.has_witness(own, input)?);
                 }
-                let doubts = settled.doubts.without(self.excluded);
-                if doubts != Doubts::default() {
-                    let own = self.valued.at(settled.truths, doubts);
-                    doubted[unit].yes &= own.yes;
-                    doubted[unit].no &= own.no;
-                }
-                let unit = names[unit];
-                whole.truths[unit].yes &= settled.truths.yes;
-                whole.truths[unit].no &= settled.truths.no;
-                whole.doubts[unit].add(doubts);
-                whole.leaving[unit] |= settled.leaving;
-                if settled.goes_on {
-                    found.owners.push((unit as u32, settled.truths));
+                for settled in &scratch.settled {
+                    let doubts = settled.doubts.without(self.excluded);
+                    if doubts != Doubts::default() {
+                        let own = self.valued.at(settled.truths, doubts);
+                        doubted[unit].yes &= own.yes;
+                        doubted[unit].no &= own.no;
+                    }
+                    let unit = names[unit];
+                    whole.truths[unit].yes &= settled.truths.yes;
+                    whole.truths[unit].no &= settled.truths.no;
+                    whole.doubts[unit].add(doubts);
+                    whole.leaving[unit] |= settled.leaving;
+                    if settled.goes_on {
+                        found.owners.push((unit as u32, settled.truths));
+                    }
                 }
             }
         }
@@ -396,19 +403,59 @@ impl<'a> Expander<'a> {
         known.collect()
     }
 
-    /// What one move does in one unit. The corners of the box of next states come to those that are there, if there is one.
+    /// What one move does in one unit: for all that the environment may choose at once, or, where that leaves open what depends on it, for one piece
+    /// of its choices after the other.
+    fn settle_all(
+        &self,
+        own: &Prepared,
+        key: &[u64],
+        (input, result): (Slices<'_>, Slices<'_>),
+        scratch: &mut Scratch,
+        corners: &mut Vec<u64>,
+    ) -> Result<(), GraphError> {
+        let first = corners.len();
+        let settled = self.settle(own, key, (input, result, false), scratch, corners)?;
+        let open = !(settled.truths.yes | settled.truths.no) & !self.valued.without_choice & self.all_atoms();
+        let errors = settled.doubts.without(self.excluded).has(Doubts::ERRORS);
+        let is_deep = || (0..self.lattice.axes.len()).any(|axis| self.lattice.unpack(key, axis).1 >= DEEP);
+        if self.pieces.is_empty() || !(open != 0 || settled.allowed.is_none() || errors || is_deep()) {
+            scratch.settled.push(settled);
+            return Ok(());
+        }
+        corners.truncate(first);
+        let axes = self.lattice.axes.len();
+        let rows = input.low.len() / input.count;
+        let ends = (0..rows).map(|row| input.range(row));
+        let (mut low, mut high): (Vec<f64>, Vec<f64>) = ends.map(|range| (range.lo, range.hi)).unzip();
+        for piece in &self.pieces {
+            for (place, &(from, to)) in piece.iter().enumerate() {
+                (low[axes + place], high[axes + place]) = (from, to);
+            }
+            let input = Slices { low: &low, high: &high, count: 1, place: 0 };
+            let settled = self.settle(own, key, (input, result, true), scratch, corners)?;
+            scratch.settled.push(settled);
+        }
+        Ok(())
+    }
+
+    /// All atoms, as bits.
+    fn all_atoms(&self) -> u64 {
+        u64::MAX >> (64 - self.atoms.clamp(1, 64))
+    }
+
+    /// What one move does in one unit; bounds may be of a part of it only, of which the result is known to contain what follows. The corners of the box of next states come to
+    /// those that are there, if there is one.
     fn settle(
         &self,
         own: &Prepared,
         key: &[u64],
-        input: Slices<'_>,
-        result: Slices<'_>,
+        (input, result, is_part): (Slices<'_>, Slices<'_>, bool),
         scratch: &mut Scratch,
         corners: &mut Vec<u64>,
     ) -> Result<Settled, GraphError> {
         let axes = self.lattice.axes.len();
         let conditions = self.atoms + usize::from(self.has_condition) + self.checks;
-        let Scratch { known, next } = scratch;
+        let Scratch { known, next, .. } = scratch;
         known.clear();
         known.extend((0..conditions).map(|place| truth(result.range(axes + place))));
         if known.contains(&None) {
@@ -436,7 +483,7 @@ impl<'a> Expander<'a> {
             let outside = ends.filter(|(_, (range, axis))| !(axis.lower <= range.lo && range.hi <= axis.upper));
             outside.fold(0u32, |bits, (axis, _)| bits | 1 << axis)
         };
-        if leaving(next) != 0 {
+        if is_part || leaving(next) != 0 {
             let exact = enclose_slices(&own.next, input)?;
             for (range, exact) in next.iter_mut().zip(exact) {
                 *range = range.intersection(exact).unwrap_or(*range);
@@ -495,11 +542,51 @@ fn witnesses(inputs: &[(f64, f64)]) -> Vec<Vec<f64>> {
     [middle].into_iter().chain(ends).chain(corners.map(corner)).collect()
 }
 
+/// In units that were halved so often, the environment's choices are cut as well.
+const DEEP: u32 = 4;
+
+/// The most boxes of next states of a unit, which are counted in eight bits.
+const MOST_BOXES: usize = 255;
+
+/// How often ranges of so many inputs are halved.
+fn halvings_of_inputs(inputs: usize) -> u32 {
+    match inputs {
+        0 => 0,
+        1 => 3,
+        2 | 3 => 1,
+        _ => 0,
+    }
+}
+
+/// Ranges of the environment's choices cut into pieces, for so many moves; none where that would be too many.
+fn pieces(inputs: &[(f64, f64)], moves: usize) -> Vec<Vec<(f64, f64)>> {
+    let halvings = halvings_of_inputs(inputs.len());
+    let parts = 1usize << halvings;
+    let total = parts.pow(inputs.len() as u32);
+    if halvings == 0 || total * moves > MOST_BOXES {
+        return Vec::new();
+    }
+    let cut = |low: f64, high: f64, place: usize| match place {
+        0 => low,
+        _ if place == parts => high,
+        _ => (low + (high - low) * (place as f64 / parts as f64)).clamp(low, high),
+    };
+    let piece = |number: usize| {
+        let along = |(axis, &(low, high)): (usize, &(f64, f64))| {
+            let place = number / parts.pow(axis as u32) % parts;
+            (cut(low, high, place), cut(low, high, place + 1))
+        };
+        inputs.iter().enumerate().map(along).collect()
+    };
+    (0..total).map(piece).collect()
+}
+
 /// Room that is used again and again.
 #[derive(Default)]
 struct Scratch {
     known: Vec<Option<bool>>,
     next: Vec<Interval>,
+    settled: Vec<Settled>,
 }
 
 /// Boxes of next states in the order in which moves were made.

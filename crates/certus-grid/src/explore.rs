@@ -14,6 +14,7 @@ use certus_solver::{Budget, UnknownReason};
 use crate::doubts::Doubts;
 use crate::expand::{Expander, Expansion};
 use crate::handing::{Entered, Handing, Pending};
+use crate::initials::Initials;
 use crate::lattice::{Lattice, MOST_AXES};
 use crate::reading::{Reading, Universal};
 use crate::units::{Places, Units, Visitor};
@@ -74,6 +75,8 @@ pub struct Product<'a> {
     /// Whether model errors are taken for excluded.
     pub without_errors: bool,
     pub(crate) initial: Places,
+    /// Tells which units have initial states, where these are no box.
+    initials: Option<Initials>,
     /// States of the automaton that accept whatever follows.
     violated: Vec<u64>,
     /// States of the automaton that may accept whatever follows, which matters where a run ends.
@@ -144,6 +147,7 @@ impl<'a> Product<'a> {
             doubtful: Vec::new(),
             without_errors: false,
             initial,
+            initials: None,
             violated: reading.states_that(|own| own == Universal::Yes),
             perhaps: reading.states_that(|own| own != Universal::No),
             reading,
@@ -176,9 +180,25 @@ impl<'a> Product<'a> {
         self.entered.all()
     }
 
-    /// Tells of every unit that initial states may be in.
+    /// Has units without initial states left out, of those in the box around all of them.
+    pub(crate) fn with_initials(&mut self, initials: Option<Initials>) {
+        self.initials = initials;
+    }
+
+    /// Tells of every unit that initial states may be in. False if there are no numbers left.
     pub fn each_initial(&mut self, visitor: &mut impl Visitor) -> bool {
-        self.units.each_meeting(self.lattice, &self.initial, visitor)
+        let Some(mut initials) = self.initials.take() else {
+            return self.units.each_meeting(self.lattice, &self.initial, visitor);
+        };
+        let mut met = Met::default();
+        let fits = self.units.each_meeting(self.lattice, &self.initial, &mut met);
+        for (unit, shelf) in met.0 {
+            if initials.may_be(unit, || self.ends(unit)) {
+                visitor.visit(unit, shelf, self.units.len());
+            }
+        }
+        self.initials = Some(initials);
+        fits
     }
 
     /// Explores from the initial units. What was found out about units earlier is used again; `watch` hears how many rounds there were and how many units.
@@ -198,8 +218,11 @@ impl<'a> Product<'a> {
             starts[state as usize / 64] |= 1 << (state % 64);
         }
         let mut pending: Pending = Vec::new();
-        let mut handing = Handing { entered: &mut self.entered, states: &starts, next: &mut pending, handed: 0 };
-        if !self.units.each_meeting(self.lattice, &self.initial, &mut handing) {
+        let mut entered = std::mem::take(&mut self.entered);
+        let mut handing = Handing { entered: &mut entered, states: &starts, next: &mut pending, handed: 0 };
+        let fits = self.each_initial(&mut handing);
+        self.entered = entered;
+        if !fits {
             return Ok(Explored::Spent(UnknownReason::Memory));
         }
         while !pending.is_empty() {
@@ -381,6 +404,16 @@ impl<'a> Product<'a> {
     pub fn ends(&self, unit: u32) -> Vec<(f64, f64)> {
         debug_assert!(self.lattice.axes.len() <= MOST_AXES);
         (0..self.lattice.axes.len()).map(|axis| self.lattice.ends(self.units.key(unit), axis)).collect()
+    }
+}
+
+/// Units with their shelves.
+#[derive(Default)]
+struct Met(Vec<(u32, usize)>);
+
+impl Visitor for Met {
+    fn visit(&mut self, unit: u32, shelf: usize, _met: usize) {
+        self.0.push((unit, shelf));
     }
 }
 

@@ -21,6 +21,7 @@ pub mod expand;
 pub mod explore;
 pub mod extract;
 mod handing;
+mod initials;
 mod judging;
 mod labels;
 pub mod lattice;

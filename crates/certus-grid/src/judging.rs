@@ -141,7 +141,7 @@ impl Concrete<'_> {
 
     fn made_again(&self, run: Run) -> Result<Option<Run>, CheckError> {
         match self.stepper.is_network() {
-            true => Ok(replay(self.system, self.formula, &Drive::of(self.system, self.formula, &run))?),
+            true => Ok(replay(self.system, self.formula, &Drive::of(self.system, &run))?),
             false => Ok(Some(run)),
         }
     }

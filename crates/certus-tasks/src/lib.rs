@@ -12,6 +12,7 @@ mod destination;
 mod effort;
 pub mod extract;
 pub mod failure;
+pub mod fault_file;
 pub mod gate;
 pub mod mine;
 mod objective;

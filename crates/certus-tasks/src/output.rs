@@ -51,8 +51,15 @@ impl Output {
         }
     }
 
-    /// Makes everything that was written appear.
+    /// Makes everything that was written appear; if Certus has contradicted itself, nothing of it.
     pub fn finish(self) -> Result<(), Failure> {
+        if let Some(fault) = certus_graph::fault::noted() {
+            if let Output::Standard(writer) = self {
+                // Taken apart, since a writer that is dropped writes what it holds.
+                drop(writer.into_parts());
+            }
+            return Err(fault.into());
+        }
         match self {
             Output::Standard(mut writer) => Ok(writer.flush()?),
             Output::File(mut pending) => {

@@ -6,13 +6,14 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
+use certus_check::errors::Errors;
 use certus_check::rest::{OVER_THE_REALS, Rest};
 use certus_check::temporal::Normal;
 use certus_check::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Unknown, Verdict};
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
-use crate::bounded::stays;
+use crate::bounded::{initial_is_defined, stays};
 use crate::coarse::Coarse;
 use crate::concrete::{Concrete, Guide, Lengths};
 use crate::cycles::{accepting_components, lasso, path_to, way_to};
@@ -131,7 +132,7 @@ pub fn dimensions(system: &System, property: &Property) -> Result<usize, CheckEr
     let PropertyKind::Ltl(formula) = &property.kind else { return Ok(system.state_len()) };
     let mut atoms = Vec::new();
     atoms_of(formula, &mut atoms);
-    Ok(Part::of(system, &atoms)?.kept.len())
+    Ok(Part::of(system, &atoms, false)?.kept.len())
 }
 
 /// How often widths are doubled to begin with, in each coordinate: with very many initial units, the wide ones that they are parts of do as
@@ -175,9 +176,9 @@ pub fn check(
     }
     let reading = Reading::new(system, formula).map_err(unsupported)?;
     // Runs are those of the whole system; the grid is over what matters of it.
-    let part = Part::of(system, &reading.atoms)?;
-    let (own_system, widths) = (&part.system, part.of_state(&widths));
     let extracted = matches!(options.policy, Policy::Extracted(_));
+    let part = Part::of(system, &reading.atoms, extracted)?;
+    let (own_system, widths) = (&part.system, part.of_state(&widths));
     let moves = Moves::new(own_system, &reading.atoms, extracted).map_err(unsupported)?;
     let extraction = match options.policy {
         Policy::Network => None,
@@ -200,7 +201,7 @@ pub fn check(
     };
     let mut expander = Expander::new(own_system, &lattice, &moves, &reading.atoms, extraction)?;
     // Shown once for all states, ranges are no concern of single units.
-    if stays(system)?.iter().all(|stays| *stays) {
+    if stays(system, extracted)?.iter().all(|stays| *stays) {
         expander.excluded.add(Doubts::RANGE);
     }
     // What was found out is to be put into words before the time is over.
@@ -289,7 +290,8 @@ impl Check<'_> {
                     let in_doubt = self.product.doubtful.iter().map(|here| here.unit);
                     let in_doubt: Vec<u32> = in_doubt.take(MOST_AT_ONCE).collect();
                     match (nearest, self.product.doubtful.first()) {
-                        (None, None) => return Ok(Verdict::Holds(self.scope())),
+                        (None, None) => return self.holds(),
+                        (None, Some(_)) if self.has_no_errors()? => return self.holds(),
                         (None, Some(&here)) => {
                             let path = self.path_to(here);
                             let leading = self.leading_to(&in_doubt, &path);
@@ -349,10 +351,25 @@ impl Check<'_> {
         Ok(found.filter(|found| !self.product.without_errors || matches!(found, Found::Violation(_))))
     }
 
-    /// How far the property reaches by itself.
-    fn scope(&self) -> Scope {
+    /// That the property holds, as far as it reaches by itself.
+    fn holds(&self) -> Result<Verdict, CheckError> {
+        if !self.product.without_errors && !initial_is_defined(self.system)? {
+            let Verdict::Unknown(unknown) = self.unknown(None) else { return Ok(self.unknown(None)) };
+            let holds_if = vec!["the initial conditions have a value in every state of the declared ranges".to_owned()];
+            return Ok(Verdict::Unknown(Unknown { holds_if, ..unknown }));
+        }
         let horizon = Normal::of(self.formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok());
-        horizon.map_or(Scope::Unbounded, Scope::Horizon)
+        Ok(Verdict::Holds(horizon.map_or(Scope::Unbounded, Scope::Horizon)))
+    }
+
+    /// Whether a solver shows that the network's system has no model error anywhere; asked once, and only where units leave that open.
+    fn has_no_errors(&self) -> Result<bool, CheckError> {
+        if self.expander.extraction.is_some() || self.refinements > 0 {
+            return Ok(false);
+        }
+        let errors = Errors::new(self.system, false)?;
+        let own = errors.of_property(self.formula)?;
+        own.as_ref().unwrap_or(&errors).none_anywhere(self.budget, &mut |_| {})
     }
 
     /// What a run that was found means.

@@ -9,7 +9,8 @@
 //! That something is allowed everywhere in a unit is shown by one choice that is: some labels, and inputs at an end or in the middle of their ranges.
 
 use certus_automata::system::Truths;
-use certus_graph::eval::enclose;
+use certus_graph::eval::{enclose, evaluate};
+use certus_graph::fault::Fault;
 use certus_graph::{Graph, GraphError, Interval};
 use certus_lang::system::{AtomId, System};
 use certus_solver::{Enclosed, Forms, Ranges};
@@ -20,6 +21,7 @@ use crate::doubts::{Doubts, Valued};
 use crate::extract::Extraction;
 use crate::lattice::Lattice;
 use crate::moves::{Moves, definedness};
+use crate::units::hash;
 
 /// A move, prepared for bounds.
 pub(crate) struct Prepared {
@@ -438,6 +440,29 @@ impl<'a> Expander<'a> {
         Ok(())
     }
 
+    /// Two enclosures of one number that do not meet: one of them is wrong.
+    pub(crate) fn crossed(&self, what: &str, axis: usize, (one, other): (Interval, Interval)) -> Fault {
+        Fault::raise(format!("{what} do not meet"), format!("coordinate {axis} of the grid: {one} and {other}"))
+    }
+
+    /// Whether the successor of the middle of a box lies in an enclosure, up to what its evaluation rounds.
+    fn encloses_middle(&self, own: &Prepared, input: Slices<'_>, next: &[Interval]) -> bool {
+        let mut row = 0;
+        let mut arguments: Vec<Vec<f64>> = Vec::new();
+        for port in own.next.inputs() {
+            let elements = own.next.elements(port.node);
+            let middle = |row: usize| certus_solver::middle(input.range(row).lo, input.range(row).hi).0;
+            arguments.push((row..row + elements).map(middle).collect());
+            row += elements;
+        }
+        let slices: Vec<&[f64]> = arguments.iter().map(Vec::as_slice).collect();
+        let Ok(made) = evaluate(&own.next, &slices) else { return false };
+        made.concat()
+            .iter()
+            .zip(next)
+            .all(|(value, range)| range.widen(ROUNDED * (1.0 + range.magnitude())).contains(*value))
+    }
+
     /// All atoms, as bits.
     fn all_atoms(&self) -> u64 {
         u64::MAX >> (64 - self.atoms.clamp(1, 64))
@@ -485,14 +510,24 @@ impl<'a> Expander<'a> {
         };
         if is_part || leaving(next) != 0 {
             let exact = enclose_slices(&own.next, input)?;
-            for (range, exact) in next.iter_mut().zip(exact) {
-                *range = range.intersection(exact).unwrap_or(*range);
+            for (axis, (range, exact)) in next.iter_mut().zip(exact).enumerate() {
+                *range = match range.intersection(exact) {
+                    Some(common) => common,
+                    // Where nothing has a value, anything encloses it.
+                    None if settled.doubts.has(Doubts::UNDEFINED) => *range,
+                    None => return Err(self.crossed("two enclosures of a successor", axis, (*range, exact)).into()),
+                };
             }
             settled.leaving = leaving(next);
             if settled.leaving != 0 {
                 settled.doubts.add(Doubts::RANGE);
             }
         }
+        debug_assert!(
+            hash(key) % CHECKED != 0 || settled.doubts.has(Doubts::UNDEFINED) || self.encloses_middle(own, input, next),
+            "a sample of {} is not in the enclosure of its unit's successors",
+            own.next.outputs().len()
+        );
         let outside =
             |(range, axis): (&Interval, &crate::lattice::Axis)| range.lo > axis.upper || range.hi < axis.lower;
         if next.iter().zip(&self.lattice.axes).any(outside) {
@@ -541,6 +576,12 @@ fn witnesses(inputs: &[(f64, f64)]) -> Vec<Vec<f64>> {
     let ends: [Vec<f64>; 2] = [inputs.iter().map(|own| own.0).collect(), inputs.iter().map(|own| own.1).collect()];
     [middle].into_iter().chain(ends).chain(corners.map(corner)).collect()
 }
+
+/// One unit in so many is sampled in debug builds.
+const CHECKED: u64 = 16;
+
+/// What an evaluation in doubles may be off by, beside the size of its result, in such a sample.
+const ROUNDED: f64 = 1e-6;
 
 /// In units that were halved so often, the environment's choices are cut as well.
 const DEEP: u32 = 4;

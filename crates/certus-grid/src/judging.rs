@@ -6,6 +6,7 @@
 //! property is open by then.
 
 use certus_automata::system::Truths;
+use certus_check::loops::proved_loop;
 use certus_check::replay::{Drive, replay};
 use certus_check::{CheckError, Run, lasso};
 use certus_graph::Interval;
@@ -114,7 +115,8 @@ impl Concrete<'_> {
             return Ok(None);
         }
         let Some(run) = self.made_again(run.clone())? else { return Ok(None) };
-        if self.is_for_ever(&run, start)? {
+        let is_proved = self.stepper.is_network() && proved_loop(self.system, self.formula, &run)?;
+        if is_proved || self.is_for_ever(&run, start)? {
             return Ok(Some(run));
         }
         self.candidate.get_or_insert(run);

@@ -206,7 +206,7 @@ impl Expander<'_> {
             let Ok(exact) = enclose_slices(graph, Slices { low, high, count: open.len(), place }) else { continue };
             for (row, range) in exact.into_iter().enumerate() {
                 let at = row * count + unit;
-                (below[at], above[at]) = (below[at].max(range.lo), above[at].min(range.hi));
+                (below[at], above[at]) = (range.lo, range.hi);
             }
         }
     }

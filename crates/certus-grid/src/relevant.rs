@@ -5,6 +5,7 @@
 //! Without them every run of the system is still one, and none ends where a variable that was left out leaves its range, so what holds of all runs of the part
 //! holds of the system.
 
+use certus_check::CheckError;
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
 use certus_lang::system::{ActionRole, AtomId, NetworkRole, Output, Roles, System, Truth, Variable};
 
@@ -24,13 +25,13 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The part of a system that matters to some atoms.
-    pub fn of(system: &System, atoms: &[AtomId]) -> Result<Part, GraphError> {
+    /// The part of a system that matters to some atoms, with the network itself or a policy that is extracted from it.
+    pub fn of(system: &System, atoms: &[AtomId], extracted: bool) -> Result<Part, CheckError> {
         let mut matters = relevant(system, atoms, &vec![false; system.states.len()]);
         // Without a range there is nothing to leave.
         let has_range = |own: &Variable| own.lower.iter().chain(&own.upper).any(|end| end.is_finite());
         if system.states.iter().zip(&matters).any(|(own, matters)| !matters && has_range(own)) {
-            let stays = stays(system)?;
+            let stays = stays(system, extracted)?;
             let leaves = system.states.iter().zip(&stays).map(|(own, stays)| !stays && has_range(own));
             matters = relevant(system, atoms, &leaves.collect::<Vec<_>>());
         }
@@ -172,7 +173,7 @@ mod tests {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
         let part = |name: &str| {
             let place = system.properties.iter().position(|own| own.name == name).unwrap();
-            Part::of(&system, &[AtomId(place)]).unwrap()
+            Part::of(&system, &[AtomId(place)], false).unwrap()
         };
         let small = part("small");
         assert_eq!((small.kept.as_slice(), small.without.join(" ").as_str()), (&[1, 4][..], "cost past"));
@@ -184,7 +185,7 @@ mod tests {
     #[test]
     fn the_part_does_what_the_whole_does() {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
-        let part = Part::of(&system, &[AtomId(0)]).unwrap().system;
+        let part = Part::of(&system, &[AtomId(0)], false).unwrap().system;
         for (x, v) in [(0.3, 0.5), (1.5, 0.0), (0.9, 1.0)] {
             let whole = evaluate(&system.step, &[&[3.0], &[x], &[0.1, 0.2], &[v], &[0.0, 1.0]]).unwrap();
             let values = evaluate(&part.step, &[&[x], &[v], &[0.0, 1.0]]).unwrap();

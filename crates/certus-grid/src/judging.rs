@@ -89,6 +89,8 @@ impl Undecided {
 struct Tube {
     states: Vec<Vec<Interval>>,
     letters: Vec<Truths>,
+    /// Positions at which it is not certain that the successor is in its ranges; what follows is about those that are.
+    straddles: Vec<usize>,
 }
 
 impl Concrete<'_> {
@@ -151,7 +153,7 @@ impl Concrete<'_> {
     /// Whether a run that repeats itself in doubles does so over the reals, as far as atoms can tell.
     fn is_for_ever(&mut self, run: &Run, start: usize) -> Result<bool, CheckError> {
         let positions = run.states.len();
-        let Some(tube) = self.tube(run, positions)? else { return Ok(false) };
+        let Some(tube) = self.tube(run, positions, false)? else { return Ok(false) };
         let (mut from, mut to) = (tube.states[start].clone(), tube.states[positions].clone());
         for _ in 0..=WIDENINGS {
             if to.iter().zip(&from).all(|(after, before)| before.lo <= after.lo && after.hi <= before.hi) {
@@ -165,7 +167,7 @@ impl Concrete<'_> {
             from = joined.collect();
             let mut states = from.clone();
             for position in start..positions {
-                let Some(own) = self.certain(run, position, &states)? else { return Ok(false) };
+                let Some(own) = self.certain(run, position, &states, false)? else { return Ok(false) };
                 if letter(&self.atoms, &own) != Some(tube.letters[position]) {
                     return Ok(false);
                 }
@@ -182,7 +184,8 @@ impl Concrete<'_> {
         let Some(last) = run.states.len().checked_sub(1).filter(|_| doubts != Doubts::default()) else {
             return Ok(None);
         };
-        let Some(tube) = self.tube(run, last)? else { return Ok(None) };
+        // Where rounding leaves open whether a range is left now or later, it is left.
+        let Some(tube) = self.tube(run, last, end == End::Leaves)? else { return Ok(None) };
         let state = &tube.states[last];
         let inputs: Vec<Interval> = run.inputs[last].iter().map(|&value| Interval::point(value)).collect();
         let Some(own) = self.stepper.enclosed(state, &inputs, &labels_of(self.system, run, last))? else {
@@ -210,11 +213,17 @@ impl Concrete<'_> {
                 None => {}
             }
         }
-        let mut letters = tube.letters;
+        let Tube { mut letters, straddles, .. } = tube;
         letters.push(letter);
         let (system, formula) = (self.system, self.formula);
         let undecided = self.undecided.get_or_insert_with(|| Undecided::new(system, formula));
-        let is_open = undecided.as_ref().is_some_and(|own| own.is_open(&letters));
+        let is_open = undecided.as_ref().is_some_and(|own| {
+            straddles.iter().all(|&position| {
+                let mut letters = letters[..=position].to_vec();
+                letters[position] = self.valued.at(letters[position], Doubts::RANGE);
+                own.is_open(&letters)
+            }) && own.is_open(&letters)
+        });
         Ok(is_open.then(|| Found::Error(Run { loop_to: None, ..run.clone() }, wrong)))
     }
 
@@ -249,31 +258,48 @@ impl Concrete<'_> {
     }
 
     /// The first positions of a run, enclosed, and the state after them; nothing where something is not certain.
-    fn tube(&mut self, run: &Run, positions: usize) -> Result<Option<Tube>, CheckError> {
+    fn tube(&mut self, run: &Run, positions: usize, may_leave: bool) -> Result<Option<Tube>, CheckError> {
         if positions > MOST_ENCLOSED {
             return Ok(None);
         }
         let Some(first) = run.states.first() else { return Ok(None) };
-        let mut tube =
-            Tube { states: vec![first.iter().map(|&value| Interval::point(value)).collect()], letters: Vec::new() };
+        let mut tube = Tube {
+            states: vec![first.iter().map(|&value| Interval::point(value)).collect()],
+            letters: Vec::new(),
+            straddles: Vec::new(),
+        };
         for position in 0..positions {
-            let Some(own) = self.certain(run, position, &tube.states[position])? else { return Ok(None) };
+            let Some(own) = self.certain(run, position, &tube.states[position], may_leave)? else { return Ok(None) };
             let Some(letter) = letter(&self.atoms, &own) else { return Ok(None) };
             if position == 0 && own.initial != Some(true) {
                 return Ok(None);
             }
-            tube.states.push(own.next);
+            if may_leave && !stays(&self.system.states, &own.next) {
+                tube.straddles.push(position);
+            }
+            let ends = own.next.iter().zip(ranges(&self.system.states));
+            let inside = ends.map(|(next, (&low, &high))| next.intersection(Interval::new(low, high)));
+            let Some(inside) = inside.collect() else { return Ok(None) };
+            tube.states.push(inside);
             tube.letters.push(letter);
         }
         Ok(Some(tube))
     }
 
-    /// A step from a box with the choices of a run, if it is allowed, defined and stays in the ranges for certain.
-    fn certain(&mut self, run: &Run, position: usize, state: &[Interval]) -> Result<Option<Enclosed>, CheckError> {
+    /// A step from a box with the choices of a run, if it is allowed and defined and stays in the ranges, if it is not to leave them, for certain.
+    fn certain(
+        &mut self,
+        run: &Run,
+        position: usize,
+        state: &[Interval],
+        may_leave: bool,
+    ) -> Result<Option<Enclosed>, CheckError> {
         let inputs: Vec<Interval> = run.inputs[position].iter().map(|&value| Interval::point(value)).collect();
         let own = self.stepper.enclosed(state, &inputs, &labels_of(self.system, run, position))?;
         let is_certain = |own: &Enclosed| {
-            own.allowed == Some(true) && own.defined == Some(true) && stays(&self.system.states, &own.next)
+            own.allowed == Some(true)
+                && own.defined == Some(true)
+                && (may_leave || stays(&self.system.states, &own.next))
         };
         Ok(own.filter(is_certain))
     }

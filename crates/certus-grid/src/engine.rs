@@ -566,6 +566,9 @@ impl Check<'_> {
             }
             return notes;
         }
+        if matches!(verdict, Verdict::ModelError(_)) {
+            return notes;
+        }
         let mut counted =
             format!("{} units of the grid, {} bounded", self.product.units.len(), self.product.expansions);
         if self.refinements > 0 {

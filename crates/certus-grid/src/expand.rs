@@ -524,7 +524,9 @@ impl<'a> Expander<'a> {
             }
         }
         debug_assert!(
-            hash(key) % CHECKED != 0 || settled.doubts.has(Doubts::UNDEFINED) || self.encloses_middle(own, input, next),
+            !hash(key).is_multiple_of(CHECKED)
+                || settled.doubts.has(Doubts::UNDEFINED)
+                || self.encloses_middle(own, input, next),
             "a sample of {} is not in the enclosure of its unit's successors",
             own.next.outputs().len()
         );

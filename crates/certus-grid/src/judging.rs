@@ -146,7 +146,13 @@ impl Concrete<'_> {
     fn made_again(&self, run: Run) -> Result<Option<Run>, CheckError> {
         match self.stepper.is_network() {
             true => Ok(replay(self.system, self.formula, &Drive::of(self.system, &run))?),
-            false => Ok(Some(run)),
+            false => {
+                // Without an atom that reads them, choices at the end do not matter.
+                let reads =
+                    |atom: &AtomId| self.system.atoms[atom.0].uses_choice || self.system.atoms[atom.0].uses_next;
+                let open_end = run.loop_to.is_none() && !self.atoms.iter().any(reads);
+                Ok(Some(Run { open_end, ..run }))
+            }
         }
     }
 
@@ -224,7 +230,8 @@ impl Concrete<'_> {
                 own.is_open(&letters)
             }) && own.is_open(&letters)
         });
-        Ok(is_open.then(|| Found::Error(Run { loop_to: None, ..run.clone() }, wrong)))
+        Ok(is_open
+            .then(|| Found::Error(Run { loop_to: None, open_end: wrong == Wrong::Deadlock, ..run.clone() }, wrong)))
     }
 
     /// Whether nothing is allowed anywhere in a box.

@@ -189,13 +189,6 @@ impl<'a> Stepper<'a> {
                 let slices: Vec<&[Interval]> = arguments.iter().map(Vec::as_slice).collect();
                 enclose(graph, &slices)
             };
-        let all = |known: &mut dyn Iterator<Item = Option<bool>>| {
-            known.fold(Some(true), |all, own| match (all, own) {
-                (Some(false), _) | (_, Some(false)) => Some(false),
-                (Some(true), Some(true)) => Some(true),
-                _ => None,
-            })
-        };
         match &mut self.policy {
             Policy::Network(step) => {
                 arguments.extend(one_hots(system, labels).iter().map(|own| points(own)));
@@ -205,7 +198,7 @@ impl<'a> Stepper<'a> {
                     next: roles.next.iter().flat_map(|next| outputs[next.port].iter().copied()).collect(),
                     atoms: roles.atoms.iter().map(|atom| known(atom.truth)).collect(),
                     allowed: roles.assume.map_or(Some(true), |assume| known(assume.truth)),
-                    defined: all(&mut self.checks.iter().map(|&check| known(check))),
+                    defined: all_true(self.checks.iter().map(|&check| known(check))),
                     initial: roles.init.map_or(Some(true), |init| known(init.truth)),
                     ended: roles.terminal.map_or(Some(false), |terminal| known(terminal.truth)),
                 }))
@@ -221,13 +214,25 @@ impl<'a> Stepper<'a> {
                     next: outputs[..system.states.len()].concat(),
                     atoms: places.atoms.clone().map(known).collect(),
                     allowed: places.assume.map_or(Some(true), known),
-                    defined: all(&mut places.checks.clone().map(known)),
+                    defined: all_true(places.checks.clone().map(known)),
                     initial: places.init.map_or(Some(true), known),
                     ended: places.terminal.map_or(Some(false), known),
                 }))
             }
         }
     }
+}
+
+/// What is certain of a conjunction.
+fn all_true(parts: impl Iterator<Item = Option<bool>>) -> Option<bool> {
+    let mut sure = true;
+    for part in parts {
+        match part {
+            Some(false) => return Some(false),
+            part => sure &= part == Some(true),
+        }
+    }
+    sure.then_some(true)
 }
 
 /// What the steps of an extracted policy say besides the next state: the atoms, whether they are allowed, defined, initial, terminal.

@@ -295,13 +295,9 @@ fn accepts(cells: &Cells, automaton: &Automaton, atoms: [Atom; 2]) -> bool {
     let mut reach = vec![vec![false; nodes]; nodes];
     edges.iter().for_each(|&(from, to, _)| reach[from][to] = true);
     for middle in 0..nodes {
-        for from in 0..nodes {
-            if reach[from][middle] {
-                for to in 0..nodes {
-                    let further = reach[middle][to];
-                    reach[from][to] |= further;
-                }
-            }
+        let further = reach[middle].clone();
+        for row in reach.iter_mut().filter(|row| row[middle]) {
+            row.iter_mut().zip(&further).for_each(|(own, further)| *own |= further);
         }
     }
     let full = automaton.full();

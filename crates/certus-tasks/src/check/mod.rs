@@ -397,7 +397,8 @@ fn one(
             let mut on_grid = |parts: u64, budget: &Budget<'_>| {
                 let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
                 let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
-                let (turn, found) = grid::turn(system, asked, &task.grid, parts, &own, &mut watch)?;
+                let (turn, found) =
+                    grid::turn(system, asked, (&task.grid, task.assume_no_model_errors), parts, &own, &mut watch)?;
                 locked(so_far).place.units = None;
                 report = found;
                 Ok(turn)
@@ -411,7 +412,7 @@ fn one(
         (None, Method::Grid) => {
             let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
             let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
-            let found = grid::check(system, asked, &task.grid, &own, &mut watch);
+            let found = grid::check(system, asked, (&task.grid, task.assume_no_model_errors), &own, &mut watch);
             runs(found.map(|(outcome, own)| {
                 report = Some(own);
                 outcome

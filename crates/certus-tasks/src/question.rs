@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use certus_audit::Problem;
 use certus_graph::Graph;
-use certus_graph::import::{load_network, load_nnet, load_onnx};
+use certus_graph::import::{load_nnet, load_onnx};
 use certus_solver::formula::Formula;
 use certus_solver::vnnlib::networks::{AnySpecification, Joint, Likeness, NetworkSpecification, Role, read_any};
 use certus_solver::vnnlib::{Case, Specification, Variable, VnnLibError};
@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::output::json_number;
+use crate::system;
 
 /// Specifications that fall into more boxes than this are refused.
 const MOST_CASES: usize = 1 << 16;
@@ -39,7 +40,7 @@ pub struct Source {
     pub name: Option<String>,
     /// The file.
     pub path: PathBuf,
-    /// The digest of its bytes, where it was asked for.
+    /// The digest of its bytes; none if they came through a pipe.
     pub digest: Option<String>,
 }
 
@@ -60,10 +61,10 @@ enum About {
     Kept(Box<Query>),
 }
 
-/// Whether the bytes of the files are digested.
+/// Whether a proof or a kept search will rest on the digests of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sealed {
-    /// Yes; and networks whose weights stand in other files, which a digest does not cover, are refused.
+    /// Yes: networks whose weights stand in other files, which a digest does not cover, are refused.
     Yes,
     /// No.
     No,
@@ -306,25 +307,25 @@ fn read_specification(path: &Path) -> Result<AnySpecification, Failure> {
 }
 
 fn read_source(role: &'static str, path: &Path, sealed: Sealed) -> Result<Source, Failure> {
-    let digest = match sealed {
-        Sealed::Yes => {
+    // A pipe has been read already, and has nothing more to say.
+    let digest = match sealed == Sealed::Yes || path.is_file() {
+        true => {
             let bytes = std::fs::read(path).map_err(|error| Failure::reading(path, &error))?;
             Some(certus_audit::digest(&bytes))
         }
-        Sealed::No => None,
+        false => None,
     };
     Ok(Source { role, name: None, path: path.to_owned(), digest })
 }
 
 fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Graph, Source), Failure> {
-    let name = name.map(str::to_owned);
-    let source = |digest| Source { role: "network", name, path: path.to_owned(), digest };
     let is_nnet = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("nnet"));
     let is_onnx = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"));
     if sealed == Sealed::No || !(is_nnet || is_onnx) {
-        let graph = load_network(path).map_err(|error| Failure::message(error.to_string()))?;
-        return Ok((graph, source(None)));
+        return system::read_network(path, name).map_err(|error| Failure::message(error.to_string()));
     }
+    let name = name.map(str::to_owned);
+    let source = |digest| Source { role: "network", name, path: path.to_owned(), digest };
     // What is digested is what is loaded, and nothing else is.
     let bytes = std::fs::read(path).map_err(|error| Failure::reading(path, &error))?;
     let graph = match is_nnet {

@@ -106,7 +106,7 @@ const MOST_NUMBERS: usize = 120_000;
 
 /// Everything about a run.
 pub(crate) fn section(page: &mut Page, stem: &str, trace: &Trace) -> String {
-    let told = format!("<p>{}</p>\n{}", story(trace), needed(trace));
+    let told = format!("<p>{}</p>\n{}", story(trace), chosen(trace));
     if trace.steps == 1 {
         // One state is no course: its table says all.
         return told + &table(trace);
@@ -174,8 +174,8 @@ fn story(trace: &Trace) -> String {
     }
 }
 
-/// What the environment has to choose for this run.
-fn needed(trace: &Trace) -> String {
+/// What the environment chooses in this run; which of that it must choose is said by the notes.
+fn chosen(trace: &Trace) -> String {
     let mut items: Vec<String> = Vec::new();
     for column in trace.columns.iter().filter(|column| column.group == ENVIRONMENT) {
         let name = escaped(&column.name);
@@ -199,9 +199,9 @@ fn needed(trace: &Trace) -> String {
         count if count > MOST_STRIPS => {
             let rest = count - MOST_STRIPS;
             let shown = items[..MOST_STRIPS].join("; ");
-            format!("<p>What the environment must choose: {shown}; and {rest} more, in the table.</p>\n")
+            format!("<p>What the environment chooses in this run: {shown}; and {rest} more, in the table.</p>\n")
         }
-        _ => format!("<p>What the environment must choose: {}.</p>\n", items.join("; ")),
+        _ => format!("<p>What the environment chooses in this run: {}.</p>\n", items.join("; ")),
     }
 }
 

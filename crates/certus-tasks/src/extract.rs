@@ -15,7 +15,6 @@ use crate::check::{grid_widths, names_of, policy_names};
 use crate::failure::Failure;
 use crate::output::json_number;
 use crate::patience::{Waited, wait};
-use crate::provenance::About;
 use crate::{Effort, Loaded, Loading, Provenance, load};
 
 /// What is asked.
@@ -92,6 +91,11 @@ pub fn picture(own: &Extracted) -> Option<String> {
     )
 }
 
+/// What the returns are about.
+fn relative_to(provenance: &Provenance) -> String {
+    format!("a policy extracted from the network{}, in sampled runs of doubles", provenance.discretised())
+}
+
 /// The extracted policy and what it earns as a document.
 pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
     let system = &own.system;
@@ -134,7 +138,7 @@ pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
         "episodes": own.compared.network.len(),
         "returns": {"network": five(&own.compared.network), "extracted": five(&own.compared.extracted)},
         "units": units,
-        "relative_to": own.provenance.relative_to(About::ExtractedInDoubles),
+        "relative_to": relative_to(&own.provenance),
         "provenance": own.provenance.to_json(),
     })
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::output::writable;
-use crate::system::{Loading, files_of};
+use crate::system::{Loading, files_of, weights_of};
 
 /// What a command reads and writes, each with what whoever asked calls it: a flag, or a few words.
 #[derive(Clone, Debug, Default)]
@@ -72,7 +72,9 @@ impl Files {
         // Only what is there can be read, and lost.
         if targets.iter().any(|(target, ..)| target.exists()) {
             let of_systems = self.systems.iter().flat_map(files_of);
-            for (what, input) in self.read.iter().cloned().chain(of_systems) {
+            let read: Vec<(String, PathBuf)> = self.read.iter().cloned().chain(of_systems).collect();
+            let weights = read.iter().flat_map(|(what, path)| weights_beside(what, path));
+            for (what, input) in weights.chain(read.iter().cloned()) {
                 let Some((_, flag, path)) = targets.iter().find(|(target, ..)| same(target, &input)) else { continue };
                 let (path, input) = (path.display(), input.display());
                 return Err(Failure::message(format!(
@@ -85,6 +87,13 @@ impl Files {
         }
         Ok(())
     }
+}
+
+/// The files in which weights of a network stand, if that is what a file is.
+fn weights_beside(what: &str, path: &Path) -> Vec<(String, PathBuf)> {
+    let is_onnx = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx")) && path.is_file();
+    let bytes = if is_onnx { std::fs::read(path).unwrap_or_default() } else { Vec::new() };
+    weights_of(path, &bytes).into_iter().map(|weights| (format!("weights of {what}"), weights)).collect()
 }
 
 /// Whether two names are names of one file, by whatever links.

@@ -15,7 +15,7 @@ use certus_sim::{InputSource, Options, RunReport, Simulator, Summary, Verdict};
 
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
-use crate::{Loaded, Loading, Provenance, load, network_of, property_named};
+use crate::{Loaded, Loading, Provenance, Source, load, network_of, property_named};
 
 mod bounded;
 mod picture;
@@ -250,8 +250,9 @@ pub fn gate(
     for file in &files {
         let networks = vec![(network.clone(), file.clone())];
         let Loaded { system, mut sources } = load(&Loading { networks, ..task.system.clone() })?;
-        let place = sources.iter().position(|source| source.name.as_ref() == Some(&network));
-        digests.push(place.and_then(|place| sources.remove(place).digest));
+        let is_own = |source: &Source| source.name.as_ref() == Some(&network);
+        digests.push(sources.iter().find(|source| is_own(source)).and_then(|source| source.digest.clone()));
+        sources.retain(|source| !is_own(source));
         provenance.get_or_insert_with(|| Provenance::of_system("", &task.system, &system, &sources));
         systems.push(system);
     }

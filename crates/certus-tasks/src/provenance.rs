@@ -51,6 +51,8 @@ pub enum About {
     Reals,
     /// The network itself; a run of doubles shows it.
     Doubles,
+    /// The network itself, in runs that were sampled.
+    Sampled,
     /// One action per unit, extracted from the network, over the reals.
     Extracted,
     /// The same; a run of doubles shows it.
@@ -157,6 +159,7 @@ impl Provenance {
         let how = match about {
             About::Reals | About::Extracted => "over the reals",
             About::Doubles | About::ExtractedInDoubles => "as a run of doubles",
+            About::Sampled => "in sampled runs of doubles",
         };
         format!("{whose}{}, {how}", self.discretised())
     }

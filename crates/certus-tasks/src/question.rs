@@ -92,8 +92,8 @@ impl Question {
         let read = read_specification(specification)?;
         let two = match read {
             AnySpecification::One(one) => {
-                let (graph, source) = read_network(network, None, sealed)?;
-                let sources = vec![source, read_source("specification", specification, sealed)?];
+                let (graph, mut sources) = read_network(network, None, sealed)?;
+                sources.push(read_source("specification", specification, sealed)?);
                 let fault = in_file(specification);
                 Query::from_specification(&graph, &one, Vec::new()).map_err(|error| fault(&error))?;
                 let cases = one.cases(MOST_CASES).map_err(|error| fault(&error))?;
@@ -136,9 +136,9 @@ impl Question {
         let mut graphs = Vec::new();
         let mut sources = Vec::new();
         for (name, path) in networks {
-            let (graph, source) = read_network(path, Some(name), sealed)?;
+            let (graph, own) = read_network(path, Some(name), sealed)?;
             graphs.push(graph);
-            sources.push(source);
+            sources.extend(own);
         }
         let named: Vec<(&str, &Graph)> = networks.iter().map(|(name, _)| name.as_str()).zip(&graphs).collect();
         let fault = in_file(specification);
@@ -202,7 +202,7 @@ impl Question {
     pub fn json_sources(&self) -> Map<String, Value> {
         let mut shown = Map::new();
         let mut networks = Map::new();
-        for source in &self.sources {
+        for source in self.sources.iter().filter(|source| source.role != "weights") {
             let path = source.path.display().to_string();
             match &source.name {
                 Some(name) => networks.insert(name.clone(), path.into()),
@@ -318,7 +318,7 @@ fn read_source(role: &'static str, path: &Path, sealed: Sealed) -> Result<Source
     Ok(Source { role, name: None, path: path.to_owned(), digest })
 }
 
-fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Graph, Source), Failure> {
+fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Graph, Vec<Source>), Failure> {
     let is_nnet = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("nnet"));
     let is_onnx = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"));
     if sealed == Sealed::No || !(is_nnet || is_onnx) {
@@ -333,7 +333,7 @@ fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Grap
         false => load_onnx(&bytes, None),
     };
     let graph = graph.map_err(|error| in_file(path)(&error))?;
-    Ok((graph, source(Some(certus_audit::digest(&bytes)))))
+    Ok((graph, vec![source(Some(certus_audit::digest(&bytes)))]))
 }
 
 /// The element of a declared tensor, as `Y[0,1]`.

@@ -68,7 +68,7 @@ fn opened(loading: &Loading) -> Loading {
 }
 
 /// The network that an open system applies, as a graph.
-fn network(loading: &Loading, system: &System) -> Result<(Graph, Source), Failure> {
+fn network(loading: &Loading, system: &System) -> Result<(Graph, Vec<Source>), Failure> {
     let Some(open) = system.networks.first() else {
         return Err(Failure::message(format!("{} applies no network", loading.path.display())));
     };
@@ -259,7 +259,7 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
     let runtime = Runtime::new(&shield, &model).ok_or_else(|| {
         Failure::message("the shield cannot be run: its domain is unbounded, or the environment has too many choices")
     })?;
-    let sources = vec![own, plant, beside];
+    let sources = [own, plant].into_iter().chain(beside).collect();
     Ok(Ready { system, property: shield.property, settings: shield.settings, atom, runtime, network, sources, origin })
 }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use certus_graph::Graph;
-use certus_graph::import::{ImportError, load_network_with};
+use certus_graph::import::{ImportError, external_files, load_network_with};
 use certus_lang::diagnostics::{Diagnostics, nearest};
 use certus_lang::system::System;
 use certus_lang::{LowerOptions, Networks, applied_networks, applied_networks_of, load_source, read_source};
@@ -73,19 +73,35 @@ impl Networks for ReadNetworks {
             return Ok(Arc::clone(graph));
         }
         let file = self.replaced.get(path).cloned().unwrap_or_else(|| self.folder.join(path));
-        let (graph, source) = read_network(&file, Some(path)).map_err(|error| error.to_string())?;
-        self.sources.push(source);
+        let (graph, sources) = read_network(&file, Some(path)).map_err(|error| error.to_string())?;
+        self.sources.extend(sources);
         let graph = Arc::new(graph);
         self.loaded.insert(path.to_owned(), Arc::clone(&graph));
         Ok(graph)
     }
 }
 
-/// Reads a network once: its graph, and its file with the digest of what was parsed.
-pub(crate) fn read_network(path: &Path, name: Option<&str>) -> Result<(Graph, Source), ImportError> {
-    let mut digest = None;
-    let graph = load_network_with(path, |bytes| digest = Some(certus_audit::digest(bytes)))?;
-    Ok((graph, Source { role: "network", name: name.map(str::to_owned), path: path.to_owned(), digest }))
+/// Reads a network once: its graph, and its file with the digest of what was parsed. Weights that stand in other files are
+/// picked out of these, so their digests take a pass of their own.
+pub(crate) fn read_network(path: &Path, name: Option<&str>) -> Result<(Graph, Vec<Source>), ImportError> {
+    let named = |role, path: PathBuf, digest| Source { role, name: name.map(str::to_owned), path, digest };
+    let (mut digest, mut weights) = (None, Vec::new());
+    let graph = load_network_with(path, |bytes| {
+        digest = Some(certus_audit::digest(bytes));
+        weights = weights_of(path, bytes);
+    })?;
+    let digest_of = |path: &PathBuf| std::fs::File::open(path).and_then(certus_audit::digest_of).ok();
+    let mut sources = vec![named("network", path.to_owned(), digest)];
+    sources.extend(weights.into_iter().map(|path| named("weights", path.clone(), digest_of(&path))));
+    Ok((graph, sources))
+}
+
+/// The files in which weights of a network stand.
+pub(crate) fn weights_of(path: &Path, bytes: &[u8]) -> Vec<PathBuf> {
+    let folder = path.parent().unwrap_or(Path::new(""));
+    let is_onnx = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"));
+    let files = if is_onnx { external_files(bytes) } else { Vec::new() };
+    files.into_iter().map(|file| folder.join(file)).collect()
 }
 
 /// The files that loading a system would read, as far as its text says so: the system, and its networks.

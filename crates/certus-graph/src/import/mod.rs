@@ -75,6 +75,11 @@ pub fn load_onnx(bytes: &[u8], base_dir: Option<&Path>) -> Result<Graph, ImportE
     model::import(bytes, base_dir)
 }
 
+/// The files beside an ONNX file in which weights of it stand, as it names them; none if the bytes are no ONNX file.
+pub fn external_files(bytes: &[u8]) -> Vec<String> {
+    model::external_files(bytes)
+}
+
 /// Loads a network from the text of an NNet file.
 ///
 /// The graph takes inputs and gives outputs in the units of the file: the normalisation that the file states, (x −

@@ -212,7 +212,7 @@ fn telling(first: &Row, own: &Origin, second: &Row, other: &Origin) -> Vec<Strin
             found.push(format!("{name} ({} / {})", shown(&a), shown(&b)));
         }
     }
-    for role in ["system", "network", "model", "labels"] {
+    for role in ["system", "network", "weights", "model", "labels"] {
         let digests = |origin: &Origin| {
             let mut all: Vec<(Option<String>, Option<String>)> = Vec::new();
             for own in origin.sources.iter().filter(|own| own.role == role) {

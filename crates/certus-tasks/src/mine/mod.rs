@@ -344,8 +344,8 @@ fn load_networks<'a>(
     sources: &mut Vec<Source>,
 ) -> Result<Vec<(Network, &'a Path)>, Failure> {
     let load = |path: &'a PathBuf| {
-        let (graph, source) = read_network(path, None).map_err(|error| Failure::message(error.to_string()))?;
-        sources.push(source);
+        let (graph, own) = read_network(path, None).map_err(|error| Failure::message(error.to_string()))?;
+        sources.extend(own);
         let network = Network::new(graph, &config.layout)
             .map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
         if config.layout.inputs.is_some_and(|inputs| inputs != network.inputs()) {

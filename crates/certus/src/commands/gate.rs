@@ -208,7 +208,7 @@ fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
 
 /// What the cells are about: each the checkpoint of its row.
 fn relative_to(command: &Gate, provenance: &Provenance) -> String {
-    let about = if command.engine == GateEngine::Bmc { About::Reals } else { About::Doubles };
+    let about = if command.engine == GateEngine::Bmc { About::Reals } else { About::Sampled };
     let how = provenance.relative_to(about).replacen("the system in its file", "each checkpoint", 1);
     how.replacen("the network in its file", "each checkpoint", 1)
 }

@@ -183,7 +183,7 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
     let provenance = replayed_from(command, &ready)?;
     let about = json!({
         "property": ready.property, "states": ready.runtime.states,
-        "relative_to": format!("sampled runs; {}", provenance.relative_to(About::Doubles)),
+        "relative_to": provenance.relative_to(About::Sampled),
         "provenance": provenance.to_json(),
     });
     let deadline = command.effort.deadline()?;

@@ -326,7 +326,7 @@ fn json_summary(
         "properties": properties,
         "interrupted": summary.interrupted,
         "seconds": seconds,
-        "relative_to": format!("sampled runs; {}", provenance.relative_to(About::Doubles)),
+        "relative_to": provenance.relative_to(About::Sampled),
         "provenance": provenance.to_json(),
     })
 }

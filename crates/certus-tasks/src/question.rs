@@ -299,11 +299,21 @@ fn in_file(path: &Path) -> impl Fn(&dyn std::fmt::Display) -> Failure + '_ {
 }
 
 fn read_specification(path: &Path) -> Result<AnySpecification, Failure> {
-    read_any(path).map_err(|error| match error {
+    let read = read_any(path).map_err(|error| match error {
         // This one names the file itself.
         VnnLibError::Read { .. } => Failure::message(error.to_string()),
         _ => in_file(path)(&error),
-    })
+    })?;
+    let asserted = match &read {
+        AnySpecification::One(one) => &one.assertion,
+        AnySpecification::Two(two) => &two.assertion,
+    };
+    match asserted {
+        Formula::And(parts) if parts.is_empty() => {
+            Err(in_file(path)(&"nothing is asserted, so there is nothing to decide"))
+        }
+        _ => Ok(read),
+    }
 }
 
 fn read_source(role: &'static str, path: &Path, sealed: Sealed) -> Result<Source, Failure> {

@@ -197,7 +197,10 @@ fn no_command_writes_over_what_it_reads() {
 fn pictures_of_a_report_replace_no_result() {
     let copies = Copies::new("over-figures");
     let at = |name: &str| copies.at(name);
-    let made = certus(&["check", &at("toy.certus"), "turns_positive", "-k", "3", "--json", "-o", &at("result.json")]);
+    let file = "system s\nparam a in [0, 1] = 1\nstate x in [0, 9]\nnext x = clamp(x + a, 0, 9)\ninit x == 0\nproperty low = G x <= 1\n";
+    let file = copies.0.write("s.certus", file);
+    let region = ["check", &file, "low", "-k", "2", "--region", "a", "--resolution", "2"];
+    let made = certus(&[&region[..], &["--json", "-o", &at("result.json")]].concat());
     assert_eq!(made.code, 1, "{}", made.stderr);
     std::fs::create_dir(at("figures")).unwrap();
     let page = |page: &str| certus(&["report", &at("result.json"), "-o", &at(page), "--figures", &at("figures")]);

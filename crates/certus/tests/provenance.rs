@@ -209,7 +209,12 @@ fn work_that_asks_nothing_is_bad_input() {
     folder.write("mpc.csv", format!("{head}\n"));
     folder.write("buffer-based.csv", format!("{head}\n"));
     let config = folder.write("video.toml", std::fs::read(root().join("docs/mining/video.toml")).unwrap());
-    let specification = folder.write("nothing.vnnlib", "");
+    let declared = "(declare-const X_0 Real)\n(declare-const X_1 Real)\n(declare-const Y_0 Real)\n";
+    let specification = folder.write("nothing.vnnlib", declared);
+    // Bounds that exclude each other have an answer, and a note.
+    let excluded = folder.write("excluded.vnnlib", format!("{declared}(assert (>= X_0 1))\n(assert (<= X_0 0))\n"));
+    let ran = certus(&["verify", "zoo/toy/toy.onnx", &excluded]);
+    assert!(ran.code == 0 && ran.stdout == "unsat\n" && ran.stderr.contains("exclude each other"), "{}", ran.stderr);
     let empty = folder.write("empty.json", r#"{"system": "s", "results": []}"#);
     let traces = folder.write("traces.txt", "");
     let network = "zoo/pensieve/pensieve.onnx";

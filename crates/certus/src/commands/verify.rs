@@ -81,6 +81,9 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
         if let Some(note) = note {
             eprintln!("note: {note}");
         }
+        if verdict == "unsat" && standing.cases == 0 {
+            eprintln!("note: the bounds on the inputs exclude each other: nothing was asked of the network");
+        }
         if let Some(path) = command.certificate.as_ref().filter(|_| verdict != "unsat") {
             eprintln!("note: {} was not written: only `unsat` has a certificate", path.display());
         }

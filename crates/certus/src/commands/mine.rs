@@ -73,8 +73,8 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
 
 /// That nothing that is read is written over. The file of verdicts is both, and neither may be anything else.
 fn ready(command: &Mine, task: &Task) -> Result<(), Failure> {
-    const WRITTEN: [&str; 3] = ["specifications.json", "specifications.svg", "specifications.certus"];
-    let mut all = Files::new().writes("-o", &command.common.output).writes("--cache", &task.cache);
+    const WRITTEN: [&str; 4] = ["specifications.json", "specifications.svg", "specifications.certus", FILE_NAME];
+    let mut all = Files::new().writes("-o", &command.common.output).writes("--cache", &command.cache);
     for (what, path) in files(task) {
         all = all.reads(&what, [path]);
     }

@@ -161,6 +161,7 @@ fn verdict(word: &str) -> String {
     let (class, sign) = match word {
         "holds" | "verified" | "safe" | "accepted" | "unsat" => ("good", "✓"),
         "violated" | "unsafe" | "rejected" | "sat" => ("wrong", "✗"),
+        "model error" => ("unsure", "!"),
         "mined" | "bounded" => ("neutral", "•"),
         _ => ("unsure", "?"),
     };

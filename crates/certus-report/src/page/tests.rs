@@ -126,6 +126,16 @@ fn a_probability_has_a_map_for_every_action() {
     assert!(told.contains("actions[0]") && told.contains("each of 2 cells"), "{told}");
 }
 
+#[test]
+fn a_model_error_is_no_violation() {
+    let html =
+        page_of(json!({"system": "s", "results": [{"property": "p", "verdict": "model error", "scope": {"bounded": 1},
+        "reason": "x leaves its range", "trace": [{"state": {"x": 1}}, {"state": {"x": 2}}], "loop": null}]}))
+        .html;
+    assert!(html.contains("meets a model error at step <data value=\"1\">1</data>: x leaves its range"));
+    assert!(!html.contains("the property is violated"));
+}
+
 /// A result of one property with where it comes from.
 fn outcome(verdict: &str, scope: Value, engine: &str, network: &str, settings: Value) -> (String, Value) {
     let document = json!({"system": "s", "results": [

@@ -23,6 +23,8 @@ pub(crate) struct Trace {
     labels: Vec<(String, &'static str, Vec<String>)>,
     pub(crate) atoms: Vec<(String, Vec<bool>)>,
     pub(crate) loop_to: Option<usize>,
+    /// What the model did wrong at the last step, if that is what the run shows.
+    model_error: Option<String>,
 }
 
 pub(super) const STATE: &str = "state";
@@ -34,7 +36,8 @@ pub(crate) fn read(trace: &Value, loop_to: Option<usize>) -> Read<Trace> {
     let mut read: Option<Trace> = None;
     let mut step = 0;
     list(trace, |position| {
-        let mut found = Trace { steps: 1, columns: Vec::new(), labels: Vec::new(), atoms: Vec::new(), loop_to };
+        let (columns, labels, atoms) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = Trace { steps: 1, columns, labels, atoms, loop_to, model_error: None };
         for (key, group) in [("state", STATE), ("input", ENVIRONMENT), ("policy", POLICY)] {
             for (name, value) in optional(position, key, |own| members(own, number))?.unwrap_or_default() {
                 found.columns.push(Column { name, group, values: vec![value] });
@@ -153,6 +156,14 @@ fn figures(page: &mut Page, stem: &str, trace: &Trace) -> String {
 
 fn story(trace: &Trace) -> String {
     let last = trace.steps - 1;
+    if let Some(error) = &trace.model_error {
+        let error = escaped(error);
+        return format!(
+            "A run of {} state{} that meets a model error at step <data value=\"{last}\">{last}</data>: {error}.",
+            trace.steps,
+            if trace.steps == 1 { "" } else { "s" }
+        );
+    }
     match trace.loop_to {
         // It stays there, or comes to rest: either way no atom changes any more.
         Some(start) if start == last => {
@@ -314,7 +325,13 @@ pub(crate) fn read_member(value: &Value) -> Read<Option<Trace>> {
     let loop_to = optional(value, "loop", super::read::count)?;
     match value.get("trace") {
         None | Some(Value::Null) => Ok(None),
-        Some(_) => member(value, "trace", |trace| read(trace, loop_to)).map(Some),
+        Some(_) => {
+            let mut own = member(value, "trace", |trace| read(trace, loop_to))?;
+            if optional(value, "verdict", text)?.as_deref() == Some("model error") {
+                own.model_error = Some(optional(value, "reason", text)?.unwrap_or_default());
+            }
+            Ok(Some(own))
+        }
     }
 }
 

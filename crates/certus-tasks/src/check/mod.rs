@@ -247,6 +247,7 @@ fn provenance(task: &Check, system: &System, sources: &[Source]) -> Provenance {
     Provenance::of_system(task.engine.name(), &task.system, system, sources)
         .with_search(&task.effort)
         .limit("steps", task.steps.map(Into::into))
+        .limit("assume_no_model_errors", task.assume_no_model_errors.then_some(true.into()))
 }
 
 fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {

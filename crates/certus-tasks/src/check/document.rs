@@ -128,7 +128,8 @@ fn about(result: &PropertyResult) -> Option<About> {
         Verdict::Violated(run) => {
             extracted || run.loop_to.is_some() || outcome.notes.iter().any(|note| note == IN_DOUBLES)
         }
-        _ => false,
+        Verdict::ModelError(_) => true,
+        Verdict::Holds(_) | Verdict::Unknown(_) => false,
     };
     Some(match (extracted, in_doubles) {
         (false, false) => About::Reals,

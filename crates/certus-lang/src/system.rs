@@ -108,6 +108,8 @@ pub struct Parameter {
     pub upper: f64,
     /// Its value in this system.
     pub value: f64,
+    /// The value that the file gives it.
+    pub declared: f64,
     /// Whether it is an input of the step rather than a number in it.
     pub free: bool,
     /// Its documentation.

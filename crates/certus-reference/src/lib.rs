@@ -8,6 +8,7 @@
 //! * [`Specification`]: a property as a temporal formula over atoms;
 //! * [`Visited`]: a finite system, all of its states visited, to be decided completely ([`Visited::decide`]) or for so many
 //!   steps ([`Visited::depths`]);
+//! * [`probability`](fn@probability): the worst case of a random system;
 //! * [`replay`](fn@replay): a run that somebody else has found, walked through again.
 //!
 //! The crate depends on the parser of `certus-lang` and on rational arithmetic, and never on an engine.
@@ -24,6 +25,7 @@ mod look;
 mod model;
 mod monitor;
 mod operations;
+mod probability;
 mod real;
 mod replay;
 mod step;
@@ -39,6 +41,7 @@ pub use formula::{Atom, Formula, Specification, Steps};
 pub use look::{ModelError, Position, Then};
 pub use model::{Action, Chance, Model, Property, State, Variable};
 pub use monitor::Shown;
+pub use probability::{Worst, probability};
 pub use real::{Rational, Real, rational, whole};
 pub use replay::{Replayed, Trace, replay};
 pub use uses::Uses;

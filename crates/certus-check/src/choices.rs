@@ -58,7 +58,7 @@ const MOST_CHOICES: usize = 256;
 
 /// Finds out which choices a violating run needs.
 pub fn needs(system: &System, formula: &Formula, run: &Run, deadline: Option<Instant>) -> Result<Needs, GraphError> {
-    let drive = Drive::of(system, formula, run);
+    let drive = Drive::of(system, run);
     let point = Enclosed::point(&drive);
     let steps = drive.inputs.len();
     let over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);

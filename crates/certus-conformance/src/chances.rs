@@ -3,6 +3,7 @@
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 use certus_lang::LowerOptions;
 use certus_lang::syntax::ast::{CompareOp, PropertyBody, Quantifier};
@@ -16,6 +17,10 @@ use crate::systems::{Case, lattice_of};
 
 /// How the engine is called in reports.
 pub const NAME: &str = "imdp";
+
+/// A probability that is its bound exactly is never decided, and the engine's work has no other limit than time. A bound
+/// that was found is sound whenever it is stopped, so this changes how much is known and never whether it is right.
+const PATIENCE: Duration = Duration::from_millis(500);
 
 const MOVES: [(&str, &str); 8] = [
     ("match c { a: min(x + 1, 3), b: max(x - 1, 0), z: 9 }", "chance"),
@@ -106,8 +111,9 @@ pub fn ask(case: &Case, folder: &Path) -> Result<Vec<Result<certus_prob::Outcome
         engine: Method::Imdp,
         grid: GridOptions::default(),
         steps: None,
+        assume_no_model_errors: false,
         certificate: None,
-        effort: Effort { threads: 1, ..Effort::default() },
+        effort: Effort { threads: 1, deadline: Instant::now().checked_add(PATIENCE), ..Effort::default() },
     };
     let checked = check(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;
     let said = checked.results.into_iter().map(|result| match result.outcome? {

@@ -49,14 +49,14 @@ pub fn judge(asked: Asked, outcome: &Outcome, truth: &Truth) -> Judged {
             true => Judged::Right("violated"),
             false => Judged::Wrong(Class::ViolatedWrongly, "by coming to rest".to_owned()),
         },
-        Verdict::Violated(run) => match (truth.replayed(run), truth.decision.violated()) {
+        Verdict::Violated(run) => match (truth.replayed(run, false), truth.decision.violated()) {
             (Replayed::Violates, true) => Judged::Right("violated"),
             (Replayed::Violates, false) => Judged::Wrong(Class::LatticeTooCoarse, format!("{run:?}")),
             (Replayed::NotKnown(_), true) => Judged::Right("violated"),
             (other, true) => Judged::Wrong(Class::TraceDoesNotReplay, format!("{other:?}: {run:?}")),
             (other, false) => Judged::Wrong(Class::ViolatedWrongly, format!("{other:?}: {run:?}")),
         },
-        Verdict::ModelError(error) => match (truth.replayed(&error.run), truth.decision.error.is_some()) {
+        Verdict::ModelError(error) => match (truth.replayed(&error.run, true), truth.decision.error.is_some()) {
             (Replayed::Errs(_) | Replayed::NotKnown(_), true) => Judged::Right("model error"),
             // That no choice at all is allowed is not seen from one choice.
             (Replayed::NoRun(_) | Replayed::Innocent(_), true)

@@ -47,6 +47,7 @@ pub fn ask(asked: Asked, case: &Case, folder: &Path) -> Result<Vec<Result<Outcom
         engine: asked.method,
         grid: GridOptions { refinements, ..GridOptions::default() },
         steps: asked.steps,
+        assume_no_model_errors: false,
         certificate: None,
         effort: Effort { threads: 1, ..Effort::default() },
     };

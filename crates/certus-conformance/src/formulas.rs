@@ -54,9 +54,9 @@ pub fn numbered(number: usize, atoms: &[String], random: &mut Random) -> String 
     formula(size, random.below(count(size, atoms.len())), atoms)
 }
 
-/// The number of formulas with at most two operators.
-pub fn small(atoms: usize) -> usize {
-    (0..=2).map(|size| count(size, atoms)).sum()
+/// The number of formulas with at most so many operators.
+pub fn up_to(size: usize, atoms: usize) -> usize {
+    (0..=size).map(|size| count(size, atoms)).sum()
 }
 
 #[cfg(test)]
@@ -68,8 +68,8 @@ mod tests {
     fn every_number_is_another_formula() {
         let atoms = ["p".to_owned(), "q".to_owned()];
         let mut random = Random::new(0, 0);
-        let all: HashSet<String> = (0..small(2)).map(|number| numbered(number, &atoms, &mut random)).collect();
-        assert_eq!(all.len(), small(2));
+        let all: HashSet<String> = (0..up_to(2, 2)).map(|number| numbered(number, &atoms, &mut random)).collect();
+        assert_eq!(all.len(), up_to(2, 2));
         assert!(all.contains("(G (F (p)))") && all.contains("((p) U (X (q)))"));
     }
 }

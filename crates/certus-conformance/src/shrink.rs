@@ -6,7 +6,7 @@ use crate::campaign::{Campaign, Disagreement};
 use crate::systems::{Case, lattice_of};
 
 /// Declarations without which a file may still be a system.
-const REMOVABLE: [&str; 7] = ["assume ", "terminal ", "input ", "chance ", "action ", "param ", "init "];
+const REMOVABLE: [&str; 7] = ["assume ", "terminal ", "input ", "chance ", "action ", "param ", "state w"];
 
 /// Leaves out declarations and parts of the property as long as the disagreement stays.
 pub fn shrunk(campaign: &Campaign, found: &Disagreement, folder: &Path) -> Disagreement {
@@ -41,7 +41,10 @@ fn candidates(text: &str) -> Vec<String> {
     let mut all = Vec::new();
     for (place, line) in lines.iter().enumerate() {
         if REMOVABLE.iter().any(|word| line.starts_with(word)) {
-            let rest = lines.iter().enumerate().filter(|(other, _)| *other != place);
+            // A window goes as a whole.
+            let window = line.starts_with("state w");
+            let own = |line: &str| window && (line.starts_with("next w") || line.starts_with("init w"));
+            let rest = lines.iter().enumerate().filter(|(other, line)| *other != place && !own(line));
             all.push(rest.map(|(_, line)| format!("{line}\n")).collect());
         }
         if line.starts_with("property ") {

@@ -42,7 +42,7 @@ pub fn judge(report: &RunReport, property: usize, truth: &Truth) -> Judged {
         ..certus_check::Run::default()
     };
     let verdict = report.properties[property].verdict;
-    let replayed = truth.replayed(&run);
+    let replayed = truth.replayed(&run, !matches!(report.end, End::Completed | End::Terminal));
     match (verdict, &replayed) {
         (_, Replayed::NotKnown(_)) => Judged::Unknown,
         (Verdict::Violated, Replayed::Violates) => Judged::Right("violated"),

@@ -156,9 +156,13 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
                 atom.to_owned()
             })
             .collect();
-        // One in five has more operators than all are tried of.
-        let among = formulas::small(atoms.len());
-        let which = random.below(among + among / 4);
+        // Most properties of users have one operator; one in ten here has more than all are tried of.
+        let (one, two) = (formulas::up_to(1, atoms.len()), formulas::up_to(2, atoms.len()));
+        let which = match random.below(10) {
+            0..=3 => random.below(one),
+            4..=8 => random.below(two),
+            _ => two,
+        };
         formulas.push(formulas::numbered(which, &atoms, &mut random));
     }
     features.sort_unstable();

@@ -49,11 +49,10 @@ impl Truth {
         format!("{} (depths {:?})", words.join(" and "), self.depths)
     }
 
-    /// What a run of an engine's is.
-    pub fn replayed(&self, run: &Run) -> Replayed {
+    /// What a run of an engine's is. At the end of a violation, choices may not matter; they are then missing or anything.
+    pub fn replayed(&self, run: &Run, errs: bool) -> Replayed {
         let last = run.states.len().saturating_sub(1);
-        // Choices that do not matter at the end may be missing or anything.
-        let matters = self.specification.reads_choices() || run.loop_to.is_some();
+        let matters = !run.open_end && (errs || self.specification.reads_choices() || run.loop_to.is_some());
         let inputs = run.inputs.iter().enumerate().map(|(place, own)| {
             let shown = own.iter().all(|value| value.is_finite());
             Some(own.clone()).filter(|_| shown && (matters || place < last))

@@ -120,6 +120,7 @@ pub(crate) fn check(
         work: 0,
         exhausted: false,
         formula_size: 0,
+        about_runs: false,
         model: Model::default(),
     };
     checker.collect_entries();
@@ -251,6 +252,8 @@ struct Checker<'a> {
     exhausted: bool,
     /// Operators of named formulas, counted at every mention.
     formula_size: usize,
+    /// Whether the property being looked at is about runs, not about a probability.
+    about_runs: bool,
     model: Model,
 }
 

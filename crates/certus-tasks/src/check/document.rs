@@ -80,7 +80,10 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
                     Verdict::Unknown(unknown) => {
                         let reason = format!("{}, at {}", why(unknown.reason), unknown.place);
                         let scope = unknown.settled.map_or(Value::Null, |steps| json!({"bounded": steps}));
-                        ("unknown", scope, reason.into(), Value::Null, Value::Null, notes)
+                        let candidate = unknown.candidate.as_deref();
+                        let shown = candidate.map_or(Value::Null, |run| trace(system, run));
+                        let loop_to = candidate.and_then(|run| run.loop_to);
+                        ("unknown", scope, reason.into(), shown, loop_to.into(), notes)
                     }
                 }
             }
@@ -105,6 +108,16 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
             && run.comes_to_rest
         {
             shown.insert("comes_to_rest".to_owned(), true.into());
+        }
+        if let Some(outcome) = outcome {
+            if let Verdict::Holds(_) = outcome.verdict {
+                shown.insert("vacuous".to_owned(), outcome.vacuous.into());
+                let run = outcome.exercised.as_deref();
+                shown.insert("exercised_by".to_owned(), run.map_or(Value::Null, |run| trace(system, run)));
+            }
+            if let Verdict::Unknown(unknown) = &outcome.verdict {
+                shown.insert("holds_if".to_owned(), unknown.holds_if.clone().into());
+            }
         }
         if let Some(report) = &result.grid {
             shown.insert("grid".to_owned(), grid_document(report));
@@ -199,10 +212,13 @@ pub(super) fn trace(system: &System, run: &Run) -> Value {
             actions.map(|(action, &label)| (action.name.clone(), action.labels[label].as_str().into())).collect();
         let atoms = system.atoms.iter().zip(&run.atoms[position]);
         let atoms: Map<String, Value> = atoms.map(|(atom, &truth)| (atom.text.clone(), truth.into())).collect();
+        // What is chosen at the end does not matter.
+        let open = run.open_end && position + 1 == run.states.len();
+        let input = if open { Value::Null } else { numbers(names_of(&system.inputs), &run.inputs[position]) };
         json!({
             "state": numbers(names_of(&system.states), &run.states[position]),
-            "input": numbers(names_of(&system.inputs), &run.inputs[position]),
-            "chance": chances,
+            "input": input,
+            "chance": if open { Value::Null } else { chances.into() },
             "policy": numbers(policy_names(system), &run.policies[position]),
             "action": actions,
             "atoms": atoms,

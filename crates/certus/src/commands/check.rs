@@ -257,7 +257,13 @@ fn report(
 
 /// The run that violates a property, and what is to be known of a verdict.
 fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut Output) -> Result<(), Failure> {
-    if let Verdict::Violated(run) = &outcome.verdict {
+    let shown = match &outcome.verdict {
+        Verdict::Violated(run) => Some(run),
+        Verdict::ModelError(error) => Some(&error.run),
+        Verdict::Unknown(unknown) => unknown.candidate.as_deref(),
+        Verdict::Holds(_) => None,
+    };
+    if let Some(run) = shown {
         writeln!(output, "\n{}: {}", property.name, property.source)?;
         let rows = columns(system, run);
         let widths: Vec<usize> = (0..rows[0].len())
@@ -299,11 +305,13 @@ fn columns(system: &System, run: &Run) -> Vec<Vec<String>> {
     for position in 0..run.states.len() {
         let mut row = vec![position.to_string()];
         let numbers = |values: &[f64]| values.iter().map(|&value| short(value)).collect::<Vec<String>>();
+        // What is chosen at the end does not matter.
+        let open = run.open_end && position + 1 == run.states.len();
+        let chosen = |text: String| if open { "–".to_owned() } else { text };
         row.extend(numbers(&run.states[position]));
-        row.extend(numbers(&run.inputs[position]));
-        row.extend(
-            system.chances.iter().zip(&run.chances[position]).map(|(chance, &label)| chance.labels[label].clone()),
-        );
+        row.extend(numbers(&run.inputs[position]).into_iter().map(chosen));
+        let chances = system.chances.iter().zip(&run.chances[position]);
+        row.extend(chances.map(|(chance, &label)| chosen(chance.labels[label].clone())));
         row.extend(numbers(&run.policies[position]));
         row.extend(
             system.actions.iter().zip(&run.actions[position]).map(|(action, &label)| action.labels[label].clone()),

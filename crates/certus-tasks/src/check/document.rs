@@ -114,7 +114,7 @@ pub fn document(system: &System, results: &[PropertyResult], provenance: &Proven
             if let Verdict::Holds(_) = outcome.verdict {
                 shown.insert("vacuous".to_owned(), outcome.vacuous.into());
                 let run = outcome.exercised.as_deref();
-                shown.insert("exercised_by".to_owned(), run.map_or(Value::Null, |run| trace(system, run)));
+                shown.insert("exercised_by".to_owned(), run.map_or(Value::Null, |run| self::trace(system, run)));
             }
             if let Verdict::Unknown(unknown) = &outcome.verdict {
                 shown.insert("holds_if".to_owned(), unknown.holds_if.clone().into());

@@ -18,7 +18,7 @@ use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::{Formula, System};
 
-use crate::enclosed::{Enclosed, violates_throughout};
+use crate::enclosed::{Enclosed, Returns, violates_throughout};
 use crate::outcome::Run;
 use crate::replay::{Drive, replay, split};
 
@@ -72,7 +72,7 @@ pub fn needs(system: &System, formula: &Formula, run: &Run, deadline: Option<Ins
                 }
             }
         }
-        violates_throughout(system, formula, &drive, &enclosed)
+        violates_throughout(system, formula, &drive, &enclosed, Returns::Exactly)
     };
     let mut found = Needs { tight: tight_steps(system, &drive, run)?, ..Needs::default() };
     if any(&|_, _| true)? {
@@ -164,8 +164,7 @@ impl Needs {
         }
         if self.none {
             return vec![
-                "whatever the environment chooses after the initial state, the property is violated (proved)"
-                    .to_owned(),
+                "from this initial state the property is violated whatever the environment chooses (proved)".to_owned(),
             ];
         }
         let mut notes = Vec::new();

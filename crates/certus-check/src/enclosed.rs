@@ -35,12 +35,22 @@ impl Enclosed {
     }
 }
 
+/// How it is known that a run returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// Every number of the state is the very same again.
+    Exactly,
+    /// Somebody else has shown that some run in the box does.
+    IsShown,
+}
+
 /// Whether every run in a box violates a property; labels, the loop and the rest are those of `drive`.
 pub fn violates_throughout(
     system: &System,
     formula: &Formula,
     drive: &Drive,
     enclosed: &Enclosed,
+    returns: Returns,
 ) -> Result<bool, GraphError> {
     let roles = &system.roles;
     let positions = enclosed.inputs.len();
@@ -83,7 +93,7 @@ pub fn violates_throughout(
         atoms.push(known.map(|(id, atom)| certain(atom.truth.port).filter(|_| has_value(id))).collect());
         states.push(next);
     }
-    if let Some(start) = drive.loop_to {
+    if let (Some(start), Returns::Exactly) = (drive.loop_to, returns) {
         let kept = kept_elements(system);
         let returns = states[start].iter().zip(&states[positions]).zip(kept);
         let mut same = returns.map(|((before, after), kept)| kept || (before == after && before.lo == before.hi));
@@ -106,7 +116,7 @@ pub const IN_DOUBLES: &str =
 /// Whether a run that violates a property by its first positions is known to do so over the reals, and not by rounding.
 pub fn violates_over_the_reals(system: &System, formula: &Formula, run: &Run) -> Result<bool, GraphError> {
     let drive = Drive::of(system, run);
-    violates_throughout(system, formula, &drive, &Enclosed::point(&drive))
+    violates_throughout(system, formula, &drive, &Enclosed::point(&drive), Returns::Exactly)
 }
 
 /// Whether each element of the state is its own successor, whatever happens.

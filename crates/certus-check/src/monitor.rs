@@ -57,7 +57,8 @@ impl Monitor {
             next.dedup();
             states = next;
         }
-        !states.is_empty()
+        // Of an automaton that accepts nothing, the initial state is left, without a transition.
+        states.iter().any(|&state| !automaton.edges[state as usize].is_empty())
     }
 }
 

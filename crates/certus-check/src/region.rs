@@ -19,7 +19,7 @@ use certus_graph::Interval;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
-use crate::enclosed::{Enclosed, violates_throughout};
+use crate::enclosed::{Enclosed, Returns, violates_throughout};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Verdict};
 use crate::parametric::narrow;
 use crate::replay::Drive;
@@ -308,7 +308,7 @@ impl Survey<'_> {
             let drive = Drive::of(&self.system, &witness.run);
             let mut enclosed = Enclosed::point(&drive);
             enclosed.state.extend_from_slice(&cell);
-            if violates_throughout(&self.system, self.formula, &drive, &enclosed)? {
+            if violates_throughout(&self.system, self.formula, &drive, &enclosed, Returns::Exactly)? {
                 return Ok(Some(number));
             }
         }

@@ -243,7 +243,7 @@ impl Unrolled {
     }
 
     /// What a loop makes equal: the successor of the last position, and the state that it returns to.
-    fn loop_pairs(&self, shape: Shape) -> Vec<(Place, Place)> {
+    pub(crate) fn loop_pairs(&self, shape: Shape) -> Vec<(Place, Place)> {
         let (Some(start), Some(last)) = (shape.loop_to, self.positions.last()) else { return Vec::new() };
         let nodes = last.next.iter().zip(&self.positions[start].states);
         nodes

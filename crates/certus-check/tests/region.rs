@@ -61,7 +61,7 @@ fn holds_at(text: &str, names: &[&str], values: &[f64], steps: usize) -> bool {
     {
         Verdict::Holds(_) => true,
         Verdict::Violated(_) => false,
-        Verdict::Unknown(unknown) => panic!("{unknown:?}"),
+        verdict => panic!("{verdict:?}"),
     }
 }
 

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use certus_audit::Problem;
 use certus_graph::Graph;
-use certus_graph::import::{load_network, load_nnet, load_onnx};
+use certus_graph::import::{load_nnet, load_onnx};
 use certus_solver::formula::Formula;
 use certus_solver::vnnlib::networks::{AnySpecification, Joint, Likeness, NetworkSpecification, Role, read_any};
 use certus_solver::vnnlib::{Case, Specification, Variable, VnnLibError};
@@ -15,6 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::output::json_number;
+use crate::system;
 
 /// Specifications that fall into more boxes than this are refused.
 const MOST_CASES: usize = 1 << 16;
@@ -39,7 +40,7 @@ pub struct Source {
     pub name: Option<String>,
     /// The file.
     pub path: PathBuf,
-    /// The digest of its bytes, where it was asked for.
+    /// The digest of its bytes; none if they came through a pipe.
     pub digest: Option<String>,
 }
 
@@ -60,10 +61,10 @@ enum About {
     Kept(Box<Query>),
 }
 
-/// Whether the bytes of the files are digested.
+/// Whether a proof or a kept search will rest on the digests of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sealed {
-    /// Yes; and networks whose weights stand in other files, which a digest does not cover, are refused.
+    /// Yes: networks whose weights stand in other files, which a digest does not cover, are refused.
     Yes,
     /// No.
     No,
@@ -91,8 +92,8 @@ impl Question {
         let read = read_specification(specification)?;
         let two = match read {
             AnySpecification::One(one) => {
-                let (graph, source) = read_network(network, None, sealed)?;
-                let sources = vec![source, read_source("specification", specification, sealed)?];
+                let (graph, mut sources) = read_network(network, None, sealed)?;
+                sources.push(read_source("specification", specification, sealed)?);
                 let fault = in_file(specification);
                 Query::from_specification(&graph, &one, Vec::new()).map_err(|error| fault(&error))?;
                 let cases = one.cases(MOST_CASES).map_err(|error| fault(&error))?;
@@ -135,9 +136,9 @@ impl Question {
         let mut graphs = Vec::new();
         let mut sources = Vec::new();
         for (name, path) in networks {
-            let (graph, source) = read_network(path, Some(name), sealed)?;
+            let (graph, own) = read_network(path, Some(name), sealed)?;
             graphs.push(graph);
-            sources.push(source);
+            sources.extend(own);
         }
         let named: Vec<(&str, &Graph)> = networks.iter().map(|(name, _)| name.as_str()).zip(&graphs).collect();
         let fault = in_file(specification);
@@ -201,7 +202,7 @@ impl Question {
     pub fn json_sources(&self) -> Map<String, Value> {
         let mut shown = Map::new();
         let mut networks = Map::new();
-        for source in &self.sources {
+        for source in self.sources.iter().filter(|source| source.role != "weights") {
             let path = source.path.display().to_string();
             match &source.name {
                 Some(name) => networks.insert(name.clone(), path.into()),
@@ -298,33 +299,43 @@ fn in_file(path: &Path) -> impl Fn(&dyn std::fmt::Display) -> Failure + '_ {
 }
 
 fn read_specification(path: &Path) -> Result<AnySpecification, Failure> {
-    read_any(path).map_err(|error| match error {
+    let read = read_any(path).map_err(|error| match error {
         // This one names the file itself.
         VnnLibError::Read { .. } => Failure::message(error.to_string()),
         _ => in_file(path)(&error),
-    })
+    })?;
+    let asserted = match &read {
+        AnySpecification::One(one) => &one.assertion,
+        AnySpecification::Two(two) => &two.assertion,
+    };
+    match asserted {
+        Formula::And(parts) if parts.is_empty() => {
+            Err(in_file(path)(&"nothing is asserted, so there is nothing to decide"))
+        }
+        _ => Ok(read),
+    }
 }
 
 fn read_source(role: &'static str, path: &Path, sealed: Sealed) -> Result<Source, Failure> {
-    let digest = match sealed {
-        Sealed::Yes => {
+    // A pipe has been read already, and has nothing more to say.
+    let digest = match sealed == Sealed::Yes || path.is_file() {
+        true => {
             let bytes = std::fs::read(path).map_err(|error| Failure::reading(path, &error))?;
             Some(certus_audit::digest(&bytes))
         }
-        Sealed::No => None,
+        false => None,
     };
     Ok(Source { role, name: None, path: path.to_owned(), digest })
 }
 
-fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Graph, Source), Failure> {
-    let name = name.map(str::to_owned);
-    let source = |digest| Source { role: "network", name, path: path.to_owned(), digest };
+fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Graph, Vec<Source>), Failure> {
     let is_nnet = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("nnet"));
     let is_onnx = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"));
     if sealed == Sealed::No || !(is_nnet || is_onnx) {
-        let graph = load_network(path).map_err(|error| Failure::message(error.to_string()))?;
-        return Ok((graph, source(None)));
+        return system::read_network(path, name).map_err(|error| Failure::message(error.to_string()));
     }
+    let name = name.map(str::to_owned);
+    let source = |digest| Source { role: "network", name, path: path.to_owned(), digest };
     // What is digested is what is loaded, and nothing else is.
     let bytes = std::fs::read(path).map_err(|error| Failure::reading(path, &error))?;
     let graph = match is_nnet {
@@ -332,7 +343,7 @@ fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Grap
         false => load_onnx(&bytes, None),
     };
     let graph = graph.map_err(|error| in_file(path)(&error))?;
-    Ok((graph, source(Some(certus_audit::digest(&bytes)))))
+    Ok((graph, vec![source(Some(certus_audit::digest(&bytes)))]))
 }
 
 /// The element of a declared tensor, as `Y[0,1]`.

@@ -19,7 +19,8 @@ use serde_json::{Value, json};
 
 use crate::check::describe;
 use crate::patience::{Waited, wait};
-use crate::{Effort, Failure, Loading, load_system, network_of, property_named};
+use crate::system::read_network;
+use crate::{Effort, Failure, Loaded, Loading, Provenance, Source, load, load_system, network_of, property_named};
 
 /// A synthesis that is asked for.
 #[derive(Clone, Debug, Default)]
@@ -58,6 +59,8 @@ pub struct Made {
     pub origins: Vec<&'static str>,
     /// Whether the deadline ended the search for a shield that interferes less.
     pub cut_short: bool,
+    /// Where all of that comes from.
+    pub provenance: Provenance,
 }
 
 fn opened(loading: &Loading) -> Loading {
@@ -67,7 +70,7 @@ fn opened(loading: &Loading) -> Loading {
 }
 
 /// The network that an open system applies, as a graph.
-fn network(loading: &Loading, system: &System) -> Result<Graph, Failure> {
+fn network(loading: &Loading, system: &System) -> Result<(Graph, Vec<Source>), Failure> {
     let Some(open) = system.networks.first() else {
         return Err(Failure::message(format!("{} applies no network", loading.path.display())));
     };
@@ -77,8 +80,7 @@ fn network(loading: &Loading, system: &System) -> Result<Graph, Failure> {
             place = file.clone();
         }
     }
-    certus_graph::import::load_network(&place)
-        .map_err(|error| Failure::message(format!("{}: {error}", place.display())))
+    read_network(&place, Some(&open.path)).map_err(|error| Failure::message(format!("{}: {error}", place.display())))
 }
 
 fn is_invariant(property: &Property) -> bool {
@@ -89,7 +91,7 @@ fn is_invariant(property: &Property) -> bool {
 /// Makes a shield; `tick` is called some twenty times a second with what is being done.
 pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&str)) -> Result<Shielded, Failure> {
     let loading = opened(&task.loading);
-    let system = load_system(&loading)?;
+    let Loaded { system, sources } = load(&loading)?;
     let place =
         match &task.property {
             Some(name) => property_named(&system, name)?,
@@ -97,8 +99,9 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
                 Failure::message(format!("{} has no property of the form `G φ`", loading.path.display()))
             })?,
         };
-    let graph = network(&loading, &system)?;
-    let own_digest = digest(&loading.path)?;
+    let (graph, _) = network(&loading, &system)?;
+    let own_digest = sources.first().and_then(|source| source.digest.clone()).unwrap_or_default();
+    let provenance = Provenance::of_system("shield", &loading, &system, &sources).with_effort(&task.effort);
     let mut options = task.options.clone();
     options.deadline = task.effort.deadline;
     options.threads = task.effort.threads();
@@ -136,6 +139,11 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
     made.shield.settings = loading.options.overrides.clone();
     let mut written = document(&made.shield, &name, &made.states);
     picture_of(&mut written, &made.shield, &property, &loading.path);
+    let about = format!("the plant as polynomials{}, in exact arithmetic; any network", provenance.discretised());
+    let provenance = provenance.claiming(&property.name, &property.source, "unbounded".into(), about);
+    if let Some(written) = written.as_object_mut() {
+        written.insert("provenance".to_owned(), provenance.to_json());
+    }
     Ok(Shielded::Made(Box::new(Made {
         document: written,
         program: program_text(&made.shield, &made.states, &policy),
@@ -144,6 +152,7 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
         accepted: made.accepted,
         origins: made.origins,
         cut_short: made.cut_short,
+        provenance,
     })))
 }
 
@@ -169,10 +178,18 @@ pub fn digest(path: &Path) -> Result<String, Failure> {
 
 /// Reads a shield's file.
 pub fn read(path: &Path) -> Result<Shield, Failure> {
+    read_with_origin(path).map(|(shield, ..)| shield)
+}
+
+/// Reads a shield's file once: the shield, the file with its digest, and what the file says of where the shield comes from.
+fn read_with_origin(path: &Path) -> Result<(Shield, Source, Value), Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))?;
-    let document: Value =
+    let mut document: Value =
         serde_json::from_str(&text).map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
-    read_shield(&document).map_err(|reason| Failure::message(format!("{}: {reason}", path.display())))
+    let shield = read_shield(&document).map_err(|reason| Failure::message(format!("{}: {reason}", path.display())))?;
+    let digest = Some(certus_audit::digest(text.as_bytes()));
+    let source = Source { role: "shield", name: None, path: path.to_owned(), digest };
+    Ok((shield, source, document.get_mut("provenance").map(Value::take).unwrap_or_default()))
 }
 
 /// Why there is no model for a shield.
@@ -201,17 +218,23 @@ pub struct Ready {
     pub system: System,
     /// The property's name.
     pub property: String,
+    /// The settings that it was made for.
+    pub settings: Vec<(String, f64)>,
     /// Its atom.
     pub atom: usize,
     /// The shield.
     pub runtime: Runtime,
     /// The network.
     pub network: Graph,
+    /// The files: the shield, the system, the network.
+    pub sources: Vec<Source>,
+    /// Where the shield comes from, as its own file says; null if it does not say.
+    pub origin: Value,
 }
 
 /// Reads a shield and its system. The system must be the one that the shield names.
 pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)]) -> Result<Ready, Failure> {
-    let shield = read(path)?;
+    let (shield, own, origin) = read_with_origin(path)?;
     let place = system.map_or_else(|| PathBuf::from(&shield.path), Path::to_owned);
     if !place.exists() {
         let named = place.display();
@@ -225,8 +248,10 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
         NoModel::Failure(failure) => failure,
         NoModel::Reason(reason) => Failure::message(format!("{}: {reason}", path.display())),
     })?;
+    let digest = Some(shield.digest.clone());
+    let plant = Source { role: "system", name: None, path: place.clone(), digest };
     let loading = Loading { path: place, networks: networks.to_vec(), ..Loading::default() };
-    let network = network(&loading, &system)?;
+    let (network, beside) = network(&loading, &system)?;
     let atom = match system.property(&shield.property).map(|property| &property.kind) {
         Some(PropertyKind::Ltl(Formula::Globally(_, inner))) => match inner.as_ref() {
             Formula::Atom(atom) => atom.0,
@@ -237,7 +262,8 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
     let runtime = Runtime::new(&shield, &model).ok_or_else(|| {
         Failure::message("the shield cannot be run: its domain is unbounded, or the environment has too many choices")
     })?;
-    Ok(Ready { system, property: shield.property, atom, runtime, network })
+    let sources = [own, plant].into_iter().chain(beside).collect();
+    Ok(Ready { system, property: shield.property, settings: shield.settings, atom, runtime, network, sources, origin })
 }
 
 /// What a replay showed.

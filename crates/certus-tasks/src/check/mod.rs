@@ -37,7 +37,7 @@ pub use trace_table::trace_csv;
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
 use crate::prob::{self, Course};
-use crate::{Effort, Loading, load_system, property_named};
+use crate::{Effort, Loaded, Loading, Provenance, Source, load, property_named};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -73,6 +73,8 @@ pub struct Checked {
     pub system: Option<Arc<System>>,
     /// What is said of each property that was asked about.
     pub results: Vec<PropertyResult>,
+    /// Where all of that comes from.
+    pub provenance: Provenance,
 }
 
 /// What is said of one property.
@@ -174,6 +176,7 @@ struct SoFar {
     /// When that was begun.
     started: Option<Instant>,
     system: Option<Arc<System>>,
+    sources: Vec<Source>,
     properties: Vec<usize>,
     results: Vec<PropertyResult>,
 }
@@ -200,6 +203,14 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     Ok(concluded(task, known, reason))
 }
 
+/// That a file says nothing that could be checked.
+pub(crate) fn nothing_to_check(loading: &Loading) -> Failure {
+    let file = loading.path.display();
+    Failure::message(format!(
+        "{file} has no property, so there is nothing to check: write one as `property safe = G φ`"
+    ))
+}
+
 /// Refuses what could only be ignored.
 fn refuse(task: &Check) -> Result<(), Failure> {
     let grid = &task.grid;
@@ -219,7 +230,7 @@ fn refuse(task: &Check) -> Result<(), Failure> {
 
 /// What there is to be said when no more is found out.
 fn concluded(task: &Check, known: SoFar, reason: UnknownReason) -> Checked {
-    let SoFar { place, started, system, properties, mut results } = known;
+    let SoFar { place, started, system, sources, properties, mut results } = known;
     let first = results.len();
     // Properties are known once the system is.
     let unanswered = system.iter().flat_map(|_| properties.iter().copied());
@@ -229,7 +240,16 @@ fn concluded(task: &Check, known: SoFar, reason: UnknownReason) -> Checked {
         let seconds = begun.and(started).map_or(0.0, |started| started.elapsed().as_secs_f64());
         results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None });
     }
-    Checked { system, results }
+    let provenance = system.as_ref().map(|system| provenance(task, system, &sources)).unwrap_or_default();
+    Checked { system, results, provenance }
+}
+
+/// Where the outcomes of a check come from.
+fn provenance(task: &Check, system: &System, sources: &[Source]) -> Provenance {
+    Provenance::of_system(task.engine.name(), &task.system, system, sources)
+        .with_search(&task.effort)
+        .limit("steps", task.steps.map(Into::into))
+        .limit("assume_no_model_errors", task.assume_no_model_errors.then_some(true.into()))
 }
 
 fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
@@ -308,11 +328,15 @@ fn with_needs(
 }
 
 fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
-    let system = Arc::new(load_system(&task.system)?);
+    let Loaded { system, sources } = load(&task.system)?;
+    let system = Arc::new(system);
     let properties: Vec<usize> = match task.properties.as_slice() {
         [] => (0..system.properties.len()).collect(),
         names => names.iter().map(|name| property_named(&system, name)).collect::<Result<_, _>>()?,
     };
+    if properties.is_empty() {
+        return Err(nothing_to_check(&task.system));
+    }
     if task.certificate.is_some() && properties.len() != 1 {
         return Err(Failure::message("a certificate is about one property: name it"));
     }
@@ -327,6 +351,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
     {
         let mut known = locked(so_far);
         known.system = Some(Arc::clone(&system));
+        known.sources = sources;
         known.properties.clone_from(&properties);
     }
     let budget = Budget {
@@ -397,7 +422,8 @@ fn one(
             let mut on_grid = |parts: u64, budget: &Budget<'_>| {
                 let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
                 let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
-                let (turn, found) = grid::turn(system, asked, &task.grid, parts, &own, &mut watch)?;
+                let (turn, found) =
+                    grid::turn(system, asked, (&task.grid, task.assume_no_model_errors), parts, &own, &mut watch)?;
                 locked(so_far).place.units = None;
                 report = found;
                 Ok(turn)
@@ -411,7 +437,7 @@ fn one(
         (None, Method::Grid) => {
             let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
             let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
-            let found = grid::check(system, asked, &task.grid, &own, &mut watch);
+            let found = grid::check(system, asked, (&task.grid, task.assume_no_model_errors), &own, &mut watch);
             runs(found.map(|(outcome, own)| {
                 report = Some(own);
                 outcome
@@ -449,7 +475,7 @@ mod tests {
     fn what_is_late_is_concluded_from_what_there_is() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/toy/toy.certus").into();
         let loading = Loading { path, ..Loading::default() };
-        let system = Arc::new(load_system(&loading).unwrap());
+        let system = Arc::new(crate::load_system(&loading).unwrap());
         let task = Check {
             system: loading,
             properties: Vec::new(),

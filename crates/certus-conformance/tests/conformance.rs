@@ -15,7 +15,7 @@ fn engines_agree_with_the_interpreter() {
         rolls: true,
         threads: 2,
     };
-    let tally = campaign.run(&|_| {}).unwrap();
+    let tally = campaign.run(&|_, _| {}).unwrap();
     let first = tally.disagreements.first();
     assert!(first.is_none(), "{} disagreements, the first one is {first:#?}", tally.disagreements.len());
     assert!(tally.triples > 2000, "{}", tally.triples);

@@ -111,6 +111,10 @@ fn read_source(path: &Path) -> Result<Arc<Source>, Diagnostics> {
 
 /// The policies and actions of a file, each with the paths of the networks that it applies, as written.
 pub fn applied_networks(path: impl AsRef<Path>) -> Result<Vec<(String, Vec<String>)>, Diagnostics> {
-    let file = parse(&read_source(path.as_ref())?)?;
-    Ok(check::applied_networks(&file))
+    networks_applied_in(&read_source(path.as_ref())?)
+}
+
+/// The same of a source text.
+pub fn networks_applied_in(source: &Arc<Source>) -> Result<Vec<(String, Vec<String>)>, Diagnostics> {
+    Ok(check::applied_networks(&parse(source)?))
 }

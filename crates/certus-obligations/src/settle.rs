@@ -1,0 +1,196 @@
+//! A question made small before anybody searches for an answer.
+//!
+//! Every rule here leaves the answers to a question as they are: labels that the formula prescribes become constants of the graph, bounds of single
+//! free numbers become part of the box, nodes that enclosures fix become constants, and comparisons that enclosures decide go.
+
+use std::collections::HashMap;
+
+use certus_graph::canonical::simplified;
+use certus_graph::eval::enclose_nodes;
+use certus_graph::ops::{Op, ReduceKind};
+use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
+
+use crate::formula::{Formula, Place, Sum};
+use crate::run::Box;
+use crate::truth::{compared, is_one_vector, origin, sum_of, takes};
+
+/// A graph of one vector, a box that the vector lies in, and what is asked of it.
+pub(crate) struct Question {
+    pub(crate) graph: Graph,
+    pub(crate) free: Box,
+    pub(crate) formula: Formula,
+}
+
+/// How often what was settled may settle something else.
+const ROUNDS: usize = 6;
+
+impl Question {
+    /// Makes the question small; its truth values become comparisons.
+    pub(crate) fn settled(mut self) -> Result<Question, GraphError> {
+        self.prescribe_labels()?;
+        self.formula = compared(&self.graph, &self.formula);
+        for _ in 0..ROUNDS {
+            let before = (self.free.clone(), self.formula.clone(), self.graph.len());
+            self.narrow();
+            if self.free.iter().any(|(low, high)| low > high) {
+                break;
+            }
+            let free: Vec<Interval> = self.free.iter().map(|&(lo, hi)| Interval { lo, hi }).collect();
+            let values = enclose_nodes(&self.graph, &[&free])?;
+            let fixed = self.fixed_nodes(&values);
+            self.formula = self.formula.decided(&|place| values[place.node.index()][place.element]);
+            self.replace(&fixed)?;
+            if before == (self.free.clone(), self.formula.clone(), self.graph.len()) {
+                break;
+            }
+        }
+        if self.free.iter().any(|(low, high)| low > high) {
+            self.formula = Formula::FALSE;
+        }
+        Ok(self)
+    }
+
+    /// What must hold whatever else does.
+    fn required(&self) -> &[Formula] {
+        match &self.formula {
+            Formula::And(parts) => parts,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// Where a truth value that must hold prescribes the label of an arg-max, that label is a constant of the graph, and the
+    /// scores must lead to it.
+    fn prescribe_labels(&mut self) -> Result<(), GraphError> {
+        let mut labels = HashMap::new();
+        for part in self.required() {
+            if let Formula::Truth(place, wanted) = part {
+                prescribed(&self.graph, *place, *wanted, &mut labels);
+            }
+        }
+        let mut constants = HashMap::new();
+        let mut parts = vec![std::mem::replace(&mut self.formula, Formula::TRUE)];
+        let mut labels: Vec<(NodeId, usize)> = labels.into_iter().collect();
+        labels.sort_unstable();
+        for (node, label) in labels {
+            parts.push(takes(&self.graph, self.graph.node(node).inputs[0], label));
+            let one_hot = (0..self.graph.elements(node)).map(|own| f64::from(u8::from(own == label))).collect();
+            constants.insert(node, Tensor::new(self.graph.shape(node), one_hot)?);
+        }
+        self.formula = Formula::all(parts);
+        self.replace(&constants)
+    }
+
+    /// Bounds of single free numbers become part of the box; those that are not exact or strict stay in the formula as well.
+    fn narrow(&mut self) {
+        let mut free = self.free.clone();
+        let mut kept = Vec::new();
+        for part in self.required() {
+            let Formula::Atom { sum: Sum { terms, constant }, strict } = part else {
+                kept.push(part.clone());
+                continue;
+            };
+            let is_free = |place: &Place| matches!(self.graph.node(place.node).op, Op::Input(_));
+            let mut exact = false;
+            if let [(place, coefficient)] = terms.as_slice()
+                && is_free(place)
+                && (coefficient.lo > 0.0 || coefficient.hi < 0.0)
+            {
+                let end = -*constant / *coefficient;
+                exact = !strict && end.lo == end.hi;
+                let own = &mut free[place.element];
+                match coefficient.lo > 0.0 {
+                    true => own.1 = own.1.min(end.hi),
+                    false => own.0 = own.0.max(end.lo),
+                }
+            }
+            if !exact {
+                kept.push(part.clone());
+            }
+        }
+        self.formula = Formula::all(kept);
+        self.free = free;
+    }
+
+    /// Nodes, other than free numbers and constants, that have one value throughout.
+    fn fixed_nodes(&self, values: &[Vec<Interval>]) -> HashMap<NodeId, Tensor> {
+        let nodes = self.graph.ids().zip(self.graph.nodes()).zip(values);
+        nodes
+            .filter(|((_, node), own)| {
+                let fixed = own.iter().all(|value| value.lo == value.hi && value.lo.is_finite());
+                fixed && !own.is_empty() && !matches!(node.op, Op::Input(_) | Op::Constant(_))
+            })
+            .filter_map(|((id, node), own)| {
+                let tensor = Tensor::new(node.shape.clone(), own.iter().map(|value| value.lo).collect()).ok()?;
+                Some((id, tensor))
+            })
+            .collect()
+    }
+
+    /// Puts constants in place of nodes, and keeps only what the formula speaks of.
+    fn replace(&mut self, constants: &HashMap<NodeId, Tensor>) -> Result<(), GraphError> {
+        let mut graph = Graph::new();
+        let mut mapped: Vec<NodeId> = Vec::with_capacity(self.graph.len());
+        for (id, node) in self.graph.ids().zip(self.graph.nodes()) {
+            let inputs: Vec<NodeId> = node.inputs.iter().map(|input| mapped[input.index()]).collect();
+            mapped.push(match (&node.op, constants.get(&id)) {
+                (Op::Input(_), _) => graph.input("free", &node.shape),
+                (_, Some(value)) => graph.constant(value.clone()),
+                (op, None) => graph.apply(op.clone(), &inputs)?,
+            });
+        }
+        let spoken = self.formula.nodes();
+        for node in &spoken {
+            graph.output("", mapped[node.index()]);
+        }
+        let mut simpler = simplified(&graph)?;
+        let places: HashMap<NodeId, NodeId> =
+            spoken.into_iter().zip(simpler.outputs()).map(|(node, port)| (node, port.node)).collect();
+        let moved = |place: Place| Place { node: places.get(&place.node).copied().unwrap_or(place.node), ..place };
+        // A comparison of numbers that are only moved is about the numbers themselves.
+        self.formula = self.formula.map(&mut |leaf| match leaf {
+            Formula::Truth(place, wanted) => Formula::Truth(moved(*place), *wanted),
+            Formula::Atom { sum, strict } => {
+                let mut own = Sum { terms: Vec::new(), constant: sum.constant };
+                for &(place, coefficient) in &sum.terms {
+                    let value = sum_of(&simpler, moved(place));
+                    match coefficient.lo == coefficient.hi {
+                        true => own.add(coefficient.lo, &value),
+                        false if value.terms.is_empty() => own.constant = own.constant + coefficient * value.constant,
+                        false => own.terms.push((value.terms[0].0, coefficient)),
+                    }
+                }
+                Formula::at_most(&own, &Sum::constant(0.0), *strict)
+            }
+            other => other.clone(),
+        });
+        std::mem::swap(&mut self.graph, &mut simpler);
+        Ok(())
+    }
+}
+
+/// The arg-max nodes whose label a truth value prescribes.
+fn prescribed(graph: &Graph, place: Place, wanted: bool, found: &mut HashMap<NodeId, usize>) {
+    let place = origin(graph, place);
+    let node = graph.node(place.node);
+    let arguments = node.inputs.iter().map(|&own| {
+        let element = if graph.elements(own) == 1 { 0 } else { place.element };
+        Place { node: own, element }
+    });
+    match &node.op {
+        Op::Not(_) => arguments.for_each(|own| prescribed(graph, own, !wanted, found)),
+        Op::And(_) if wanted => arguments.for_each(|own| prescribed(graph, own, true, found)),
+        Op::Or(_) if !wanted => arguments.for_each(|own| prescribed(graph, own, false, found)),
+        Op::Reduce(reduce) if reduce.kind == ReduceKind::Min && wanted => {
+            let whole = node.inputs[0];
+            let targets = reduce.targets(graph.shape(whole));
+            for element in (0..targets.len()).filter(|&element| targets[element] == place.element) {
+                prescribed(graph, Place { node: whole, element }, true, found);
+            }
+        }
+        // A second label for the same choice contradicts the first, which the comparisons of the scores will show.
+        Op::ArgMax(_) if wanted && is_one_vector(&node.shape) => {
+            found.entry(place.node).or_insert(place.element);
+        }
+        _ => {}
+    }
+}

@@ -109,7 +109,7 @@ impl<'a> Search<'a> {
                             None => format!("a prefix of {depth} steps"),
                             Some(start) => format!("a run of {depth} steps that returns to position {start}"),
                         };
-                        open = open.or(Some(Unknown { reason: Some(reason), place, settled: self.settled }));
+                        open = open.or(Some(Unknown { settled: self.settled, ..Unknown::at(Some(reason), place) }));
                         if matches!(reason, UnknownReason::Deadline | UnknownReason::Stopped) {
                             break;
                         }

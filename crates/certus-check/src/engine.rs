@@ -149,7 +149,8 @@ pub fn in_turns(
         if !bounded.as_ref().is_some_and(whole) {
             let outcome = search.advance(steps.min(far), &own, watch)?;
             match &outcome.verdict {
-                Verdict::Violated(_) | Verdict::Holds(Scope::Unbounded) => return Ok(outcome),
+                Verdict::Violated(_) | Verdict::ModelError(_) => return Ok(outcome),
+                Verdict::Holds(Scope::Unbounded | Scope::Horizon(_)) => return Ok(outcome),
                 Verdict::Holds(Scope::Bounded(reached)) => short = *reached < steps,
                 Verdict::Unknown(unknown) => short = unknown.reason == Some(UnknownReason::Boxes),
             }

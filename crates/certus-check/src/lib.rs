@@ -45,4 +45,4 @@ pub mod temporal;
 pub mod unroll;
 
 pub use engine::{Engine, Turn, in_turns};
-pub use outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
+pub use outcome::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Unknown, Verdict};

@@ -34,8 +34,50 @@ pub enum Verdict {
     Holds(Scope),
     /// This run violates it; it was replayed, or comes to rest by a proof over the reals ([`Run::comes_to_rest`]).
     Violated(Run),
-    /// Neither was shown.
+    /// This run has a model error before the property is decided on it; it was replayed.
+    ModelError(Box<ModelError>),
+    /// None of these was shown.
     Unknown(Unknown),
+}
+
+/// A run that ends where the model describes no system.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ModelError {
+    /// The run; its last position has the error.
+    pub run: Run,
+    /// What is wrong there.
+    pub kind: ModelErrorKind,
+}
+
+/// What is wrong with a model at a position of a run.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ModelErrorKind {
+    /// An allowed choice leads outside of the declared range of a state variable.
+    RangeExit {
+        /// The element that leaves its range.
+        variable: String,
+        /// Its value after the step.
+        value: f64,
+    },
+    /// No choice is allowed, and the state is not terminal.
+    Deadlock,
+    /// An operation is evaluated outside of its domain.
+    Undefined {
+        /// What is being evaluated.
+        what: String,
+    },
+}
+
+impl fmt::Display for ModelErrorKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ModelErrorKind::RangeExit { variable, value } => {
+                write!(f, "{variable} leaves its declared range: the step leads to {value}")
+            }
+            ModelErrorKind::Deadlock => f.write_str("deadlock: no choice of the environment satisfies every `assume`"),
+            ModelErrorKind::Undefined { what } => write!(f, "{what} evaluates an operation outside of its domain"),
+        }
+    }
 }
 
 /// How far a verdict reaches.
@@ -43,6 +85,8 @@ pub enum Verdict {
 pub enum Scope {
     /// All runs, for all time.
     Unbounded,
+    /// All runs: the property's own bounds end at this step.
+    Horizon(usize),
     /// Violations that so many steps can show.
     Bounded(usize),
 }
@@ -56,6 +100,17 @@ pub struct Unknown {
     pub place: String,
     /// No violation is shown by so many steps, if any number was settled.
     pub settled: Option<usize>,
+    /// The property holds if these conditions do, which were not shown.
+    pub holds_if: Vec<String>,
+    /// A loop of doubles that may not be one over the reals.
+    pub candidate: Option<Box<Run>>,
+}
+
+impl Unknown {
+    /// Nothing shown, for a reason, at a place.
+    pub fn at(reason: Option<UnknownReason>, place: impl Into<String>) -> Unknown {
+        Unknown { reason, place: place.into(), settled: None, holds_if: Vec::new(), candidate: None }
+    }
 }
 
 /// A run of a closed loop.

@@ -44,7 +44,10 @@ pub fn with_parameters_as_states(system: &System, last: &[String]) -> Result<Sys
     let moved_truth = |truth: &mut Truth| [&mut truth.truth, &mut truth.margin].into_iter().for_each(moved);
     [&mut roles.policies, &mut roles.next, &mut roles.defines].into_iter().flatten().for_each(moved);
     roles.atoms.iter_mut().for_each(moved_truth);
-    [&mut roles.init, &mut roles.assume, &mut roles.terminal].into_iter().flatten().for_each(moved_truth);
+    let conditions = [&mut roles.init, &mut roles.assume, &mut roles.terminal];
+    conditions.into_iter().flatten().for_each(moved_truth);
+    let defined = [&mut roles.defined, &mut roles.init_defined];
+    defined.into_iter().flatten().chain(roles.atoms_defined.iter_mut().flatten()).for_each(moved_truth);
     roles.reward.iter_mut().for_each(moved);
     roles.networks.iter_mut().for_each(|network| moved(&mut network.arguments));
     for action in &mut roles.actions {

@@ -284,6 +284,8 @@ impl Survey<'_> {
         Ok(match outcome.verdict {
             Verdict::Holds(scope) => Found::Holds(scope),
             Verdict::Unknown(unknown) => Found::Open(unknown.reason.unwrap_or(UnknownReason::Boxes)),
+            // At some value of the cell the model describes no system.
+            Verdict::ModelError(_) => Found::Open(UnknownReason::Boxes),
             Verdict::Violated(run) => {
                 let mut drive = Drive::of(&self.system, self.formula, &run);
                 let values = drive.state.split_off(drive.state.len() - lower.len());

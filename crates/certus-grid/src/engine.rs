@@ -421,7 +421,7 @@ impl Check<'_> {
             format!("{} units after {} steps", self.product.units.len(), self.product.layers.len().saturating_sub(1));
         // A run that only its whole length shows to be a violation is not excluded by its first steps.
         let settled = steps.filter(|_| self.product.reading.is_finite());
-        Verdict::Unknown(Unknown { reason, place, settled })
+        Verdict::Unknown(Unknown { settled, ..Unknown::at(reason, place) })
     }
 
     /// Where the last abstract run goes round, or ends, in words.

@@ -245,6 +245,8 @@ pub struct Atom {
     pub uses_next: bool,
     /// Whether it speaks of the state alone, not of policies, inputs or choices.
     pub state_only: bool,
+    /// Whether it reads an input, a chance or a random action, directly or through what depends on one.
+    pub uses_choice: bool,
 }
 
 /// A temporal formula.
@@ -428,8 +430,15 @@ pub struct Roles {
     pub atoms: Vec<Truth>,
     /// The conjunction of all `init`; none if the file has none, so that every state in range is initial.
     pub init: Option<Truth>,
-    /// The restriction of the transition relation.
+    /// The restriction of the transition relation. In a terminal state, declarations that mention `next` do not apply.
     pub assume: Option<Truth>,
+    /// Where every operation of a step is inside of its domain: policies, actions, `terminal` and `assume`, and the successor
+    /// where the state is not terminal and the choice is allowed. None if there is no partial operation.
+    pub defined: Option<Truth>,
+    /// Where the operations of each atom are inside of their domains; none for everywhere.
+    pub atoms_defined: Vec<Option<Truth>>,
+    /// Where the operations of the initial conditions are; none for everywhere.
+    pub init_defined: Option<Truth>,
     /// Where a run ends.
     pub terminal: Option<Truth>,
     /// The reward of a step.

@@ -190,7 +190,7 @@ pub fn prove(
             Round::Exhausted => None,
         };
         let place = "the search for an invariant or a ranking function".to_owned();
-        return Ok(Outcome::new(NAME, Verdict::Unknown(Unknown { reason, place, settled: None })));
+        return Ok(Outcome::new(NAME, Verdict::Unknown(Unknown::at(reason, place))));
     }
 }
 

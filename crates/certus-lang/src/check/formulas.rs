@@ -124,8 +124,19 @@ impl Checker<'_> {
         }
     }
 
+    /// Whether an expression is to be taken apart into atoms: it is temporal, or a connective with an operand that speaks of the
+    /// successor. A bad state is then bad by itself, whatever becomes of the successor.
+    fn is_composite(&self, e: &Expr) -> bool {
+        let connects = match &e.kind {
+            ExprKind::Prefix(PrefixOp::Not, _) | ExprKind::Infix(InfixOp::Implies | InfixOp::Iff, ..) => true,
+            ExprKind::Chain(_, rest) => matches!(rest.first(), Some((ChainOp::And | ChainOp::Or, _))),
+            _ => false,
+        };
+        self.is_temporal(e) || (connects && mentions_next(e))
+    }
+
     pub(super) fn formula(&mut self, e: &Expr) -> Option<Formula> {
-        if !self.is_temporal(e) {
+        if !self.is_composite(e) {
             return self.atom(&[e]);
         }
         let boxed = |f: Option<Formula>| f.map(Box::new);
@@ -213,7 +224,7 @@ impl Checker<'_> {
         };
         let operands: Vec<&Expr> = std::iter::once(first).chain(rest.iter().map(|(_, e)| e)).collect();
         // The operands before the first temporal one are one expression: the chain goes to the left.
-        let plain = operands.iter().take_while(|e| !self.is_temporal(e)).count();
+        let plain = operands.iter().take_while(|e| !self.is_temporal(e) && !mentions_next(e)).count();
         let mut parts = Vec::new();
         if plain > 0 {
             let text = if is_and { ChainOp::And } else { ChainOp::Or };
@@ -242,6 +253,8 @@ impl Checker<'_> {
             text: text.clone(),
             uses_next: t.uses.includes(Uses::NEXT),
             state_only: t.uses.without(Uses::STATE) == Uses::NONE,
+            // Known once the step is lowered.
+            uses_choice: false,
         };
         self.model.atoms.push((atom, t));
         let index = self.model.atoms.len() - 1;
@@ -274,6 +287,18 @@ impl Checker<'_> {
         }
         Some(Bounds { lower, upper: Some(upper) })
     }
+}
+
+/// Whether an expression mentions the successor of a state variable.
+fn mentions_next(e: &Expr) -> bool {
+    if let ExprKind::Call(name, _) = &e.kind
+        && name.name == "next"
+    {
+        return true;
+    }
+    let mut found = false;
+    for_each_child(e, |child| found = found || mentions_next(child));
+    found
 }
 
 /// Number of operators, and deepest nesting.

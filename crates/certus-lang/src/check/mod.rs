@@ -65,7 +65,10 @@ pub(crate) struct Model {
     /// The paths of the networks that are outside of the step.
     pub open_networks: Vec<String>,
     pub init: Option<Term>,
-    pub assume: Option<Term>,
+    /// The conditions on transitions, one per declaration.
+    pub assume: Vec<Term>,
+    /// Their conjunction; those that speak of the successor do not apply where a run has ended.
+    pub assumption: Option<Term>,
     pub terminal: Option<Term>,
     pub reward: Option<Term>,
     /// One per state variable.

@@ -1,11 +1,13 @@
 //! Declarations without a name, apart from updates and properties.
 
+use std::rc::Rc;
+
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::Span;
 use crate::syntax::ast::{Declaration, DeclarationKind, Expr, Ident};
 use crate::system::Integrator;
 
-use super::term::{self, Term};
+use super::term::{self, Term, Uses};
 use super::{Checker, Context};
 
 impl Checker<'_> {
@@ -36,7 +38,13 @@ impl Checker<'_> {
             }
         }
         self.model.init = conjunction(init);
-        self.model.assume = conjunction(assume);
+        let terminal = &self.model.terminal;
+        let applied = assume.iter().map(|own| match terminal {
+            Some(terminal) if own.uses.includes(Uses::NEXT) => term::or(vec![Rc::clone(terminal), Rc::clone(own)]),
+            _ => Rc::clone(own),
+        });
+        self.model.assumption = conjunction(applied.collect());
+        self.model.assume = assume;
     }
 
     fn check_system(&mut self) {

@@ -203,6 +203,12 @@ impl Builder {
 
     /// A network's outputs after each other, as a vector.
     pub(super) fn network(&mut self, network: &Graph, input: NodeId) -> Lowered<NodeId> {
+        let outputs = self.network_outputs(network, input)?;
+        self.concat(&outputs)
+    }
+
+    /// A network's outputs, each as a vector.
+    pub(super) fn network_outputs(&mut self, network: &Graph, input: NodeId) -> Lowered<Vec<NodeId>> {
         let mut start = 0;
         let mut arguments = Vec::new();
         for port in network.inputs() {
@@ -216,6 +222,6 @@ impl Builder {
             let is_flat = self.graph.shape(node) == [len];
             outputs.push(if is_flat { node } else { self.graph.apply(Reshape { shape: vec![len] }, &[node])? });
         }
-        self.concat(&outputs)
+        Ok(outputs)
     }
 }

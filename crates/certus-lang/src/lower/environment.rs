@@ -25,6 +25,8 @@ pub(super) struct Environment {
     /// Terms already lowered, by address: they are kept alive by the model.
     pub values: HashMap<*const TermNode, NodeId>,
     pub margins: HashMap<*const TermNode, NodeId>,
+    /// Where terms are defined; nothing for everywhere.
+    pub defined: HashMap<*const TermNode, Option<NodeId>>,
 }
 
 impl Environment {
@@ -42,6 +44,7 @@ impl Environment {
             define_margins: vec![None; self.define_margins.len()],
             values: HashMap::new(),
             margins: HashMap::new(),
+            defined: HashMap::new(),
         }
     }
 }
@@ -71,6 +74,7 @@ impl Lowering<'_> {
             define_margins: vec![None; model.defines.len()],
             values: HashMap::new(),
             margins: HashMap::new(),
+            defined: HashMap::new(),
         }
     }
 }

@@ -12,15 +12,20 @@ use super::environment::Environment;
 use super::{Lowered, Lowering};
 
 impl Lowering<'_> {
-    /// The successors of all state variables; a terminal state is its own successor.
-    pub(super) fn successors(&mut self, env: &mut Environment, terminal: Option<NodeId>) -> Lowered<Vec<NodeId>> {
+    /// The successors of all state variables, and where they are defined; a terminal state is its own successor.
+    pub(super) fn successors(
+        &mut self,
+        env: &mut Environment,
+        terminal: Option<NodeId>,
+    ) -> Lowered<(Vec<NodeId>, Option<NodeId>)> {
         let model = self.model;
+        let mut defined = Vec::new();
         let has_derivatives = model.updates.iter().any(|u| u.is_derivative);
         let integrated = match (has_derivatives, model.dt) {
             (true, Some(dt)) => match model.integrator {
-                Some(Integrator::Rk4) => self.runge_kutta(env, dt)?,
+                Some(Integrator::Rk4) => self.runge_kutta(env, dt, &mut defined)?,
                 _ => {
-                    let slopes = self.slopes(env)?;
+                    let slopes = self.slopes(env, &mut defined)?;
                     self.moved(&env.states.clone(), &slopes, dt)?
                 }
             },
@@ -28,18 +33,27 @@ impl Lowering<'_> {
         };
         let mut next = Vec::with_capacity(model.updates.len());
         for (i, update) in model.updates.iter().enumerate() {
-            let moved = if update.is_derivative { integrated[i] } else { self.term(&update.value, env)? };
+            let moved = match update.is_derivative {
+                true => integrated[i],
+                false => {
+                    defined.push(self.all_defined(&update.value, env)?);
+                    self.term(&update.value, env)?
+                }
+            };
             next.push(match terminal {
                 Some(terminal) => self.builder.select(terminal, env.states[i], moved)?,
                 None => moved,
             });
         }
-        Ok(next)
+        Ok((next, self.every(defined)?))
     }
 
-    /// The derivative of each integrated variable at the state of an environment.
-    fn slopes(&mut self, env: &mut Environment) -> Lowered<Vec<Option<NodeId>>> {
+    /// The derivative of each integrated variable at the state of an environment; where they are defined is added.
+    fn slopes(&mut self, env: &mut Environment, defined: &mut Vec<Option<NodeId>>) -> Lowered<Vec<Option<NodeId>>> {
         let updates = &self.model.updates;
+        for update in updates.iter().filter(|update| update.is_derivative) {
+            defined.push(self.all_defined(&update.value, env)?);
+        }
         updates.iter().map(|u| u.is_derivative.then(|| self.term(&u.value, env)).transpose()).collect()
     }
 
@@ -59,28 +73,39 @@ impl Lowering<'_> {
         Ok(moved)
     }
 
-    fn slopes_at(&mut self, env: &Environment, states: Vec<NodeId>) -> Lowered<Vec<Option<NodeId>>> {
+    fn slopes_at(
+        &mut self,
+        env: &Environment,
+        states: Vec<NodeId>,
+        defined: &mut Vec<Option<NodeId>>,
+    ) -> Lowered<Vec<Option<NodeId>>> {
         let mut stage = env.at_states(states);
         for item in &self.model.order {
             if let Item::Define(i) = *item {
                 let t = &self.model.defines[i].1;
                 if !t.uses.includes(Uses::NEXT) {
                     stage.defines[i] = Some(self.term(t, &mut stage)?);
+                    self.defined(t, &mut stage)?;
                 }
             }
         }
-        self.slopes(&mut stage)
+        self.slopes(&mut stage, defined)
     }
 
-    fn runge_kutta(&mut self, env: &mut Environment, dt: f64) -> Lowered<Vec<NodeId>> {
+    fn runge_kutta(
+        &mut self,
+        env: &mut Environment,
+        dt: f64,
+        defined: &mut Vec<Option<NodeId>>,
+    ) -> Lowered<Vec<NodeId>> {
         let start = env.states.clone();
-        let k1 = self.slopes(env)?;
+        let k1 = self.slopes(env, defined)?;
         let half = self.moved(&start, &k1, dt / 2.0)?;
-        let k2 = self.slopes_at(env, half)?;
+        let k2 = self.slopes_at(env, half, defined)?;
         let half = self.moved(&start, &k2, dt / 2.0)?;
-        let k3 = self.slopes_at(env, half)?;
+        let k3 = self.slopes_at(env, half, defined)?;
         let full = self.moved(&start, &k3, dt)?;
-        let k4 = self.slopes_at(env, full)?;
+        let k4 = self.slopes_at(env, full, defined)?;
         let two = self.builder.constant(&[2.0]);
         let mut combined = Vec::with_capacity(start.len());
         for i in 0..start.len() {

@@ -105,6 +105,11 @@ impl Lowering<'_> {
     /// For constants and labels: -1 where false, 1 where true.
     fn sign_of_truth(&mut self, t: &Term, env: &mut Environment) -> Lowered<NodeId> {
         let truth = self.term(t, env)?;
+        self.sign_of(truth)
+    }
+
+    /// -1 where a truth value is false, 1 where it is true.
+    pub(super) fn sign_of(&mut self, truth: certus_graph::NodeId) -> Lowered<certus_graph::NodeId> {
         let (one, two) = (self.builder.constant(&[1.0]), self.builder.constant(&[2.0]));
         let doubled = self.builder.binary(Binary::Mul, two, truth)?;
         self.builder.binary(Binary::Sub, doubled, one)

@@ -5,6 +5,7 @@
 //! names.
 
 mod builder;
+mod defined;
 mod environment;
 mod integrate;
 mod margin;
@@ -16,7 +17,7 @@ use certus_graph::{GraphError, NodeId};
 use crate::check::term::{Term, Uses};
 use crate::check::{Item, Model};
 use crate::diagnostics::Diagnostics;
-use crate::system::{ActionKind, ActionRole, NetworkRole, Output, Roles, System, Truth};
+use crate::system::{ActionKind, ActionRole, Atom, NetworkRole, Output, Roles, System, Truth};
 
 use builder::Builder;
 use environment::Environment;
@@ -36,6 +37,7 @@ pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
     }
     let graph = graph.without_dead_nodes();
     let roles = plan.roles(&model, &graph);
+    let chosen = reads_choices(&graph, &roles);
     let networks = open::networks(&paths, &graph, &roles);
     let is_value = |i: &usize| !model.formula_defines.contains(i);
     let kept: Vec<usize> = (0..model.defines.len()).filter(is_value).collect();
@@ -53,13 +55,31 @@ pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
         actions: model.actions.into_iter().map(|(a, _)| a).collect(),
         init_box: model.init_box,
         init_is_box: model.init_is_box,
-        atoms: model.atoms.into_iter().map(|(a, _)| a).collect(),
+        atoms: model.atoms.into_iter().zip(chosen).map(|((a, _), uses_choice)| Atom { uses_choice, ..a }).collect(),
         properties: model.properties,
         networks,
         step: graph,
         roles,
         warnings,
     })
+}
+
+/// Whether each atom reads something that is chosen anew at every position, directly or by way of a policy.
+fn reads_choices(graph: &certus_graph::Graph, roles: &Roles) -> Vec<bool> {
+    let random = roles.actions.iter().filter_map(|role| match role {
+        ActionRole::Softmax { choice, .. } => Some(*choice),
+        ActionRole::Argmax { .. } => None,
+    });
+    let mut reads = vec![false; graph.len()];
+    for node in roles.inputs.iter().chain(&roles.chances).copied().chain(random) {
+        reads[node.index()] = true;
+    }
+    for (index, node) in graph.nodes().iter().enumerate() {
+        reads[index] = reads[index] || node.inputs.iter().any(|input| reads[input.index()]);
+    }
+    let of = |truth: &Truth| reads[truth.truth.node.index()];
+    let pairs = roles.atoms.iter().zip(&roles.atoms_defined);
+    pairs.map(|(atom, defined)| of(atom) || defined.as_ref().is_some_and(of)).collect()
 }
 
 struct Lowering<'m> {
@@ -92,6 +112,10 @@ struct Plan {
     atoms: Vec<TruthPorts>,
     init: Option<TruthPorts>,
     assume: Option<TruthPorts>,
+    defined: Option<TruthPorts>,
+    /// Where each atom is defined; nothing for everywhere.
+    atoms_defined: Vec<Option<TruthPorts>>,
+    init_defined: Option<TruthPorts>,
     terminal: Option<TruthPorts>,
     reward: Option<PortIndex>,
     /// What the open networks see.
@@ -151,7 +175,7 @@ impl Lowering<'_> {
             });
         }
         plan.terminal = self.optional_truth("terminal", model.terminal.as_ref(), &mut env)?;
-        let next = self.successors(&mut env, plan.terminal.map(|t| self.ports[t.truth].1))?;
+        let (next, next_defined) = self.successors(&mut env, plan.terminal.map(|t| self.ports[t.truth].1))?;
         for (variable, node) in model.states.iter().zip(&next) {
             plan.next.push(self.port(format!("next({})", variable.name), *node));
         }
@@ -170,7 +194,8 @@ impl Lowering<'_> {
             plan.atoms.push(self.truth_ports(&format!("atom{i}"), t, &mut env)?);
         }
         plan.init = self.optional_truth("init", model.init.as_ref(), &mut env)?;
-        plan.assume = self.optional_truth("assume", model.assume.as_ref(), &mut env)?;
+        plan.assume = self.optional_truth("assume", model.assumption.as_ref(), &mut env)?;
+        self.definedness(&mut plan, next_defined, &mut env)?;
         if let Some(reward) = &model.reward {
             let node = self.term(reward, &mut env)?;
             plan.reward = Some(self.port("reward", node));
@@ -181,6 +206,61 @@ impl Lowering<'_> {
         Ok(plan)
     }
 
+    /// Where a step and the atoms are defined. The successor matters where a run goes on and the choice is allowed.
+    fn definedness(&mut self, plan: &mut Plan, next: Option<NodeId>, env: &mut Environment) -> Lowered<()> {
+        let model = self.model;
+        let terminal = plan.terminal.map(|own| self.ports[own.truth].1);
+        let assume = plan.assume.map(|own| self.ports[own.truth].1);
+        let mut parts = Vec::new();
+        for (_, t) in &model.policies {
+            parts.push(self.all_defined(t, env)?);
+        }
+        for (_, t) in &model.actions {
+            parts.push(self.all_defined(t, env)?);
+        }
+        if let Some(t) = &model.terminal {
+            parts.push(self.all_defined(t, env)?);
+        }
+        for t in &model.assume {
+            let own = self.all_defined(t, env)?;
+            let exempt = terminal.filter(|_| t.uses.includes(Uses::NEXT));
+            parts.push(self.unless(exempt, own)?);
+        }
+        let refused = assume.map(|assume| self.builder.not(assume)).transpose()?;
+        let next = self.unless(refused, next)?;
+        parts.push(self.unless(terminal, next)?);
+        let whole = self.every(parts)?;
+        plan.defined = self.defined_ports("defined", whole)?;
+        for (i, (_, t)) in model.atoms.iter().enumerate() {
+            let own = self.all_defined(t, env)?;
+            let own = self.defined_ports(&format!("atom{i}.defined"), own)?;
+            plan.atoms_defined.push(own);
+        }
+        let init = match &model.init {
+            Some(t) => self.all_defined(t, env)?,
+            None => None,
+        };
+        plan.init_defined = self.defined_ports("init.defined", init)?;
+        Ok(())
+    }
+
+    /// A condition that need not hold where another one does.
+    fn unless(&mut self, exempt: Option<NodeId>, condition: Option<NodeId>) -> Lowered<Option<NodeId>> {
+        match (exempt, condition) {
+            (Some(exempt), Some(condition)) => self.builder.binary(builder::Binary::Or, exempt, condition).map(Some),
+            (_, condition) => Ok(condition),
+        }
+    }
+
+    fn defined_ports(&mut self, name: &str, node: Option<NodeId>) -> Lowered<Option<TruthPorts>> {
+        let Some(truth) = node else { return Ok(None) };
+        let margin = self.sign_of(truth)?;
+        Ok(Some(TruthPorts {
+            truth: self.port(format!("{name}.truth"), truth),
+            margin: self.port(format!("{name}.margin"), margin),
+        }))
+    }
+
     /// Lowers a define, if the successor is as known as it needs.
     fn define(&mut self, i: usize, env: &mut Environment, with_next: bool) -> Lowered<()> {
         let (define, t) = &self.model.defines[i];
@@ -188,6 +268,7 @@ impl Lowering<'_> {
             return Ok(());
         }
         env.defines[i] = Some(self.term(t, env)?);
+        self.defined(t, env)?;
         if define.is_bool {
             env.define_margins[i] = Some(self.margin(t, env)?);
         }
@@ -233,6 +314,9 @@ impl Plan {
             atoms: self.atoms.iter().map(|t| truth(*t)).collect(),
             init: self.init.map(truth),
             assume: self.assume.map(truth),
+            defined: self.defined.map(truth),
+            atoms_defined: self.atoms_defined.iter().map(|own| own.map(truth)).collect(),
+            init_defined: self.init_defined.map(truth),
             terminal: self.terminal.map(truth),
             reward: self.reward.map(output),
             networks: answers

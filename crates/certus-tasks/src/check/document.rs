@@ -58,6 +58,17 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
                     Verdict::Holds(Scope::Bounded(steps)) => {
                         ("holds", json!({"bounded": steps}), Value::Null, Value::Null, Value::Null, notes)
                     }
+                    Verdict::Holds(Scope::Horizon(step)) => {
+                        ("holds", json!({"horizon": step}), Value::Null, Value::Null, Value::Null, notes)
+                    }
+                    Verdict::ModelError(error) => (
+                        "model error",
+                        json!({"bounded": error.run.states.len() - 1}),
+                        error.kind.to_string().into(),
+                        trace(system, &error.run),
+                        Value::Null,
+                        notes,
+                    ),
                     Verdict::Violated(run) => (
                         "violated",
                         json!({"bounded": run.states.len() - 1}),

@@ -102,6 +102,8 @@ pub enum Conclusion {
     Violated,
     /// It asks for a number, which is known as well as was asked.
     Measured,
+    /// The model describes no system somewhere on a run.
+    ModelError,
     /// None of these.
     Unknown,
 }
@@ -113,6 +115,7 @@ impl Found {
             Found::Runs(outcome) => match outcome.verdict {
                 Verdict::Holds(_) => Conclusion::Holds,
                 Verdict::Violated(_) => Conclusion::Violated,
+                Verdict::ModelError(_) => Conclusion::ModelError,
                 Verdict::Unknown(_) => Conclusion::Unknown,
             },
             Found::Probability(outcome, _) => match (outcome.holds, outcome.asks, outcome.narrow) {
@@ -136,6 +139,7 @@ impl Found {
     pub fn run(&self) -> Option<&Run> {
         match &self.runs()?.verdict {
             Verdict::Violated(run) => Some(run),
+            Verdict::ModelError(error) => Some(&error.run),
             _ => None,
         }
     }
@@ -250,7 +254,7 @@ fn undecided(task: &Check, property: &Property, reason: UnknownReason, begun: Op
         (None, None, Some(standing)) => format!("{} regions", standing.regions),
         (None, None, None) => "nothing yet".to_owned(),
     };
-    let unknown = Unknown { reason: Some(reason), place, settled };
+    let unknown = Unknown { settled, ..Unknown::at(Some(reason), place) };
     Outcome::new(task.engine.name(), Verdict::Unknown(unknown))
 }
 
@@ -473,7 +477,7 @@ mod tests {
             let outcome = Ok(Found::Runs(Box::new(Outcome::new("bmc", verdict))));
             PropertyResult { property: 0, outcome, seconds: 0.0, certificate: None, grid: None }
         };
-        let unknown = |reason| Verdict::Unknown(Unknown { reason, place: String::new(), settled: None });
+        let unknown = |reason| Verdict::Unknown(Unknown::at(reason, ""));
         assert!(was_late(&result(unknown(Some(UnknownReason::Deadline)))));
         assert!(!was_late(&result(unknown(Some(UnknownReason::Memory)))));
         assert!(!was_late(&result(unknown(None))));

@@ -52,6 +52,7 @@ fn mapped(system: &System, name: &str, steps: usize, map: &Map, seconds: f64) ->
         let (lower, upper) = map.ends(&cell.extent).into_iter().unzip();
         let (scope, witness, reason): (Value, Value, Value) = match cell.standing {
             Standing::Holds(Scope::Unbounded) => ("unbounded".into(), Value::Null, Value::Null),
+            Standing::Holds(Scope::Horizon(step)) => (json!({"horizon": step}), Value::Null, Value::Null),
             Standing::Holds(Scope::Bounded(steps)) => (json!({"bounded": steps}), Value::Null, Value::Null),
             Standing::Violated(witness) | Standing::ViolatedAt(witness) => (Value::Null, witness.into(), Value::Null),
             Standing::Open(reason) => (Value::Null, Value::Null, why(reason).into()),
@@ -92,7 +93,7 @@ pub fn region_picture(system: &System, property: usize, steps: usize, map: &Map)
         Standing::ViolatedAt(_) => report::Kind::PartlyViolated,
         Standing::Open(_) => report::Kind::Open,
     };
-    let unbounded = |cell: &Cell| cell.standing == Standing::Holds(Scope::Unbounded);
+    let unbounded = |cell: &Cell| matches!(cell.standing, Standing::Holds(Scope::Unbounded | Scope::Horizon(_)));
     let holds = match map.cells.iter().any(unbounded) {
         true => "holds for every value".to_owned(),
         false => format!("holds for every value, up to {steps} steps"),

@@ -51,7 +51,8 @@ impl Engine for BoundedChecking {
             cells.push(match bmc::check(system, asked, steps, &budget, &mut |_| {}) {
                 Err(error) => Cell::Unknown { reason: error.to_string(), settled: None },
                 Ok(outcome) => match outcome.verdict {
-                    Verdict::Holds(Scope::Unbounded) => Cell::Holds,
+                    Verdict::Holds(Scope::Unbounded | Scope::Horizon(_)) => Cell::Holds,
+                    Verdict::ModelError(error) => Cell::Unknown { reason: error.kind.to_string(), settled: None },
                     Verdict::Holds(Scope::Bounded(steps)) => Cell::HoldsUpTo(steps),
                     Verdict::Violated(run) => Cell::Refuted { steps: run.states.len() - 1, loop_to: run.loop_to },
                     Verdict::Unknown(unknown) => {

@@ -164,6 +164,7 @@ fn finding_of(command: &Check, system: &System, result: &PropertyResult) -> Find
         (Ok(Conclusion::Violated), _) => Finding::Violated,
         (Ok(Conclusion::Holds), Some(Expect::Violated)) if command.expect => Finding::Violated,
         (Ok(Conclusion::Holds | Conclusion::Measured), _) => Finding::Good,
+        (Ok(Conclusion::ModelError), _) => Finding::ModelError,
         (Ok(Conclusion::Unknown), _) => Finding::Undecided,
     }
 }
@@ -187,6 +188,8 @@ fn words(found: &Result<Found, String>) -> String {
         Ok(Found::Runs(outcome)) => match &outcome.verdict {
             Verdict::Holds(Scope::Unbounded) => "holds for all time".to_owned(),
             Verdict::Holds(Scope::Bounded(steps)) => format!("holds up to {steps} steps"),
+            Verdict::Holds(Scope::Horizon(step)) => format!("holds up to step {step}"),
+            Verdict::ModelError(error) => format!("model error at step {}: {}", error.run.states.len() - 1, error.kind),
             Verdict::Violated(run) => match run.loop_to {
                 None => format!("violated at step {}", run.states.len() - 1),
                 Some(start) if run.comes_to_rest => format!("violated for ever: comes to rest after step {start}"),

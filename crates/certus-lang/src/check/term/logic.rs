@@ -53,10 +53,12 @@ fn connective(mut parts: Vec<Term>, neutral: bool) -> Term {
         return truths((0..len).map(value).collect(), from_param);
     }
     if len == 1 {
-        if parts.iter().any(|t| t.truths() == Some(&[!neutral])) {
+        // A part that decides does not excuse the others from having a value.
+        let decided = parts.iter().any(|t| t.truths() == Some(&[!neutral]));
+        if decided && !parts.iter().any(|t| t.may_be_undefined()) {
             return truths(vec![!neutral], from_param);
         }
-        parts.retain(|t| t.truths().is_none());
+        parts.retain(|t| t.truths() != Some(&[neutral]));
         if let [only] = parts.as_slice() {
             return Rc::clone(only);
         }

@@ -188,6 +188,56 @@ impl TermNode {
         }
     }
 
+    /// The terms that it is made of.
+    fn operands(&self) -> Vec<&Term> {
+        match &self.kind {
+            TermKind::Number(..)
+            | TermKind::Truth(..)
+            | TermKind::State(_)
+            | TermKind::Next(_)
+            | TermKind::Input(_)
+            | TermKind::FreeParam(_)
+            | TermKind::Policy(_)
+            | TermKind::Define(_)
+            | TermKind::IsLabel(..) => Vec::new(),
+            TermKind::Apply(_, a)
+            | TermKind::Sum(a)
+            | TermKind::MaxOf(a)
+            | TermKind::MinOf(a)
+            | TermKind::Pick(a, _)
+            | TermKind::Not(a)
+            | TermKind::All(a)
+            | TermKind::Any(a) => vec![a],
+            TermKind::Power(a, b) | TermKind::Compare(_, a, b) | TermKind::Iff(a, b) => vec![a, b],
+            TermKind::If(a, b, c) => vec![a, b, c],
+            TermKind::Add(parts) | TermKind::Mul(parts) => parts.iter().map(|(_, part)| part).collect(),
+            TermKind::Net(_, parts)
+            | TermKind::OpenNet(_, parts)
+            | TermKind::Max(parts)
+            | TermKind::Min(parts)
+            | TermKind::Concat(parts)
+            | TermKind::And(parts)
+            | TermKind::Or(parts)
+            | TermKind::Match(_, parts) => parts.iter().collect(),
+        }
+    }
+
+    /// Whether a parameter without a value has a part in it.
+    pub fn mentions_free_parameter(&self) -> bool {
+        matches!(self.kind, TermKind::FreeParam(_)) || self.operands().iter().any(|t| t.mentions_free_parameter())
+    }
+
+    /// Whether some operation in it is not defined for all numbers. Names count: what they stand for is not looked at.
+    pub fn may_be_undefined(&self) -> bool {
+        let partial = match &self.kind {
+            TermKind::Define(_) | TermKind::Power(..) | TermKind::Net(..) => true,
+            TermKind::Apply(function, _) => matches!(function, Function::Log | Function::Sqrt | Function::Tan),
+            TermKind::Mul(parts) => parts.iter().any(|(divides, _)| *divides),
+            _ => false,
+        };
+        partial || self.operands().iter().any(|t| t.may_be_undefined())
+    }
+
     /// Whether a parameter had a part in it.
     pub fn is_from_param(&self) -> bool {
         matches!(self.kind, TermKind::Number(_, true) | TermKind::Truth(_, true))

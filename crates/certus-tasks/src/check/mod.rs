@@ -20,6 +20,7 @@ mod method;
 mod region;
 mod region_document;
 mod trace_table;
+mod witness;
 
 pub(crate) use document::describe;
 pub use document::{document, names_of, policy_names, proof_names, why};
@@ -426,7 +427,7 @@ fn one(
     if let (Some(path), Ok(found)) = (&task.certificate, &outcome)
         && let Some(proof) = found.runs().and_then(|outcome| outcome.proof.as_ref())
     {
-        certificate::write(path, &task.system, system, property, proof, budget, &mut watch)?;
+        certificate::write(path, &task.system, &asked.name, proof, budget, &mut watch)?;
         certificate = Some(path.clone());
     }
     Ok(PropertyResult { property, outcome, seconds, certificate, grid: report })

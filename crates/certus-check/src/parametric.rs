@@ -46,7 +46,7 @@ pub fn with_parameters_as_states(system: &System, last: &[String]) -> Result<Sys
     roles.atoms.iter_mut().for_each(moved_truth);
     let conditions = [&mut roles.init, &mut roles.assume, &mut roles.terminal];
     conditions.into_iter().flatten().for_each(moved_truth);
-    let defined = [&mut roles.defined, &mut roles.init_defined];
+    let defined = [&mut roles.choice_defined, &mut roles.defined, &mut roles.init_defined];
     defined.into_iter().flatten().chain(roles.atoms_defined.iter_mut().flatten()).for_each(moved_truth);
     roles.reward.iter_mut().for_each(moved);
     roles.networks.iter_mut().for_each(|network| moved(&mut network.arguments));

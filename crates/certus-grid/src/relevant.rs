@@ -120,6 +120,7 @@ fn restricted(system: &System, matters: &[bool]) -> Result<System, GraphError> {
         next: next.map(|(&own, _)| output(own)).collect(),
         atoms: own.atoms.iter().map(|&own| truth(own)).collect(),
         assume: own.assume.map(truth),
+        choice_defined: own.choice_defined.map(truth),
         defined: own.defined.map(truth),
         atoms_defined: own.atoms_defined.iter().map(|defined| defined.map(truth)).collect(),
         init_defined: own.init_defined.map(truth),

@@ -432,6 +432,9 @@ pub struct Roles {
     pub init: Option<Truth>,
     /// The restriction of the transition relation. In a terminal state, declarations that mention `next` do not apply.
     pub assume: Option<Truth>,
+    /// Where the operations that a position itself evaluates are inside of their domains: policies, actions, `terminal` and
+    /// `assume`. None if there is no partial operation among them.
+    pub choice_defined: Option<Truth>,
     /// Where every operation of a step is inside of its domain: policies, actions, `terminal` and `assume`, and the successor
     /// where the state is not terminal and the choice is allowed. None if there is no partial operation.
     pub defined: Option<Truth>,

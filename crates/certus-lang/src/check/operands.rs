@@ -56,9 +56,6 @@ impl Checker<'_> {
         if t.numbers().is_some() {
             return Some(t);
         }
-        if self.reports_undefined(&t, e) {
-            return None;
-        }
         self.error(
             Diagnostic::error("constant", format!("{what} cannot depend on a free parameter"))
                 .at(e.span, "depends on a parameter without a value"),
@@ -66,26 +63,11 @@ impl Checker<'_> {
         None
     }
 
-    /// Reports a constant expression that has no value, such as `1 / 0`.
-    fn reports_undefined(&mut self, t: &Term, e: &Expr) -> bool {
-        let undefined = t.numbers().is_none() && !t.mentions_free_parameter();
-        if undefined {
-            self.error(
-                Diagnostic::error("constant", "this constant has no value")
-                    .at(e.span, "an operation outside of its domain, or too large for a double"),
-            );
-        }
-        undefined
-    }
-
     /// A constant of any length in which no parameter has a part.
     pub(super) fn strict_constants(&mut self, e: &Expr, what: &str) -> Option<Term> {
         let t = self.within(Context::CONSTANT, |c| c.real(e))?;
         if t.numbers().is_some() && !t.is_from_param() {
             return Some(t);
-        }
-        if self.reports_undefined(&t, e) {
-            return None;
         }
         self.error(
             Diagnostic::error("constant", format!("{what} cannot depend on a parameter"))

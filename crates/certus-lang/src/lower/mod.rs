@@ -112,6 +112,7 @@ struct Plan {
     atoms: Vec<TruthPorts>,
     init: Option<TruthPorts>,
     assume: Option<TruthPorts>,
+    choice_defined: Option<TruthPorts>,
     defined: Option<TruthPorts>,
     /// Where each atom is defined; nothing for everywhere.
     atoms_defined: Vec<Option<TruthPorts>>,
@@ -226,6 +227,8 @@ impl Lowering<'_> {
             let exempt = terminal.filter(|_| t.uses.includes(Uses::NEXT));
             parts.push(self.unless(exempt, own)?);
         }
+        let chosen = self.every(parts.iter().copied())?;
+        plan.choice_defined = self.defined_ports("choice.defined", chosen)?;
         let refused = assume.map(|assume| self.builder.not(assume)).transpose()?;
         let next = self.unless(refused, next)?;
         parts.push(self.unless(terminal, next)?);
@@ -314,6 +317,7 @@ impl Plan {
             atoms: self.atoms.iter().map(|t| truth(*t)).collect(),
             init: self.init.map(truth),
             assume: self.assume.map(truth),
+            choice_defined: self.choice_defined.map(truth),
             defined: self.defined.map(truth),
             atoms_defined: self.atoms_defined.iter().map(|own| own.map(truth)).collect(),
             init_defined: self.init_defined.map(truth),

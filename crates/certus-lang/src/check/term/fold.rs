@@ -26,17 +26,6 @@ pub(super) fn function(function: Function, x: f64) -> f64 {
     }
 }
 
-/// Numbers, if all of them are: what is outside of a function's domain, or too large for a double, is no constant.
-pub(super) fn finite(values: impl Iterator<Item = f64>) -> Option<Vec<f64>> {
-    values.map(|value| value.is_finite().then_some(value)).collect()
-}
-
-/// Two constants, element by element; nothing if the result is not a number.
-pub(super) fn partial_zip(a: &Term, b: &Term, op: fn(f64, f64) -> f64) -> Option<Term> {
-    let values = finite(pairs(a, b).map(|(x, y)| op(x, y)))?;
-    Some(numbers(values, a.is_from_param() || b.is_from_param()))
-}
-
 /// Two constants, element by element.
 pub(super) fn zip(a: &Term, b: &Term, op: fn(f64, f64) -> f64) -> Term {
     numbers(pairs(a, b).map(|(x, y)| op(x, y)).collect(), a.is_from_param() || b.is_from_param())

@@ -222,11 +222,6 @@ impl TermNode {
         }
     }
 
-    /// Whether a parameter without a value has a part in it.
-    pub fn mentions_free_parameter(&self) -> bool {
-        matches!(self.kind, TermKind::FreeParam(_)) || self.operands().iter().any(|t| t.mentions_free_parameter())
-    }
-
     /// Whether some operation in it is not defined for all numbers. Names count: what they stand for is not looked at.
     pub fn may_be_undefined(&self) -> bool {
         let partial = match &self.kind {

@@ -5,10 +5,8 @@ use std::rc::Rc;
 use super::{Function, Sort, Term, TermKind, common_len, fold, node, number, numbers, uses_of};
 
 pub(crate) fn apply(function: Function, t: Term) -> Term {
-    if let TermKind::Number(values, p) = &t.kind
-        && let Some(folded) = fold::finite(values.iter().map(|v| fold::function(function, *v)))
-    {
-        return numbers(folded, *p);
+    if let TermKind::Number(values, p) = &t.kind {
+        return numbers(values.iter().map(|v| fold::function(function, *v)).collect(), *p);
     }
     let (len, uses) = (t.len, t.uses);
     node(TermKind::Apply(function, t), Sort::Real, len, uses)
@@ -30,23 +28,18 @@ fn signed(
     neutral: f64,
 ) -> Term {
     // The leading constants are folded from left to right, as the text says they are computed.
-    // What has no value (a division by zero) stays as it is: where it is evaluated, it is a model error.
-    let mut folded: Option<Term> = None;
-    let mut count = 0;
-    for (flag, t) in parts.iter().take_while(|(_, t)| t.numbers().is_some()) {
-        let op = if *flag { flagged } else { plain };
-        let next = match &folded {
-            None if !flag => Some(Rc::clone(t)),
-            None => fold::partial_zip(&number(neutral), t, op),
-            Some(folded) => fold::partial_zip(folded, t, op),
-        };
-        if next.is_none() {
-            break;
-        }
-        folded = next;
-        count += 1;
+    let constant = parts.iter().take_while(|(_, t)| t.numbers().is_some()).count();
+    if constant > 0 {
+        let folded = parts.drain(..constant).fold(None, |acc: Option<Term>, (flag, t)| {
+            let op = if flag { flagged } else { plain };
+            match acc {
+                None if !flag => Some(t),
+                None => Some(fold::zip(&number(neutral), &t, op)),
+                Some(acc) => Some(fold::zip(&acc, &t, op)),
+            }
+        });
+        parts.splice(0..0, folded.map(|t| (false, t)));
     }
-    parts.splice(0..count, folded.map(|t| (false, t)));
     if let [(false, only)] = parts.as_slice() {
         return Rc::clone(only);
     }
@@ -56,11 +49,8 @@ fn signed(
 }
 
 pub(crate) fn power(base: Term, exponent: Term) -> Term {
-    if base.numbers().is_some()
-        && exponent.numbers().is_some()
-        && let Some(folded) = fold::partial_zip(&base, &exponent, f64::powf)
-    {
-        return folded;
+    if base.numbers().is_some() && exponent.numbers().is_some() {
+        return fold::zip(&base, &exponent, f64::powf);
     }
     let (len, uses) = (common_len([&base, &exponent]), uses_of([&base, &exponent]));
     node(TermKind::Power(base, exponent), Sort::Real, len, uses)

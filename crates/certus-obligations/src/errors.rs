@@ -109,13 +109,16 @@ fn each_kind(
     if roles.assume.is_some() {
         ask("a deadlock", &mut |run| run.stuck(last, &words.witness), &|atom| !is_chosen(system, atom))?;
     }
-    // Where something is undefined, only atoms of the state that are defined everywhere have a value for sure.
-    let is_plain = |atom: AtomId| {
-        let defined = roles.atoms_defined.get(atom.0).is_none_or(Option::is_none);
-        defined && system.atoms.get(atom.0).is_some_and(|own| own.state_only)
-    };
+    // Where the position itself is undefined, only atoms of the state that are defined everywhere have a value for sure; where its
+    // successor is, so have all others that do not mention it.
+    let is_total = |atom: AtomId| roles.atoms_defined.get(atom.0).is_none_or(Option::is_none);
+    let is_plain = |atom: AtomId| is_total(atom) && system.atoms.get(atom.0).is_some_and(|own| own.state_only);
+    if roles.choice_defined.is_some() {
+        ask("an undefined operation", &mut |run| Ok(run.choice_undefined(last)), &is_plain)?;
+    }
     if roles.defined.is_some() {
-        ask("an undefined operation", &mut |run| Ok(run.undefined(last)), &is_plain)?;
+        let known = |atom: AtomId| is_total(atom) && !uses_next(system, atom);
+        ask("a successor that is undefined", &mut |run| Ok(run.successor_undefined(last)), &known)?;
     }
     for &atom in &atoms {
         if roles.atoms_defined.get(atom.0).is_some_and(Option::is_some) {

@@ -31,6 +31,7 @@ struct Ports {
     init_defined: Option<usize>,
     assume: Option<usize>,
     terminal: Option<usize>,
+    choice_defined: Option<usize>,
     defined: Option<usize>,
 }
 
@@ -56,7 +57,7 @@ impl Ports {
         let mut optional = |own: &Option<Truth>| own.as_ref().map(|own| keep(truth(own)));
         let (init, init_defined) = (optional(&roles.init), optional(&roles.init_defined));
         let (assume, terminal) = (optional(&roles.assume), optional(&roles.terminal));
-        let defined = optional(&roles.defined);
+        let (choice_defined, defined) = (optional(&roles.choice_defined), optional(&roles.defined));
         let step = simplified(&system.step.keep_outputs(&ports))?;
         let outputs = ports.len();
         Ok(Ports {
@@ -71,6 +72,7 @@ impl Ports {
             init_defined,
             assume,
             terminal,
+            choice_defined,
             defined,
         })
     }
@@ -239,9 +241,15 @@ impl<'s> Run<'s> {
         }
     }
 
-    /// That an operation of the step is outside of its domain.
-    pub(crate) fn undefined(&self, position: usize) -> Formula {
-        self.truth_at(position, self.ports.defined, false)
+    /// That an operation of the position itself is outside of its domain.
+    pub(crate) fn choice_undefined(&self, position: usize) -> Formula {
+        self.truth_at(position, self.ports.choice_defined, false)
+    }
+
+    /// That only the successor's operations are.
+    pub(crate) fn successor_undefined(&self, position: usize) -> Formula {
+        let undefined = self.truth_at(position, self.ports.defined, false);
+        Formula::all([self.truth_at(position, self.ports.choice_defined, true), undefined])
     }
 
     /// That an atom is outside of its domain.

@@ -336,3 +336,6 @@ impl Shape {
         }
     }
 }
+
+#[cfg(test)]
+mod tests;

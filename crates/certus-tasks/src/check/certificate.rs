@@ -24,7 +24,7 @@ use crate::{Loading, Source, property_named};
 /// Parts that may be looked at for words about model errors before others are tried.
 const PARTS_PER_GUESS: u64 = 20_000;
 
-/// Writes the certificate of a property that holds.
+/// Writes the certificate of a property that an engine has a proof of.
 pub(crate) fn write(
     path: &Path,
     loading: &Loading,
@@ -33,15 +33,45 @@ pub(crate) fn write(
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<(), Failure> {
-    let sealed = load_sealed(loading, Unnamed::AsWritten, &mut Sources::default()).map_err(|error| match error {
+    let sealed = sealed(loading)?;
+    let words = words(&sealed.system, property_of(&sealed.system, property)?, proof, budget)?;
+    certify(path, loading, &sealed, property, &words, budget, watch)
+}
+
+/// Writes the certificate of a property that holds because of some words, if the solver can refute what follows from them.
+pub fn certify_words(
+    path: &Path,
+    loading: &Loading,
+    property: &str,
+    words: &Words,
+    budget: &Budget<'_>,
+) -> Result<(), Failure> {
+    certify(path, loading, &sealed(loading)?, property, words, budget, &mut |_| {})
+}
+
+fn sealed(loading: &Loading) -> Result<SealedSystem, Failure> {
+    load_sealed(loading, Unnamed::AsWritten, &mut Sources::default()).map_err(|error| match error {
         Unsealed::Failure(failure) => failure,
         Unsealed::Unnamed(name) => Failure::message(format!("nobody says which network '{name}' is")),
-    })?;
-    let own = &sealed.system.properties[property_named(&sealed.system, property)?];
-    let words = words(&sealed.system, own, proof, budget)?;
-    let obligations =
-        obligations(&sealed.system, own, &words).map_err(|refused| unfinished(&refused.to_string()))?;
-    let mut text = format!("certus-certificate 1\nproof {}\n", header(loading, &sealed, property, &words));
+    })
+}
+
+fn property_of<'s>(system: &'s System, name: &str) -> Result<&'s Property, Failure> {
+    Ok(&system.properties[property_named(system, name)?])
+}
+
+fn certify(
+    path: &Path,
+    loading: &Loading,
+    sealed: &SealedSystem,
+    property: &str,
+    words: &Words,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Depth),
+) -> Result<(), Failure> {
+    let obligations = obligations(&sealed.system, property_of(&sealed.system, property)?, words)
+        .map_err(|refused| unfinished(&refused.to_string()))?;
+    let mut text = format!("certus-certificate 1\nproof {}\n", header(loading, sealed, property, words));
     for (case, obligation) in obligations.open.iter().enumerate() {
         let mut watch = |progress| watch(Depth { steps: case, loop_to: None, settled: None, progress });
         let title = &obligation.title;
@@ -243,7 +273,7 @@ pub(crate) fn claim(header: &str, sources: &mut Sources) -> Result<Result<Claim,
         Err(Unsealed::Failure(failure)) => return Err(failure),
         Err(Unsealed::Unnamed(name)) => return Ok(Err(format!("it does not say which network '{name}' is"))),
     };
-    let property = &sealed.system.properties[property_named(&sealed.system, &text(&value, "property")?)?];
+    let property = property_of(&sealed.system, &text(&value, "property")?)?;
     let words = Words::from_json(&value).map_err(malformed)?;
     let derived = match obligations(&sealed.system, property, &words) {
         Ok(derived) => derived,

@@ -22,6 +22,7 @@ mod region_document;
 mod trace_table;
 mod witness;
 
+pub use certificate::certify_words;
 pub(crate) use document::describe;
 pub use document::{document, names_of, policy_names, proof_names, why};
 pub(crate) use grid::widths as grid_widths;

@@ -146,7 +146,7 @@ impl Formula {
     /// The nodes that it speaks of, in the order of their first mention.
     pub(crate) fn nodes(&self) -> Vec<NodeId> {
         let mut found: HashMap<NodeId, usize> = HashMap::new();
-        self.visit(&mut |place| {
+        self.atoms(&mut |place, _| {
             let next = found.len();
             found.entry(place.node).or_insert(next);
         });
@@ -155,11 +155,12 @@ impl Formula {
         nodes.into_iter().map(|(_, node)| node).collect()
     }
 
-    fn visit(&self, seen: &mut dyn FnMut(Place)) {
+    /// Calls `seen` with every element that a comparison speaks of, and its coefficient. Truth values must be comparisons by now.
+    pub(crate) fn atoms(&self, seen: &mut dyn FnMut(Place, Interval)) {
         match self {
-            Formula::Atom { sum, .. } => sum.terms.iter().for_each(|(place, _)| seen(*place)),
-            Formula::Truth(place, _) => seen(*place),
-            Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| part.visit(seen)),
+            Formula::Atom { sum, .. } => sum.terms.iter().for_each(|&(place, own)| seen(place, own)),
+            Formula::Truth(place, _) => seen(*place, Interval::ENTIRE),
+            Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| part.atoms(seen)),
         }
     }
 }

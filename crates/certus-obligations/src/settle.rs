@@ -1,14 +1,15 @@
 //! A question made small before anybody searches for an answer.
 //!
 //! Every rule here leaves the answers to a question as they are: labels that the formula prescribes become constants of the graph, bounds of single
-//! free numbers become part of the box, nodes that enclosures fix become constants, and comparisons that enclosures decide go.
+//! free numbers become part of the box, nodes that enclosures fix become constants, and comparisons that enclosures decide go. One leaves whether
+//! there is an answer: a free number that matters in one direction, or not at all, has its best value.
 
 use std::collections::HashMap;
 
 use certus_graph::canonical::simplified;
 use certus_graph::eval::enclose_nodes;
 use certus_graph::ops::{Op, ReduceKind};
-use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
+use certus_graph::{Graph, GraphError, Interval, Node, NodeId, Tensor};
 
 use crate::formula::{Formula, Place, Sum};
 use crate::run::Box;
@@ -29,6 +30,13 @@ impl Question {
     pub(crate) fn settled(mut self) -> Result<Question, GraphError> {
         self.prescribe_labels()?;
         self.formula = compared(&self.graph, &self.formula);
+        self.settle()?;
+        self.pin();
+        self.settle()?;
+        Ok(self)
+    }
+
+    fn settle(&mut self) -> Result<(), GraphError> {
         for _ in 0..ROUNDS {
             let before = (self.free.clone(), self.formula.clone(), self.graph.len());
             self.narrow();
@@ -47,7 +55,45 @@ impl Question {
         if self.free.iter().any(|(low, high)| low > high) {
             self.formula = Formula::FALSE;
         }
-        Ok(self)
+        Ok(())
+    }
+
+    /// Gives free numbers that are only compared, always in the same direction, the end of their range where most is satisfied;
+    /// and any value of it to those that nothing reads. There is no negation, so whatever was satisfied still is.
+    fn pin(&mut self) {
+        let mut directions = vec![(false, false); self.free.len()];
+        let is_free = |node: NodeId| matches!(self.graph.node(node).op, Op::Input(_));
+        let mut live: Vec<bool> = vec![false; self.graph.len()];
+        self.formula.atoms(&mut |place, coefficient| match is_free(place.node) {
+            true => {
+                let (falls, rises) = &mut directions[place.element];
+                *falls |= coefficient.lo < 0.0;
+                *rises |= coefficient.hi > 0.0;
+            }
+            false => live[place.node.index()] = true,
+        });
+        let nodes: Vec<(usize, &Node)> = self.graph.nodes().iter().enumerate().collect();
+        for &(index, node) in nodes.iter().rev() {
+            if !live[index] {
+                continue;
+            }
+            for &input in &node.inputs {
+                match (is_free(input), &node.op) {
+                    (false, _) => live[input.index()] = true,
+                    (true, Op::Gather(gather)) => gather.indices.iter().for_each(|&own| directions[own] = (true, true)),
+                    (true, _) => directions.fill((true, true)),
+                }
+            }
+        }
+        for ((low, high), directions) in self.free.iter_mut().zip(directions) {
+            // An empty range stays empty, and one without ends stays as it is.
+            match directions {
+                _ if *low > *high => {}
+                (false, _) if low.is_finite() => *high = *low,
+                (_, false) if high.is_finite() => *low = *high,
+                _ => {}
+            }
+        }
     }
 
     /// What must hold whatever else does.
@@ -192,5 +238,65 @@ fn prescribed(graph: &Graph, place: Place, wanted: bool, found: &mut HashMap<Nod
             found.entry(place.node).or_insert(place.element);
         }
         _ => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use certus_graph::ops::{Gather, Relu};
+
+    use super::*;
+
+    fn number(node: NodeId, element: usize) -> Sum {
+        Sum::element(Place { node, element })
+    }
+
+    /// Four free numbers, the last of which a node reads.
+    fn question(formula: impl Fn(NodeId, NodeId) -> Formula) -> Question {
+        let mut graph = Graph::new();
+        let free = graph.input("free", &[4]);
+        let last = graph.apply(Gather { axis: 0, indices: vec![3], index_shape: vec![1] }, &[free]).unwrap();
+        let read = graph.apply(Relu, &[last]).unwrap();
+        let formula = formula(free, read);
+        Question { graph, free: vec![(0.0, 1.0); 4], formula }
+    }
+
+    #[test]
+    fn numbers_that_matter_in_one_direction_have_their_best_value() {
+        // Number 0 is only below others, number 1 on both sides, number 2 nowhere, number 3 inside of what is computed.
+        let mut own = question(|free, read| {
+            let below = |left: Sum, right: Sum| Formula::at_most(&left, &right, false);
+            Formula::any([below(number(free, 0), number(free, 1)), below(number(free, 1), number(read, 0))])
+        });
+        own.pin();
+        assert_eq!(own.free, [(0.0, 0.0), (0.0, 1.0), (0.0, 0.0), (0.0, 1.0)]);
+        own.free[0] = (2.0, 1.0);
+        own.pin();
+        assert_eq!(own.free[0], (2.0, 1.0));
+    }
+
+    #[test]
+    fn bounds_of_free_numbers_move_into_the_box_and_inexact_ones_stay_as_well() {
+        let own = question(|free, read| {
+            let mut third = Sum::constant(-1.0);
+            third.add(3.0, &number(free, 1));
+            Formula::all([
+                Formula::at_most(&number(free, 3), &Sum::constant(0.5), false),
+                Formula::at_most(&third, &Sum::constant(0.0), false),
+                Formula::at_most(&Sum::constant(0.25), &number(read, 0), true),
+            ])
+        });
+        let own = own.settled().unwrap();
+        assert_eq!(own.free[3], (0.0, 0.5));
+        // Number 1 matters no more: its range is a point within it.
+        assert_eq!(own.free[1], (0.0, 0.0));
+        assert!(!own.formula.is_false());
+        let own = question(|free, read| {
+            Formula::all([
+                Formula::at_most(&number(free, 3), &Sum::constant(0.5), false),
+                Formula::at_most(&Sum::constant(0.5), &number(read, 0), true),
+            ])
+        });
+        assert!(own.settled().unwrap().formula.is_false());
     }
 }

@@ -159,7 +159,7 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
         summary,
         settled: 0,
         claim: "`unsat`".to_owned(),
-        particulars: vec![("audited by", format!("version {}", env!("CARGO_PKG_VERSION"))), ("relative to", relative)],
+        particulars: vec![("audited by", format!("certus {}", env!("CARGO_PKG_VERSION"))), ("relative to", relative)],
     })))
 }
 
@@ -175,7 +175,7 @@ fn judge_shield(task: &Audit, bytes: &[u8], claims: &AtomicU64) -> Result<Judgem
             let settings = settings(&sealed, &read.settings);
             let with = if settings.is_empty() { String::new() } else { format!(", with {}", settings.join(", ")) };
             let property = sealed.system.property(&read.property).map_or("", |property| property.source.as_str());
-            let relative = "the system with this digest, exactly, over the real numbers, whatever the network does";
+            let relative = "the system with this digest, exactly, over the real numbers";
             Judgement::Shield(Box::new(AcceptedShield {
                 sources: vec![sealed.file.source("system", None)],
                 accepted,
@@ -184,7 +184,7 @@ fn judge_shield(task: &Audit, bytes: &[u8], claims: &AtomicU64) -> Result<Judgem
                     ("property", format!("{}: {property}", read.property)),
                     ("settings", if settings.is_empty() { "none".to_owned() } else { settings.join(", ") }),
                     ("scope", "for all time".to_owned()),
-                    ("audited by", format!("version {}", env!("CARGO_PKG_VERSION"))),
+                    ("audited by", format!("certus {}", env!("CARGO_PKG_VERSION"))),
                     ("relative to", relative.to_owned()),
                 ],
             }))

@@ -290,8 +290,8 @@ pub(crate) fn claim(header: &str, sources: &mut Sources) -> Result<Result<Claim,
     particulars.push(("scope", derived.scope.to_string()));
     particulars.push(("model errors", errors_text(&words.errors).to_owned()));
     let said = |key: &str| value[key].as_str().unwrap_or("unknown").to_owned();
-    particulars.push(("written by", format!("version {}, engine {} (as it says itself)", said("version"), said("engine"))));
-    particulars.push(("audited by", format!("version {}", env!("CARGO_PKG_VERSION"))));
+    particulars.push(("written by", format!("certus {}, engine {} (as it says itself)", said("version"), said("engine"))));
+    particulars.push(("audited by", format!("certus {}", env!("CARGO_PKG_VERSION"))));
     particulars.push(("relative to", relative_to(&sealed.system).to_owned()));
     Ok(Ok(Claim {
         sources: sealed.sources(),

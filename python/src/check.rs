@@ -57,6 +57,7 @@ pub fn check(
         properties,
         engine: engine.parse().map_err(CertusError::new_err)?,
         grid: certus_tasks::check::GridOptions::default(),
+        assume_no_model_errors: false,
         steps,
         certificate,
         effort: effort(timeout, memory, threads, seed)?,

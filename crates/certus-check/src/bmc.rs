@@ -15,8 +15,10 @@ use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
 
 use crate::condition::always;
+use crate::errors::{Errors, Met, NoErrors};
+use crate::loops::proved_loop;
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
-use crate::proof::{Proof, cycle, formula_of, possible, shapes, shown};
+use crate::proof::{Proof, beyond, cycle, formula_of, possible, shapes, shown};
 use crate::question::{Question, Wanted};
 use crate::replay::replay;
 use crate::temporal::{Beyond, Normal, Shape, encode};
@@ -47,10 +49,12 @@ pub fn check(
     system: &System,
     property: &Property,
     steps: usize,
+    errors: &Errors<'_>,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Outcome, CheckError> {
-    Search::new(system, property)?.advance(steps, budget, watch)
+    let own = errors.of_property(formula_of(property)?)?;
+    Search::new(system, property, steps, own.as_ref().unwrap_or(errors))?.advance(steps, budget, watch)
 }
 
 /// What a query of one shape says.
@@ -58,6 +62,8 @@ enum Asked {
     Violated(Run),
     None,
     Open(UnknownReason),
+    /// A loop of doubles that was not shown to be one over the reals.
+    Candidate(Run),
 }
 
 /// How far to look if nobody says: ten steps, or as far as the property's own bounds reach.
@@ -80,15 +86,27 @@ pub struct Search<'a> {
     cycles: Vec<Option<bool>>,
     /// No violation is shown by so many steps.
     settled: Option<usize>,
+    /// Whether loops matter to a property that its own bounds decide: they reach beyond the steps that are asked for.
+    loops: bool,
+    errors: &'a Errors<'a>,
+    /// The first loop of doubles alone.
+    candidate: Option<Box<Run>>,
 }
 
 impl<'a> Search<'a> {
-    /// For a property.
-    pub fn new(system: &'a System, property: &'a Property) -> Result<Search<'a>, CheckError> {
+    /// For a property and the steps that will be asked for in the end.
+    pub fn new(
+        system: &'a System,
+        property: &'a Property,
+        steps: usize,
+        errors: &'a Errors<'a>,
+    ) -> Result<Search<'a>, CheckError> {
         let formula = formula_of(property)?;
         let violation = Normal::of(formula, false);
         let tail = violation.tail();
-        Ok(Search { system, formula, violation, tail, cycles: Vec::new(), settled: None })
+        let loops = beyond(&violation, steps);
+        let (cycles, settled, candidate) = (Vec::new(), None, None);
+        Ok(Search { system, formula, violation, tail, cycles, settled, loops, errors, candidate })
     }
 
     /// Goes on to so many steps, from where it was left.
@@ -100,10 +118,16 @@ impl<'a> Search<'a> {
     ) -> Result<Outcome, CheckError> {
         for depth in self.settled.map_or(0, |settled| settled + 1)..=steps {
             let mut open = None;
-            for shape in shapes(&self.violation, depth) {
+            for shape in shapes(&self.violation, depth, self.loops) {
                 match self.ask(shape, budget, watch)? {
                     Asked::Violated(run) => return Ok(Outcome::new(NAME, Verdict::Violated(run))),
                     Asked::None => {}
+                    Asked::Candidate(run) => {
+                        let place = format!("a loop of doubles by {depth} steps that may be none over the reals");
+                        let unknown = Unknown::at(Some(UnknownReason::Precision), place);
+                        open = open.or(Some(Unknown { settled: self.settled, ..unknown }));
+                        self.candidate.get_or_insert_with(|| Box::new(run));
+                    }
                     Asked::Open(reason) => {
                         let place = match shape.loop_to {
                             None => format!("a prefix of {depth} steps"),
@@ -116,20 +140,40 @@ impl<'a> Search<'a> {
                     }
                 }
             }
+            let mut in_error = None;
+            if !self.errors.none_anywhere(budget, watch)? {
+                match self.errors.at_depth(self.formula, &self.violation, depth, budget, watch)? {
+                    Met::None => {}
+                    Met::Found(error) => return Ok(Outcome::new(NAME, Verdict::ModelError(error))),
+                    Met::Open(reason) => {
+                        let place = format!("a model error after {depth} steps");
+                        let holds_if = self.errors.conditions()?;
+                        in_error =
+                            Some(Unknown { settled: self.settled, holds_if, ..Unknown::at(Some(reason), place) });
+                    }
+                }
+            }
             // A formula that looks no further is decided, and so is one that no run of so many steps leaves open.
-            let complete = self.violation.horizon().is_some_and(|horizon| horizon <= depth as u64);
-            if open.is_none() && complete {
-                return self.holds(Scope::Unbounded, self.so_far(depth), budget, watch);
+            let horizon = self.violation.horizon().and_then(|horizon| usize::try_from(horizon).ok());
+            if let Some(horizon) = horizon.filter(|&horizon| horizon <= depth)
+                && open.is_none()
+                && in_error.is_none()
+            {
+                return self.holds(Scope::Horizon(horizon), self.so_far(depth), depth, budget, watch);
             }
-            if self.out_of_reach(depth, budget, watch)? && (open.is_none() || !self.violation.can_end()) {
-                return self.holds(Scope::Unbounded, Proof::OutOfReach { steps: depth }, budget, watch);
+            if in_error.is_none()
+                && self.out_of_reach(depth, budget, watch)?
+                && (open.is_none() || !self.violation.can_end())
+            {
+                return self.holds(Scope::Unbounded, Proof::OutOfReach { steps: depth }, depth, budget, watch);
             }
-            if let Some(unknown) = open {
+            if let Some(unknown) = open.or(in_error) {
+                let unknown = Unknown { candidate: self.candidate.clone(), ..unknown };
                 return Ok(Outcome::new(NAME, Verdict::Unknown(unknown)));
             }
             self.settled = Some(depth);
         }
-        self.holds(Scope::Bounded(steps), self.so_far(steps), budget, watch)
+        self.holds(Scope::Bounded(steps), self.so_far(steps), steps, budget, watch)
     }
 
     /// What was shown of so many steps.
@@ -143,15 +187,17 @@ impl<'a> Search<'a> {
         &self,
         scope: Scope,
         proof: Proof,
+        steps: usize,
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Outcome, CheckError> {
-        let steps = match &proof {
-            Proof::Bounded { steps, .. } | Proof::OutOfReach { steps } => *steps,
-            Proof::ForAllTime(_) => 0,
-        };
         let notes = vacuous(self.system, steps, budget, watch)?.into_iter().collect();
-        Ok(Outcome { proof: Some(proof), notes, ..Outcome::new(NAME, Verdict::Holds(scope)) })
+        let no_errors = match self.errors.none_anywhere(budget, watch)? {
+            true => self.errors.everywhere_words(),
+            false => NoErrors::Bounded { steps },
+        };
+        let found = Outcome::new(NAME, Verdict::Holds(scope));
+        Ok(Outcome { proof: Some(proof), no_errors: Some(no_errors), notes, ..found })
     }
 
     fn ask(&mut self, shape: Shape, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {
@@ -165,7 +211,8 @@ impl<'a> Search<'a> {
             Answer::Unsat(_) => Ok(Asked::None),
             Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
             Answer::Sat(witness) => match replay(self.system, self.formula, &question.drive(&witness))? {
-                Some(run) => Ok(Asked::Violated(run)),
+                Some(run) if proved_loop(self.system, self.formula, &run)? => Ok(Asked::Violated(run)),
+                Some(run) => Ok(Asked::Candidate(run)),
                 // Rounding of a whole run at once and of one step after the other differ in the last digits.
                 None => Ok(Asked::Open(UnknownReason::Precision)),
             },
@@ -241,7 +288,8 @@ pub fn vacuous(
     let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
     for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
         let shape = Shape { positions: steps + 1, loop_to: None };
-        let wanted = Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything };
+        let wanted =
+            Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
         let question = Question::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
         if let Answer::Unsat(_) = answer(&question, shape, &glance, watch)? {
             return Ok(Some(format!("vacuous: {what}")));

@@ -18,7 +18,7 @@ use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::{Formula, System};
 
-use crate::enclosed::{Enclosed, violates_throughout};
+use crate::enclosed::{Enclosed, Returns, violates_throughout};
 use crate::outcome::Run;
 use crate::replay::{Drive, replay, split};
 
@@ -58,7 +58,7 @@ const MOST_CHOICES: usize = 256;
 
 /// Finds out which choices a violating run needs.
 pub fn needs(system: &System, formula: &Formula, run: &Run, deadline: Option<Instant>) -> Result<Needs, GraphError> {
-    let drive = Drive::of(system, formula, run);
+    let drive = Drive::of(system, run);
     let point = Enclosed::point(&drive);
     let steps = drive.inputs.len();
     let over = || deadline.is_some_and(|deadline| Instant::now() >= deadline);
@@ -72,7 +72,7 @@ pub fn needs(system: &System, formula: &Formula, run: &Run, deadline: Option<Ins
                 }
             }
         }
-        violates_throughout(system, formula, &drive, &enclosed)
+        violates_throughout(system, formula, &drive, &enclosed, Returns::Exactly)
     };
     let mut found = Needs { tight: tight_steps(system, &drive, run)?, ..Needs::default() };
     if any(&|_, _| true)? {

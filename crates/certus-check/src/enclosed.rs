@@ -10,7 +10,7 @@
 
 use certus_graph::eval::enclose;
 use certus_graph::{GraphError, Interval};
-use certus_lang::system::{AtomId, Formula, System, Variable};
+use certus_lang::system::{AtomId, Formula, System, Truth, Variable};
 use certus_solver::Place;
 
 use crate::condition::{always, never, source};
@@ -35,15 +35,26 @@ impl Enclosed {
     }
 }
 
+/// How it is known that a run returns.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Returns {
+    /// Every number of the state is the very same again.
+    Exactly,
+    /// Somebody else has shown that some run in the box does.
+    IsShown,
+}
+
 /// Whether every run in a box violates a property; labels, the loop and the rest are those of `drive`.
 pub fn violates_throughout(
     system: &System,
     formula: &Formula,
     drive: &Drive,
     enclosed: &Enclosed,
+    returns: Returns,
 ) -> Result<bool, GraphError> {
     let roles = &system.roles;
     let positions = enclosed.inputs.len();
+    let asked = Normal::of(formula, false).atoms();
     let mut states: Vec<Vec<Interval>> = vec![enclosed.state.clone()];
     let mut atoms: Vec<Vec<Option<bool>>> = Vec::with_capacity(positions);
     for position in 0..positions {
@@ -62,16 +73,27 @@ pub fn violates_throughout(
             return Ok(false);
         }
         let next: Vec<Interval> = roles.next.iter().flat_map(|next| outputs[next.port].iter().copied()).collect();
-        if drive.is_followed(position) {
-            let allowed = roles.assume.is_none_or(|assume| certain(assume.truth.port) == Some(true));
-            if !allowed || !in_ranges(&system.states, &next) {
-                return Ok(false);
-            }
+        let holds = |own: Option<Truth>| own.is_none_or(|own| certain(own.truth.port) == Some(true));
+        let chosen = holds(roles.choice_defined);
+        let allowed = chosen && holds(roles.assume);
+        let goes_on = allowed && holds(roles.defined) && in_ranges(&system.states, &next);
+        let has_value = |id: usize| {
+            let atom = &system.atoms[id];
+            let read = match (atom.uses_next, atom.uses_choice) {
+                (true, _) => goes_on,
+                (_, true) => allowed,
+                _ => atom.state_only || chosen,
+            };
+            read && holds(roles.atoms_defined[id])
+        };
+        if drive.is_followed(position) && (!goes_on || !asked.iter().all(|id| has_value(id.0))) {
+            return Ok(false);
         }
-        atoms.push(roles.atoms.iter().map(|atom| certain(atom.truth.port)).collect());
+        let known = roles.atoms.iter().enumerate();
+        atoms.push(known.map(|(id, atom)| certain(atom.truth.port).filter(|_| has_value(id))).collect());
         states.push(next);
     }
-    if let Some(start) = drive.loop_to {
+    if let (Some(start), Returns::Exactly) = (drive.loop_to, returns) {
         let kept = kept_elements(system);
         let returns = states[start].iter().zip(&states[positions]).zip(kept);
         let mut same = returns.map(|((before, after), kept)| kept || (before == after && before.lo == before.hi));
@@ -93,8 +115,8 @@ pub const IN_DOUBLES: &str =
 
 /// Whether a run that violates a property by its first positions is known to do so over the reals, and not by rounding.
 pub fn violates_over_the_reals(system: &System, formula: &Formula, run: &Run) -> Result<bool, GraphError> {
-    let drive = Drive::of(system, formula, run);
-    violates_throughout(system, formula, &drive, &Enclosed::point(&drive))
+    let drive = Drive::of(system, run);
+    violates_throughout(system, formula, &drive, &Enclosed::point(&drive), Returns::Exactly)
 }
 
 /// Whether each element of the state is its own successor, whatever happens.

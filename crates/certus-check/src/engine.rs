@@ -7,8 +7,9 @@ use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
 use crate::bmc::{self, Depth, Search};
+use crate::errors::{Errors, NoErrors};
 use crate::induction::{self, FIRST_PARTS, MORE, Prover, Round, proved, spent};
-use crate::outcome::{CheckError, Outcome, Run, Scope, Verdict};
+use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use crate::proof::{Proof, formula_of};
 use crate::rest::{OVER_THE_REALS, Rest};
 use crate::temporal::Normal;
@@ -55,14 +56,16 @@ impl Engine {
         system: &System,
         property: &Property,
         steps: usize,
+        errors: &Errors<'_>,
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Outcome, CheckError> {
         match self {
-            Engine::Auto => in_turns(system, property, steps, budget, watch, None),
-            Engine::Bmc => bmc::check(system, property, steps, budget, watch),
+            Engine::Auto => in_turns(system, property, steps, errors, budget, watch, None),
+            Engine::Bmc => bmc::check(system, property, steps, errors, budget, watch),
             Engine::Induction => {
-                let mut outcome = induction::prove(system, property, budget, watch)?;
+                let own = errors.of_property(formula_of(property)?)?;
+                let mut outcome = induction::prove(system, property, own.as_ref().unwrap_or(errors), budget, watch)?;
                 if let Verdict::Holds(_) = outcome.verdict {
                     outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
                 }
@@ -117,28 +120,39 @@ pub fn in_turns(
     system: &System,
     property: &Property,
     steps: usize,
+    errors: &Errors<'_>,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
     mut another: Option<&mut Another<'_>>,
 ) -> Result<Outcome, CheckError> {
-    let mut search = Search::new(system, property)?;
+    let formula = formula_of(property)?;
+    let own_errors = errors.of_property(formula)?;
+    let errors = own_errors.as_ref().unwrap_or(errors);
+    let mut search = Search::new(system, property, steps, errors)?;
     // What has no proof for all time may still have violations.
     let mut prover = Prover::new(system, property).ok();
     let mut parts = FIRST_PARTS;
     let mut bounded: Option<Outcome> = None;
     let mut far = FIRST_STEPS;
-    let noted = |proof: Proof, watch: &mut dyn FnMut(Depth)| -> Result<Outcome, CheckError> {
-        let mut outcome = proved(proof);
+    // A proof that stands if there are no model errors.
+    let mut conditional: Option<Proof> = None;
+    let noted = |proof: Proof, no_errors: NoErrors, watch: &mut dyn FnMut(Depth)| -> Result<Outcome, CheckError> {
+        let mut outcome = proved(proof, no_errors);
         outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
         Ok(outcome)
     };
     let first = Budget { boxes: parts.min(budget.boxes), ..*budget };
-    if let Some(prover) = &mut prover
-        && let Some(proof) = prover.everywhere(&first, watch)?
+    if let Some(own) = &mut prover
+        && let Some(proof) = own.everywhere(&first, watch)?
     {
-        return noted(proof, watch);
+        match errors.for_all_time(formula, &proof, &first, watch)? {
+            Some(no_errors) => return noted(proof, no_errors, watch),
+            None => (conditional, prover) = (Some(proof), None),
+        }
     }
-    if let Some(run) = comes_to_rest(system, property, budget)? {
+    if conditional.is_none()
+        && let Some(run) = comes_to_rest(system, property, budget)?
+    {
         let found = Outcome::new(Engine::Auto.name(), Verdict::Violated(run));
         return Ok(Outcome { notes: vec![OVER_THE_REALS.to_owned()], ..found });
     }
@@ -162,10 +176,18 @@ pub fn in_turns(
             let settled = bounded.as_ref().and_then(settled);
             let watch = &mut |depth| watch(Depth { settled, ..depth });
             match own_prover.round(&own, watch)? {
-                Round::Proved(proof) => return noted(proof, watch),
+                Round::Proved(proof) => (conditional, prover) = (Some(proof), None),
                 Round::Short => short |= budget.deadline.is_some() || parts < PATIENCE,
                 Round::Exhausted => prover = None,
             }
+        }
+        if let Some(proof) = &conditional
+            && spent(budget).is_none()
+        {
+            if let Some(no_errors) = errors.for_all_time(formula, proof, &own, watch)? {
+                return noted(proof.clone(), no_errors, watch);
+            }
+            short |= parts < PATIENCE;
         }
         if let Some(own) = &mut another
             && spent(budget).is_none()
@@ -191,6 +213,12 @@ pub fn in_turns(
         Some(outcome) => outcome,
         None => return Err(CheckError::Unsupported("nothing was asked".to_owned())),
     };
+    if conditional.is_some() {
+        let settled = settled(&outcome);
+        let place = "the absence of model errors";
+        let unknown = Unknown { settled, holds_if: errors.conditions()?, ..Unknown::at(spent(budget), place) };
+        outcome = Outcome::new(Engine::Auto.name(), Verdict::Unknown(unknown));
+    }
     if let Verdict::Holds(Scope::Bounded(_)) = outcome.verdict {
         outcome.notes.push(NO_PROOF.to_owned());
     }
@@ -214,7 +242,7 @@ pub const NO_PROOF: &str = "no proof for all time was found";
 /// Steps up to which an outcome says that there is no violation.
 fn settled(outcome: &Outcome) -> Option<usize> {
     match &outcome.verdict {
-        Verdict::Holds(Scope::Bounded(steps)) => Some(*steps),
+        Verdict::Holds(Scope::Bounded(steps) | Scope::Horizon(steps)) => Some(*steps),
         Verdict::Unknown(unknown) => unknown.settled,
         _ => None,
     }

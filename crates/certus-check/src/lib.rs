@@ -28,10 +28,15 @@
 pub mod bmc;
 pub mod choices;
 pub mod condition;
+mod confirm;
 pub mod enclosed;
 pub mod engine;
+pub mod errors;
+pub mod guarded;
 pub mod induction;
 pub mod lasso;
+pub mod loops;
+pub mod monitor;
 mod outcome;
 pub mod parametric;
 pub mod proof;
@@ -40,9 +45,11 @@ pub mod reach;
 pub mod region;
 pub mod replay;
 pub mod rest;
+pub mod scope;
 pub mod simplify;
 pub mod temporal;
 pub mod unroll;
+mod witness;
 
 pub use engine::{Engine, Turn, in_turns};
 pub use outcome::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Unknown, Verdict};

@@ -5,6 +5,7 @@ use std::fmt;
 use certus_graph::GraphError;
 use certus_solver::{QueryError, UnknownReason};
 
+use crate::errors::NoErrors;
 use crate::proof::Proof;
 
 /// A verdict with all that belongs to it.
@@ -16,6 +17,8 @@ pub struct Outcome {
     pub engine: &'static str,
     /// What a verdict that something holds rests on.
     pub proof: Option<Proof>,
+    /// Why a property that holds meets no model error.
+    pub no_errors: Option<NoErrors>,
     /// What a reader must know about it: that no run exists, for instance.
     pub notes: Vec<String>,
 }
@@ -23,7 +26,7 @@ pub struct Outcome {
 impl Outcome {
     /// A verdict of an engine, without further words.
     pub fn new(engine: &'static str, verdict: Verdict) -> Outcome {
-        Outcome { verdict, engine, proof: None, notes: Vec::new() }
+        Outcome { verdict, engine, proof: None, no_errors: None, notes: Vec::new() }
     }
 }
 
@@ -130,6 +133,8 @@ pub struct Run {
     pub atoms: Vec<Vec<bool>>,
     /// The position to which the run returns after the last one, if it repeats itself for ever.
     pub loop_to: Option<usize>,
+    /// Whether the property does not depend on what is chosen at the last position, so that nothing need be.
+    pub open_end: bool,
     /// Whether it does so only as far as atoms can tell: over the reals the run comes ever nearer to rest, and no atom changes any more.
     pub comes_to_rest: bool,
 }

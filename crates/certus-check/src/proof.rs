@@ -159,11 +159,17 @@ pub fn conjuncts(formula: &Ltl) -> Vec<&Ltl> {
 }
 
 /// The shapes of runs of so many steps that can show a violation no shorter one can.
-pub fn shapes(violation: &Normal, depth: usize) -> Vec<Shape> {
+/// With `loops`, also those that return, of a formula that its own bounds decide later.
+pub fn shapes(violation: &Normal, depth: usize, loops: bool) -> Vec<Shape> {
     let positions = depth + 1;
     let prefix = violation.can_end().then_some(Shape { positions, loop_to: None });
-    let starts = if violation.needs_loop() { 0..positions } else { 0..0 };
+    let starts = if violation.needs_loop() || loops { 0..positions } else { 0..0 };
     prefix.into_iter().chain(starts.map(|start| Shape { positions, loop_to: Some(start) })).collect()
+}
+
+/// Whether a formula's own bounds reach beyond so many steps: then a loop may show what a prefix does not.
+pub fn beyond(violation: &Normal, steps: usize) -> bool {
+    violation.horizon().is_some_and(|horizon| horizon > steps as u64)
 }
 
 /// A run of some shape that shows a violation.
@@ -209,7 +215,8 @@ pub fn step(
     let good = bad.negated();
     let mut formulas: Vec<(&Normal, usize)> = (0..depth).map(|position| (&good, position)).collect();
     formulas.push((bad, depth));
-    let wanted = Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything };
+    let wanted =
+        Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
     Question::new(system, wanted, &|unrolled| {
         let within = (0..=depth).flat_map(|position| invariant.holds(&observed(unrolled, position)));
         let pairs = (0..depth).flat_map(|first| (first + 1..depth).map(move |second| (first, second)));
@@ -236,7 +243,13 @@ pub fn leaving(system: &System, bad: &Normal, invariant: &Invariant, out: bool) 
     let formulas = [(&good, 0)];
     if invariant.reads_outputs(system.state_len()) {
         // What the policies do after the step takes another position.
-        let wanted = Wanted { start: Start::Anywhere, shape: TWO, formulas: &formulas, beyond: Beyond::Anything };
+        let wanted = Wanted {
+            start: Start::Anywhere,
+            shape: TWO,
+            formulas: &formulas,
+            beyond: Beyond::Anything,
+            ends_in_error: false,
+        };
         return Question::new(system, wanted, &|unrolled| {
             let mut parts = invariant.holds(&observed(unrolled, 0));
             if out {
@@ -245,7 +258,13 @@ pub fn leaving(system: &System, bad: &Normal, invariant: &Invariant, out: bool) 
             parts
         });
     }
-    let wanted = Wanted { start: Start::Anywhere, shape: ONE, formulas: &formulas, beyond: Beyond::Anything };
+    let wanted = Wanted {
+        start: Start::Anywhere,
+        shape: ONE,
+        formulas: &formulas,
+        beyond: Beyond::Anything,
+        ends_in_error: false,
+    };
     Question::with_successor(system, wanted, &|unrolled| {
         let mut parts = invariant.holds(&elements(unrolled, 0));
         if out {
@@ -257,7 +276,8 @@ pub fn leaving(system: &System, bad: &Normal, invariant: &Invariant, out: bool) 
 
 /// An initial state outside of an invariant.
 pub fn initial_outside(system: &System, invariant: &Invariant) -> Result<Question, CheckError> {
-    let wanted = Wanted { start: Start::Initial, shape: ONE, formulas: &[], beyond: Beyond::Anything };
+    let wanted =
+        Wanted { start: Start::Initial, shape: ONE, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
     Question::new(system, wanted, &|unrolled| vec![invariant.fails(&observed(unrolled, 0))])
 }
 
@@ -265,7 +285,8 @@ pub fn initial_outside(system: &System, invariant: &Invariant) -> Result<Questio
 pub fn not_down(system: &System, tail: &Normal, ranking: &Ranking) -> Result<Question, CheckError> {
     let shape = Shape { positions: ranking.context + 1, loop_to: None };
     let everywhere: Vec<(&Normal, usize)> = (0..=ranking.context).map(|position| (tail, position)).collect();
-    let wanted = Wanted { start: Start::Anywhere, shape, formulas: &everywhere, beyond: Beyond::Anything };
+    let wanted =
+        Wanted { start: Start::Anywhere, shape, formulas: &everywhere, beyond: Beyond::Anything, ends_in_error: false };
     Question::new(system, wanted, &|unrolled| vec![ranking.fails(unrolled)])
 }
 
@@ -276,7 +297,7 @@ fn ask(
     formulas: &[(&Normal, usize)],
     beyond: Beyond,
 ) -> Result<Question, CheckError> {
-    Question::new(system, Wanted { start, shape, formulas, beyond }, &|_| Vec::new())
+    Question::new(system, Wanted { start, shape, formulas, beyond, ends_in_error: false }, &|_| Vec::new())
 }
 
 fn named(title: String, question: Question) -> Obligation {
@@ -290,8 +311,9 @@ fn bounded(system: &System, violation: &Normal, steps: usize, cycles: &[usize]) 
     for period in (1..=steps + 1).filter(known) {
         found.push(named(format!("a cycle of period {period}"), cycle(system, violation, period)?));
     }
+    let loops = beyond(violation, steps);
     for depth in 0..=steps {
-        for shape in shapes(violation, depth) {
+        for shape in shapes(violation, depth, loops) {
             let title = match shape.loop_to {
                 Some(start) if known(&(shape.positions - start)) => continue,
                 Some(start) => format!("a violation by {depth} steps that return to position {start}"),

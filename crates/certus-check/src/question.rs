@@ -9,7 +9,7 @@ use certus_lang::system::{AtomId, System};
 use certus_solver::formula::Formula;
 use certus_solver::{Place, Query, QueryError, Witness};
 
-use crate::condition::{and, condition};
+use crate::condition::{always, and, condition, or};
 use crate::outcome::CheckError;
 use crate::replay::Drive;
 use crate::simplify::{at_best_ends, labels, required, settle, with_labels};
@@ -27,6 +27,8 @@ pub struct Wanted<'a> {
     pub formulas: &'a [(&'a Normal, usize)],
     /// What is supposed of what follows the last position.
     pub beyond: Beyond,
+    /// Whether the last position may have a model error: atoms that may have no value there are taken as it suits.
+    pub ends_in_error: bool,
 }
 
 /// A question that is ready to be asked.
@@ -44,11 +46,8 @@ impl Question {
         wanted: Wanted<'_>,
         more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
     ) -> Result<Question, CheckError> {
-        // Where a formula speaks of the successor, the last position must have one. What other properties speak of does not count:
-        // a run may end where no transition is allowed, and do what is wanted there.
-        let speaks = |formula: &Normal| formula.atoms().iter().any(|id| system.atoms[id.0].uses_next);
-        let with_last = wanted.formulas.iter().any(|(formula, _)| speaks(formula));
-        Question::build(system, wanted, with_last, more)
+        // A run may end where no transition is allowed, and do what is wanted there.
+        Question::build(system, wanted, false, more)
     }
 
     /// Asks for a run whose last position has a successor.
@@ -69,10 +68,23 @@ impl Question {
         let shape = wanted.shape;
         let mut unrolled = unroll(system, shape, wanted.start, with_last)?;
         let mut known: HashMap<(usize, usize, bool), Formula<Place>> = HashMap::new();
+        let (last, ends_in_error) = (shape.positions - 1, wanted.ends_in_error);
         let mut atom = |id: AtomId, position: usize, wanted: bool| {
             let place = Place { node: unrolled.positions[position].atoms[id.0], element: 0 };
+            let followed = position < last || shape.loop_to.is_some() || with_last;
             let own = known.entry((id.0, position, wanted));
-            own.or_insert_with(|| condition(&unrolled.graph, place, wanted)).clone()
+            let new = || {
+                let truth = condition(&unrolled.graph, place, wanted);
+                if ends_in_error && position == last {
+                    return if system.atoms[id.0].state_only {
+                        or(vec![truth, unrolled.is_undefined(position, id)])
+                    } else {
+                        always()
+                    };
+                }
+                and(vec![truth, unrolled.has_value(system, position, id, followed)])
+            };
+            own.or_insert_with(new).clone()
         };
         let mut parts = vec![unrolled.is_run.clone()];
         for &(formula, position) in wanted.formulas {
@@ -135,7 +147,6 @@ impl Question {
             chances: unrolled.positions.iter().map(|position| position.chances.iter().map(label).collect()).collect(),
             choices: unrolled.positions.iter().map(|position| position.choices.iter().map(label).collect()).collect(),
             loop_to: self.shape.loop_to,
-            with_last: self.with_last,
         }
     }
 }

@@ -19,7 +19,7 @@ use certus_graph::Interval;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
-use crate::enclosed::{Enclosed, violates_throughout};
+use crate::enclosed::{Enclosed, Returns, violates_throughout};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Verdict};
 use crate::parametric::narrow;
 use crate::replay::Drive;
@@ -287,7 +287,7 @@ impl Survey<'_> {
             // At some value of the cell the model describes no system.
             Verdict::ModelError(_) => Found::Open(UnknownReason::Boxes),
             Verdict::Violated(run) => {
-                let mut drive = Drive::of(&self.system, self.formula, &run);
+                let mut drive = Drive::of(&self.system, &run);
                 let values = drive.state.split_off(drive.state.len() - lower.len());
                 match (self.tools.confirm)(&values, &drive)? {
                     Some(run) => {
@@ -305,10 +305,10 @@ impl Survey<'_> {
         narrow(&mut self.system, lower, upper);
         let cell: Vec<Interval> = lower.iter().zip(upper).map(|(&low, &high)| Interval::new(low, high)).collect();
         for (number, witness) in self.map.witnesses.iter().enumerate().rev() {
-            let drive = Drive::of(&self.system, self.formula, &witness.run);
+            let drive = Drive::of(&self.system, &witness.run);
             let mut enclosed = Enclosed::point(&drive);
             enclosed.state.extend_from_slice(&cell);
-            if violates_throughout(&self.system, self.formula, &drive, &enclosed)? {
+            if violates_throughout(&self.system, self.formula, &drive, &enclosed, Returns::Exactly)? {
                 return Ok(Some(number));
             }
         }

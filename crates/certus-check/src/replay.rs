@@ -2,12 +2,13 @@
 //!
 //! What a query found is only believed after the system itself has made that run: the step as it was lowered, in plain double
 //! precision, one position after the other. The first state must be initial, every transition allowed, every state in its
-//! range, a loop must return to the very same state, and the property must be false: of every continuation for a
-//! finite run (`certus-sim` says what that means), of the lasso otherwise.
+//! range, every operation defined, a loop must return to the very same state, and the property must be false: of every continuation
+//! for a finite run (`certus-sim` says what that means), of the lasso otherwise. At the last position of a finite run only those atoms
+//! count that have a value there (docs/semantics.md).
 
 use certus_graph::GraphError;
 use certus_graph::eval::{Evaluator, Workspace};
-use certus_lang::system::{ActionRole, Chance, Formula, System, Variable};
+use certus_lang::system::{ActionRole, AtomId, Chance, Formula, System, Truth, Variable};
 use certus_sim::semantics::{self, Tail};
 
 use crate::lasso;
@@ -27,13 +28,11 @@ pub struct Drive {
     pub choices: Vec<Vec<usize>>,
     /// The position to which the run returns, if it does.
     pub loop_to: Option<usize>,
-    /// Whether the last position must have a successor: the property speaks of it.
-    pub with_last: bool,
 }
 
 impl Drive {
     /// What drove a run that violates a formula.
-    pub fn of(system: &System, formula: &Formula, run: &Run) -> Drive {
+    pub fn of(system: &System, run: &Run) -> Drive {
         let random = |labels: &Vec<usize>| -> Vec<usize> {
             let own = labels.iter().zip(&system.roles.actions);
             own.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. })).map(|(&label, _)| label).collect()
@@ -44,13 +43,12 @@ impl Drive {
             chances: run.chances.clone(),
             choices: run.actions.iter().map(random).collect(),
             loop_to: run.loop_to,
-            with_last: Normal::of(formula, false).atoms().iter().any(|id| system.atoms[id.0].uses_next),
         }
     }
 
     /// Whether a position must have a successor.
     pub(crate) fn is_followed(&self, position: usize) -> bool {
-        position + 1 < self.inputs.len() || self.loop_to.is_some() || self.with_last
+        position + 1 < self.inputs.len() || self.loop_to.is_some()
     }
 
     /// The labels at a position, one-hot, as the step takes them.
@@ -78,8 +76,13 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
         actions: Vec::new(),
         atoms: Vec::new(),
         loop_to: drive.loop_to,
+        open_end: false,
         comes_to_rest: false,
     };
+    let asked = Normal::of(formula, false).atoms();
+    let reads = |id: &AtomId| system.atoms[id.0].uses_choice || system.atoms[id.0].uses_next;
+    run.open_end = drive.loop_to.is_none() && !asked.iter().any(reads);
+    let mut valued = Vec::new();
     let positions = drive.inputs.len();
     let roles = &system.roles;
     let mut state = drive.state.clone();
@@ -96,12 +99,25 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
             return Ok(None);
         }
         let next: Vec<f64> = roles.next.iter().flat_map(|next| output(next.port).iter().copied()).collect();
-        let followed = drive.is_followed(position);
-        if followed
-            && (roles.assume.is_some_and(|assume| !truth(assume.truth.port)) || !in_ranges(&system.states, &next))
-        {
+        let holds = |own: Option<Truth>| own.is_none_or(|own| truth(own.truth.port));
+        let chosen = holds(roles.choice_defined);
+        let allowed = chosen && holds(roles.assume);
+        let goes_on = allowed && holds(roles.defined) && in_ranges(&system.states, &next);
+        let has_value = |id: AtomId| {
+            let atom = &system.atoms[id.0];
+            let read = if atom.uses_next {
+                goes_on
+            } else if atom.uses_choice {
+                allowed
+            } else {
+                atom.state_only || chosen
+            };
+            read && holds(roles.atoms_defined[id.0])
+        };
+        if drive.is_followed(position) && (!goes_on || !asked.iter().all(|&id| has_value(id))) {
             return Ok(None);
         }
+        valued = (0..system.atoms.len()).map(|id| has_value(AtomId(id))).collect::<Vec<bool>>();
         let happens = |(chance, &label): (&Chance, &usize)| chance.probabilities[label] > 0.0;
         if !system.chances.iter().zip(&drive.chances[position]).all(happens) {
             return Ok(None);
@@ -123,12 +139,32 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
     {
         return Ok(None);
     }
-    let atom = |id: certus_lang::system::AtomId, position: usize| run.atoms[position][id.0];
     let violated = match drive.loop_to {
-        Some(start) => !lasso::holds(formula, positions, start, &atom)[0],
-        None => !semantics::evaluate(formula, positions, Tail::Unknown, &atom).greatest,
+        Some(start) => !lasso::holds(formula, positions, start, &|id, position| run.atoms[position][id.0])[0],
+        None => violated_whatever(formula, &run.atoms, &asked, &valued),
     };
     Ok(violated.then_some(run))
+}
+
+/// Atoms without a value at the end of a run, at most, for which both values are tried.
+const MOST_OPEN_ATOMS: usize = 8;
+
+/// Whether a finite run violates a formula, whatever follows and whatever the atoms without a value at its last position would be.
+fn violated_whatever(formula: &Formula, atoms: &[Vec<bool>], asked: &[AtomId], valued: &[bool]) -> bool {
+    let mut open: Vec<usize> = asked.iter().map(|id| id.0).filter(|&id| !valued[id]).collect();
+    open.sort_unstable();
+    open.dedup();
+    if open.len() > MOST_OPEN_ATOMS {
+        return false;
+    }
+    let last = atoms.len() - 1;
+    (0..1usize << open.len()).all(|values| {
+        let atom = |id: AtomId, position: usize| match open.iter().position(|&own| own == id.0) {
+            Some(place) if position == last => values >> place & 1 == 1,
+            _ => atoms[position][id.0],
+        };
+        !semantics::evaluate(formula, atoms.len(), Tail::Unknown, &atom).greatest
+    })
 }
 
 fn in_ranges(variables: &[Variable], values: &[f64]) -> bool {
@@ -137,7 +173,7 @@ fn in_ranges(variables: &[Variable], values: &[f64]) -> bool {
 }
 
 /// The inputs of the step at a position.
-fn arguments(system: &System, state: &[f64], drive: &Drive, position: usize) -> Vec<Vec<f64>> {
+pub(crate) fn arguments(system: &System, state: &[f64], drive: &Drive, position: usize) -> Vec<Vec<f64>> {
     let numbers = split(&system.states, state).chain(split(&system.inputs, &drive.inputs[position]));
     numbers.map(<[f64]>::to_vec).chain(drive.one_hots(system, position)).collect()
 }

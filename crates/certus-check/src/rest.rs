@@ -33,7 +33,7 @@ pub struct Rest<'a> {
     system: &'a System,
     step: Evaluator<f64>,
     slopes: Slopes,
-    /// Every atom, then the condition on transitions, then whether a state is initial.
+    /// Every atom, then where operations are defined and transitions allowed, then whether a state is initial.
     truths: Graph,
 }
 
@@ -73,7 +73,8 @@ impl<'a> Rest<'a> {
         }
         let roles = &system.roles;
         let next: Vec<usize> = roles.next.iter().map(|next| next.port).collect();
-        let conditions = roles.assume.iter().chain(&roles.init);
+        let defined = roles.atoms_defined.iter().flatten().chain(&roles.defined);
+        let conditions = defined.chain(&roles.assume).chain(&roles.init);
         let truths: Vec<usize> = roles.atoms.iter().chain(conditions).map(|truth| truth.truth.port).collect();
         Ok(Some(Rest {
             system,
@@ -182,7 +183,8 @@ impl<'a> Rest<'a> {
         let mut certain: Known = found.iter().map(|own| own.first().and_then(|value| value.certainty())).collect();
         let roles = &self.system.roles;
         let initial = roles.init.is_none_or(|_| certain.pop() == Some(Some(true)));
-        let allowed = roles.assume.is_none_or(|_| certain.pop() == Some(Some(true)));
+        // What is left after the atoms: where operations are defined, and what is assumed.
+        let allowed = certain.split_off(roles.atoms.len()).into_iter().all(|own| own == Some(true));
         Ok((certain, allowed && (initial || !first) && in_ranges(&self.system.states, state)))
     }
 

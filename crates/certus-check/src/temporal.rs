@@ -173,6 +173,18 @@ impl Normal {
         }
     }
 
+    /// What holds at every position up to which the formula may still hold: a condition of single positions. True if nothing is known.
+    pub fn throughout(&self) -> Normal {
+        match self {
+            Normal::And(parts) => Normal::all(parts.iter().map(Normal::throughout)),
+            Normal::Or(parts) => Normal::any(parts.iter().map(Normal::throughout)),
+            Normal::Release(Bounds { lower: 0, upper: None }, left, right) if matches!(&**left, Normal::Or(parts) if parts.is_empty()) => {
+                right.here()
+            }
+            _ => Normal::truth(),
+        }
+    }
+
     /// A conjunction without what is true anyway.
     fn all(parts: impl IntoIterator<Item = Normal>) -> Normal {
         Normal::And(parts.into_iter().filter(|part| *part != Normal::truth()).collect())

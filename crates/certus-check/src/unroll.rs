@@ -10,11 +10,11 @@
 use certus_graph::canonical::simplified;
 use certus_graph::ops::{Gather, Op};
 use certus_graph::{Graph, GraphError, NodeId};
-use certus_lang::system::{ActionRole, System};
+use certus_lang::system::{ActionRole, AtomId, System};
 use certus_solver::formula::{Formula, Linear};
 use certus_solver::{Place, Region};
 
-use crate::condition::{always, and, at_most, condition, equal, label_cases, number, one_label, or, source};
+use crate::condition::{always, and, at_most, condition, equal, label_cases, never, number, one_label, or, source};
 use crate::reach::reachable;
 use crate::temporal::Shape;
 
@@ -48,8 +48,12 @@ pub struct Position {
     pub atoms: Vec<NodeId>,
     /// The successor.
     pub next: Vec<NodeId>,
+    /// Where each atom is defined; none for everywhere.
+    atoms_defined: Vec<Option<NodeId>>,
     init: Option<NodeId>,
     assume: Option<NodeId>,
+    choice_defined: Option<NodeId>,
+    defined: Option<NodeId>,
 }
 
 /// The outputs of the step that a run needs, as places among those that are kept.
@@ -59,8 +63,11 @@ struct Wanted {
     atoms: usize,
     policies: usize,
     labels: Vec<usize>,
+    atoms_defined: Vec<Option<usize>>,
     init: Option<usize>,
     assume: Option<usize>,
+    choice_defined: Option<usize>,
+    defined: Option<usize>,
 }
 
 impl Wanted {
@@ -89,9 +96,12 @@ impl Wanted {
         };
         let init = add(roles.init.map(|init| init.truth.port));
         let assume = add(roles.assume.map(|assume| assume.truth.port));
+        let choice_defined = add(roles.choice_defined.map(|defined| defined.truth.port));
+        let defined = add(roles.defined.map(|defined| defined.truth.port));
+        let atoms_defined = roles.atoms_defined.iter().map(|own| add(own.map(|own| own.truth.port))).collect();
         // What parameters decide is decided before conditions are read off the graph.
         let step = simplified(&system.step.keep_outputs(&ports))?;
-        Ok(Wanted { step, next: 0, atoms, policies, labels, init, assume })
+        Ok(Wanted { step, next: 0, atoms, policies, labels, atoms_defined, init, assume, choice_defined, defined })
     }
 }
 
@@ -104,8 +114,8 @@ pub enum Start {
     Anywhere,
 }
 
-/// Unrolls a system into a run of some shape. Its atoms are those of the system; a position whose
-/// successor matters (all but the last, and that too if the run returns or `with_last`) is followed only where `assume` allows it.
+/// Unrolls a system into a run of some shape. Its atoms are those of the system. A position that has a successor (all but the last, and
+/// that too if the run returns or `with_last`) has no model error, and a choice that `assume` allows.
 pub fn unroll(system: &System, shape: Shape, start: Start, with_last: bool) -> Result<Unrolled, GraphError> {
     let wanted = Wanted::of(system)?;
     let mut graph = Graph::new();
@@ -160,8 +170,11 @@ pub fn unroll(system: &System, shape: Shape, start: Start, with_last: bool) -> R
             policies: outputs[wanted.policies..wanted.policies + system.policies.len()].to_vec(),
             labels: wanted.labels.iter().map(|&port| outputs[port]).collect(),
             next,
+            atoms_defined: wanted.atoms_defined.iter().map(|own| own.map(|port| outputs[port])).collect(),
             init: wanted.init.map(|port| outputs[port]),
             assume: wanted.assume.map(|port| outputs[port]),
+            choice_defined: wanted.choice_defined.map(|port| outputs[port]),
+            defined: wanted.defined.map(|port| outputs[port]),
         });
     }
     let mut unrolled = Unrolled { graph, region: Region::new(Vec::new(), Vec::new()), positions, is_run: always() };
@@ -224,11 +237,13 @@ impl Unrolled {
             let lists = [&mut position.atoms, &mut position.policies, &mut position.labels, &mut position.next];
             lists.into_iter().flatten().for_each(renamed);
             position.init.iter_mut().chain(&mut position.assume).for_each(renamed);
+            position.choice_defined.iter_mut().chain(&mut position.defined).for_each(renamed);
+            position.atoms_defined.iter_mut().flatten().for_each(renamed);
         }
     }
 
     /// What a loop makes equal: the successor of the last position, and the state that it returns to.
-    fn loop_pairs(&self, shape: Shape) -> Vec<(Place, Place)> {
+    pub(crate) fn loop_pairs(&self, shape: Shape) -> Vec<(Place, Place)> {
         let (Some(start), Some(last)) = (shape.loop_to, self.positions.last()) else { return Vec::new() };
         let nodes = last.next.iter().zip(&self.positions[start].states);
         nodes
@@ -258,14 +273,60 @@ impl Unrolled {
             }));
             let followed = index + 1 < self.positions.len() || shape.loop_to.is_some() || with_last;
             if followed {
-                parts.extend(position.labels.iter().map(|&one_hot| label_cases(graph, one_hot)));
-                parts.extend(position.assume.map(truth));
-                parts.extend(self.in_range(system, &position.next));
+                parts.push(self.is_followed(system, index));
             }
         }
         parts.extend(self.loop_pairs(shape).into_iter().map(|(left, right)| {
             if source(graph, left) == source(graph, right) { always() } else { equal(graph, left, right) }
         }));
+        and(parts)
+    }
+
+    /// That the choice at a position is allowed.
+    pub(crate) fn is_allowed(&self, index: usize) -> Formula<Place> {
+        let position = &self.positions[index];
+        let truth = |node: NodeId| condition(&self.graph, Place { node, element: 0 }, true);
+        let mut parts: Vec<Formula<Place>> =
+            position.labels.iter().map(|&one_hot| label_cases(&self.graph, one_hot)).collect();
+        parts.extend(position.assume.map(truth));
+        parts.extend(position.choice_defined.map(truth));
+        and(parts)
+    }
+
+    /// That the choice at a position is allowed and the step leads to a state, with nothing undefined on the way.
+    fn is_followed(&self, system: &System, index: usize) -> Formula<Place> {
+        let position = &self.positions[index];
+        let truth = |node: NodeId| condition(&self.graph, Place { node, element: 0 }, true);
+        let mut parts: Vec<Formula<Place>> =
+            position.labels.iter().map(|&one_hot| label_cases(&self.graph, one_hot)).collect();
+        parts.extend(position.assume.map(truth));
+        parts.extend(position.defined.map(truth));
+        parts.extend(self.in_range(system, &position.next));
+        and(parts)
+    }
+
+    /// That an atom has no truth value at a position because it is not defined there.
+    pub(crate) fn is_undefined(&self, index: usize, id: AtomId) -> Formula<Place> {
+        let own = self.positions[index].atoms_defined[id.0];
+        own.map_or_else(never, |node| condition(&self.graph, Place { node, element: 0 }, false))
+    }
+
+    /// That an atom has a truth value at a position. At one that is not followed, an atom that reads a choice needs an allowed one,
+    /// and an atom that reads the successor needs one that is a state.
+    pub(crate) fn has_value(&self, system: &System, index: usize, id: AtomId, followed: bool) -> Formula<Place> {
+        let truth = |node: NodeId| condition(&self.graph, Place { node, element: 0 }, true);
+        let atom = &system.atoms[id.0];
+        let position = &self.positions[index];
+        let mut parts: Vec<Formula<Place>> = position.atoms_defined[id.0].map(truth).into_iter().collect();
+        if !followed {
+            if atom.uses_next {
+                parts.push(self.is_followed(system, index));
+            } else if atom.uses_choice {
+                parts.push(self.is_allowed(index));
+            } else if !atom.state_only {
+                parts.extend(position.choice_defined.map(truth));
+            }
+        }
         and(parts)
     }
 

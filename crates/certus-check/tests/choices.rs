@@ -15,7 +15,6 @@ fn of(text: &str, state: &[f64], inputs: &[&[f64]]) -> (System, Needs) {
         chances: vec![Vec::new(); inputs.len()],
         choices: vec![Vec::new(); inputs.len()],
         loop_to: None,
-        with_last: false,
     };
     let run = replay(&system, formula, &drive).unwrap().expect("a violating run");
     let found = needs(&system, formula, &run, None).unwrap();

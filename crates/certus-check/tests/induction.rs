@@ -1,5 +1,6 @@
 //! Proofs for all time: what they show is true, and what is clearly true is shown.
 
+use certus_check::errors::Errors;
 use certus_check::induction::{Face, Invariant, prove};
 use certus_check::proof::{Method, Obligation, Proof, obligations};
 use certus_check::{Engine, Outcome, Scope, Verdict};
@@ -20,7 +21,8 @@ const BUDGET: Budget<'static> =
     Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 1 << 30, boxes: 2_000, certify: false };
 
 fn proved(system: &System, property: &str) -> Outcome {
-    prove(system, system.property(property).unwrap(), &BUDGET, &mut |_| ()).unwrap()
+    prove(system, system.property(property).unwrap(), &Errors::new(system, false).unwrap(), &BUDGET, &mut |_| ())
+        .unwrap()
 }
 
 fn method(outcome: &Outcome) -> &Method {
@@ -106,7 +108,16 @@ fn both_parts_of_a_conjunction_are_proved() {
 #[test]
 fn auto_finds_violations_and_proofs() {
     let check = |system: &System, property: &str| {
-        Engine::Auto.check(system, system.property(property).unwrap(), 5, &BUDGET, &mut |_| ()).unwrap()
+        Engine::Auto
+            .check(
+                system,
+                system.property(property).unwrap(),
+                5,
+                &Errors::new(system, false).unwrap(),
+                &BUDGET,
+                &mut |_| (),
+            )
+            .unwrap()
     };
     let toy = zoo("toy");
     let outcome = check(&toy, "below_ten");
@@ -130,7 +141,7 @@ fn states_that_come_again_tell_nothing_new() {
                 init x <= 0 & y >= 4 & alarm <= 0\nproperty p = G (alarm <= 0)\n";
     let detour = system(text);
     let property = detour.property("p").unwrap();
-    let outcome = prove(&detour, property, &BUDGET, &mut |_| ()).unwrap();
+    let outcome = prove(&detour, property, &Errors::new(&detour, false).unwrap(), &BUDGET, &mut |_| ()).unwrap();
     let of = |depth: usize, simple: bool| {
         Proof::ForAllTime(vec![Method::Induction { depth, invariant: Invariant::default(), simple }])
     };

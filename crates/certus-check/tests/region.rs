@@ -1,6 +1,7 @@
 //! Maps of parameters against what is known of small systems, and against checks at single values.
 
 use certus_check::bmc;
+use certus_check::errors::Errors;
 use certus_check::parametric::{narrow, with_parameters_as_states};
 use certus_check::region::{Axis, Cell, Map, Standing, Tools, survey};
 use certus_check::replay::replay;
@@ -29,7 +30,9 @@ fn map(text: &str, names: &[&str], steps: usize, resolution: usize) -> Map {
     assert_eq!(axes.iter().map(|axis| axis.name.as_str()).collect::<Vec<_>>(), names);
     let property = &varied.properties[0];
     let tools = Tools {
-        ask: &mut |system, budget| bmc::check(system, property, steps, budget, &mut |_| {}),
+        ask: &mut |system, budget| {
+            bmc::check(system, property, steps, &Errors::new(system, false)?, budget, &mut |_| {})
+        },
         confirm: &mut |values, drive| {
             let set: Vec<(&str, f64)> = names.iter().copied().zip(values.iter().copied()).collect();
             let system = load(text, &[], &set);
@@ -45,10 +48,20 @@ fn map(text: &str, names: &[&str], steps: usize, resolution: usize) -> Map {
 fn holds_at(text: &str, names: &[&str], values: &[f64], steps: usize) -> bool {
     let set: Vec<(&str, f64)> = names.iter().copied().zip(values.iter().copied()).collect();
     let system = load(text, &[], &set);
-    match bmc::check(&system, &system.properties[0], steps, &Budget::default(), &mut |_| {}).unwrap().verdict {
+    match bmc::check(
+        &system,
+        &system.properties[0],
+        steps,
+        &Errors::new(&system, false).unwrap(),
+        &Budget::default(),
+        &mut |_| {},
+    )
+    .unwrap()
+    .verdict
+    {
         Verdict::Holds(_) => true,
         Verdict::Violated(_) => false,
-        Verdict::Unknown(unknown) => panic!("{unknown:?}"),
+        verdict => panic!("{verdict:?}"),
     }
 }
 

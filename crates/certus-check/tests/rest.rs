@@ -1,6 +1,7 @@
 //! Runs that come to rest: on which side they do is proved, and only what is so.
 
 use certus_check::engine::Engine;
+use certus_check::errors::Errors;
 use certus_check::rest::{OVER_THE_REALS, Rest};
 use certus_check::{Run, Verdict};
 use certus_lang::system::{PropertyKind, System};
@@ -45,7 +46,16 @@ fn a_spring_that_settles_from_above_never_moves_up_again() {
 fn auto_looks_at_runs_that_come_to_rest() {
     let system =
         load(&spring(0.2, 0.5, -1.0, "after").replace("init x in [-5, 5] & v in [-5, 5]", "init x == 1 & v == 0"));
-    let found = Engine::Auto.check(&system, &system.properties[0], 4, &Budget::default(), &mut |_| {}).unwrap();
+    let found = Engine::Auto
+        .check(
+            &system,
+            &system.properties[0],
+            4,
+            &Errors::new(&system, false).unwrap(),
+            &Budget::default(),
+            &mut |_| {},
+        )
+        .unwrap();
     assert!(matches!(found.verdict, Verdict::Violated(run) if run.comes_to_rest));
     // A run of doubles alone would not show it, and that is told.
     assert_eq!(found.notes, [OVER_THE_REALS]);

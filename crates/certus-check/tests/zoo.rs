@@ -1,6 +1,7 @@
 //! Systems of the zoo, checked up to a few steps.
 
 use certus_check::bmc::check;
+use certus_check::errors::Errors;
 use certus_check::{Outcome, Scope, Verdict};
 use certus_lang::{LowerOptions, System, load_file};
 use certus_solver::Budget;
@@ -13,7 +14,7 @@ fn load(name: &str) -> System {
 fn ask(system: &System, property: &str, steps: usize) -> Outcome {
     let property = system.property(property).unwrap();
     let budget = Budget { boxes: 20_000, ..Budget::default() };
-    check(system, property, steps, &budget, &mut |_| {}).unwrap()
+    check(system, property, steps, &Errors::new(system, false).unwrap(), &budget, &mut |_| {}).unwrap()
 }
 
 #[test]

@@ -281,7 +281,7 @@ impl<'a> Concrete<'a> {
             }
         }
         match self.policy {
-            Policy::Network(_) => Ok(replay(self.system, self.formula, &Drive::of(self.system, self.formula, &run))?),
+            Policy::Network(_) => Ok(replay(self.system, self.formula, &Drive::of(self.system, &run))?),
             Policy::Extracted(_) => Ok(Some(run)),
         }
     }

@@ -169,7 +169,13 @@ const STEP: Shape = Shape { positions: 1, loop_to: None };
 /// A state of the invariant at which the property does not hold.
 fn outside(system: &System, bad: &Normal, invariant: &Invariant) -> Result<Question, CheckError> {
     let formulas = [(bad, 0)];
-    let wanted = Wanted { start: Start::Anywhere, shape: STEP, formulas: &formulas, beyond: Beyond::Anything };
+    let wanted = Wanted {
+        start: Start::Anywhere,
+        shape: STEP,
+        formulas: &formulas,
+        beyond: Beyond::Anything,
+        ends_in_error: false,
+    };
     Question::new(system, wanted, &|unrolled| invariant.holds(&observed(unrolled, 0)))
 }
 

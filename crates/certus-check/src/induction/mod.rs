@@ -22,6 +22,7 @@ pub use self::invariant::{Face, Invariant};
 pub use self::ranking::Ranking;
 use self::sample::Sampler;
 use crate::bmc::Depth;
+use crate::errors::{Errors, NoErrors};
 use crate::outcome::{CheckError, Outcome, Scope, Unknown, Verdict};
 use crate::proof::{Method, Proof, conjuncts, formula_of, initial_outside, lasting, shown, stays, step};
 use crate::question::Question;
@@ -165,22 +166,42 @@ impl<'a> Prover<'a> {
 pub(crate) const FIRST_PARTS: u64 = 2_000;
 pub(crate) const MORE: u64 = 4;
 
+/// Parts per question with which the absence of model errors is tried at most where a property has its proof.
+const MOST_PARTS: u64 = 32_000;
+
 /// Proves a property for all time, or says why not. Violations are not looked for.
 pub fn prove(
     system: &System,
     property: &Property,
+    errors: &Errors<'_>,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Outcome, CheckError> {
+    let formula = formula_of(property)?;
     let mut prover = Prover::new(system, property)?;
     let mut parts = FIRST_PARTS;
-    if let Some(proof) = prover.everywhere(&Budget { boxes: parts.min(budget.boxes), ..*budget }, watch)? {
-        return Ok(proved(proof));
-    }
+    let mut conditional = prover.everywhere(&Budget { boxes: parts.min(budget.boxes), ..*budget }, watch)?;
     loop {
         let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
-        let reason = match prover.round(&own, watch)? {
-            Round::Proved(proof) => return Ok(proved(proof)),
+        let round = match conditional.take() {
+            Some(proof) => Round::Proved(proof),
+            None => prover.round(&own, watch)?,
+        };
+        let reason = match round {
+            Round::Proved(proof) => {
+                if let Some(no_errors) = errors.for_all_time(formula, &proof, &own, watch)? {
+                    return Ok(proved(proof, no_errors));
+                }
+                let reason = spent(budget);
+                if reason.is_some() || parts >= MOST_PARTS.min(budget.boxes) {
+                    let place = "the absence of model errors";
+                    let unknown = Unknown { holds_if: errors.conditions()?, ..Unknown::at(reason, place) };
+                    return Ok(Outcome::new(NAME, Verdict::Unknown(unknown)));
+                }
+                conditional = Some(proof);
+                parts = parts.saturating_mul(MORE);
+                continue;
+            }
             _ if spent(budget).is_some() => spent(budget),
             Round::Short if parts >= budget.boxes => Some(UnknownReason::Boxes),
             Round::Short => {
@@ -195,8 +216,9 @@ pub fn prove(
 }
 
 /// The outcome of a proof.
-pub(crate) fn proved(proof: Proof) -> Outcome {
-    Outcome { proof: Some(proof), ..Outcome::new(NAME, Verdict::Holds(Scope::Unbounded)) }
+pub(crate) fn proved(proof: Proof, no_errors: NoErrors) -> Outcome {
+    let holds = Outcome::new(NAME, Verdict::Holds(Scope::Unbounded));
+    Outcome { proof: Some(proof), no_errors: Some(no_errors), ..holds }
 }
 
 /// States in a row that induction looks at, at most.

@@ -27,7 +27,13 @@ const STEP: Shape = Shape { positions: 1, loop_to: None };
 /// The directions of the linear comparisons of states that a property is made of.
 pub fn faces_of(system: &System, bad: &Normal) -> Result<Vec<Face>, CheckError> {
     let formulas = [(bad, 0)];
-    let wanted = Wanted { start: Start::Anywhere, shape: STEP, formulas: &formulas, beyond: Beyond::Anything };
+    let wanted = Wanted {
+        start: Start::Anywhere,
+        shape: STEP,
+        formulas: &formulas,
+        beyond: Beyond::Anything,
+        ends_in_error: false,
+    };
     let question = Question::new(system, wanted, &|_| Vec::new())?;
     let unrolled = question.unrolled();
     let states = elements(unrolled, 0);
@@ -179,7 +185,8 @@ fn nice(value: f64) -> f64 {
 
 /// The loop's Jacobian at a state, row by row, by differences; nothing where it is not smooth enough to have one.
 fn linearised(system: &System, at: &[f64]) -> Result<Option<Vec<f64>>, CheckError> {
-    let wanted = Wanted { start: Start::Anywhere, shape: STEP, formulas: &[], beyond: Beyond::Anything };
+    let wanted =
+        Wanted { start: Start::Anywhere, shape: STEP, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
     let question = Question::with_successor(system, wanted, &|_| Vec::new())?;
     Ok(jacobian(question.unrolled(), at)?)
 }

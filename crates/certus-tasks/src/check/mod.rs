@@ -8,6 +8,8 @@ use std::time::{Duration, Instant};
 use certus_check::bmc::{Depth, usual_steps};
 use certus_check::enclosed::{IN_DOUBLES, violates_over_the_reals};
 use certus_check::engine::NO_PROOF;
+use certus_check::errors::Errors;
+use certus_check::scope::within_scope;
 use certus_check::{CheckError, Engine, Outcome, Run, Scope, Unknown, Verdict, choices, in_turns};
 use certus_grid::{Policy, Report, Standing};
 use certus_lang::system::{Property, PropertyKind, System};
@@ -50,6 +52,8 @@ pub struct Check {
     pub grid: GridOptions,
     /// How many steps are looked at; by default ten, or as far as a property's own bounds reach.
     pub steps: Option<usize>,
+    /// Whether the absence of model errors is taken for granted; outcomes and certificates then say so.
+    pub assume_no_model_errors: bool,
     /// Where the proof of the one property that is asked about goes, if it holds.
     pub certificate: Option<PathBuf>,
     /// How much work it is worth.
@@ -218,11 +222,10 @@ fn concluded(task: &Check, known: SoFar, reason: UnknownReason) -> Checked {
     let SoFar { place, started, system, properties, mut results } = known;
     let first = results.len();
     // Properties are known once the system is.
-    let unanswered = system.iter().flat_map(|system| properties.iter().map(move |&property| (property, system)));
-    for (index, (property, system)) in unanswered.enumerate().skip(first) {
+    let unanswered = system.iter().flat_map(|_| properties.iter().copied());
+    for (index, property) in unanswered.enumerate().skip(first) {
         let begun = (index == first).then_some(&place);
-        let asked = &system.properties[property];
-        let outcome = Ok(Found::Runs(Box::new(undecided(task, asked, reason, begun))));
+        let outcome = Ok(Found::Runs(Box::new(undecided(task, reason, begun))));
         let seconds = begun.and(started).map_or(0.0, |started| started.elapsed().as_secs_f64());
         results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None });
     }
@@ -241,11 +244,10 @@ fn sooner(deadline: Instant) -> Instant {
 }
 
 /// That a property was not decided, for want of time; what was shown before that counts.
-fn undecided(task: &Check, property: &Property, reason: UnknownReason, begun: Option<&Where>) -> Outcome {
+fn undecided(task: &Check, reason: UnknownReason, begun: Option<&Where>) -> Outcome {
     let depth = begun.and_then(|place| place.depth);
     let settled = depth.and_then(|depth| depth.settled);
-    let steps = task.steps_for(property);
-    if settled == Some(steps) {
+    if let (Some(steps), true) = (task.steps, settled == task.steps) {
         let holds = Outcome::new(task.engine.name(), Verdict::Holds(Scope::Bounded(steps)));
         return Outcome { notes: vec![NO_PROOF.to_owned()], ..holds };
     }
@@ -258,6 +260,25 @@ fn undecided(task: &Check, property: &Property, reason: UnknownReason, begun: Op
     };
     let unknown = Unknown { settled, ..Unknown::at(Some(reason), place) };
     Outcome::new(task.engine.name(), Verdict::Unknown(unknown))
+}
+
+/// What is said of a verdict that takes the absence of model errors for granted.
+const ASSUMED: &str = "that no run has a model error was assumed, not shown (--assume-no-model-errors)";
+
+/// Says so where the absence of model errors was taken for granted.
+fn assumed(task: &Check, mut outcome: Outcome) -> Outcome {
+    if task.assume_no_model_errors && matches!(outcome.verdict, Verdict::Holds(_)) {
+        outcome.notes.push(ASSUMED.to_owned());
+    }
+    outcome
+}
+
+/// Why a budget is spent, if it is.
+fn spent(budget: &Budget<'_>) -> Option<UnknownReason> {
+    if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
+        return Some(UnknownReason::Stopped);
+    }
+    budget.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
 }
 
 /// Longer runs are not enclosed by intervals: that takes time, and they say the less the longer a run is.
@@ -316,12 +337,15 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         memory: task.effort.memory,
         ..Budget::default()
     };
+    // What is found out about model errors serves all properties.
+    let errors =
+        Errors::new(&system, task.assume_no_model_errors).map_err(|error| Failure::message(error.to_string()))?;
     let mut shares = Vec::with_capacity(properties.len());
     for (index, &property) in properties.iter().enumerate() {
         let share = task.effort.deadline.map(|deadline| share_of(Instant::now(), deadline, properties.len() - index));
         let own = Budget { deadline: share, ..budget };
         shares.push(own.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())));
-        let result = one(task, &system, property, &own, so_far)?;
+        let result = one(task, &system, property, &errors, &own, so_far)?;
         locked(so_far).results.push(result);
     }
     // Time that others have left is for those that had too little: they begin anew, so only with more than before.
@@ -330,7 +354,8 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         let (Some(deadline), Some(before)) = (task.effort.deadline, shares[index]) else { continue };
         let share = share_of(Instant::now(), deadline, late.len() - place);
         if share.saturating_duration_since(Instant::now()) > before.mul_f64(MORE_THAN_BEFORE) {
-            let again = one(task, &system, properties[index], &Budget { deadline: Some(share), ..budget }, so_far)?;
+            let own = Budget { deadline: Some(share), ..budget };
+            let again = one(task, &system, properties[index], &errors, &own, so_far)?;
             if !was_late(&again) {
                 locked(so_far).results[index] = again;
             }
@@ -359,6 +384,7 @@ fn one(
     task: &Check,
     system: &Arc<System>,
     property: usize,
+    errors: &Errors<'_>,
     budget: &Budget<'_>,
     so_far: &Mutex<SoFar>,
 ) -> Result<PropertyResult, Failure> {
@@ -370,11 +396,7 @@ fn one(
         known.started = Some(started);
     }
     let mut watch = |depth: Depth| locked(so_far).place.depth = Some(depth);
-    let over = if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-        Some(UnknownReason::Stopped)
-    } else {
-        budget.deadline.filter(|&deadline| Instant::now() >= deadline).map(|_| UnknownReason::Deadline)
-    };
+    let over = spent(budget);
     let mut report = None;
     let asked = &system.properties[property];
     let runs = |outcome: Result<Outcome, CheckError>| {
@@ -384,10 +406,11 @@ fn one(
             true => outcome.and_then(|outcome| with_needs(system, property, outcome, budget.deadline)),
             false => outcome,
         };
-        outcome.map(|outcome| Found::Runs(Box::new(outcome))).map_err(|error| error.to_string())
+        let outcome = outcome.map(|outcome| within_scope(outcome, task.steps, spent(budget)));
+        outcome.map(|outcome| Found::Runs(Box::new(assumed(task, outcome)))).map_err(|error| error.to_string())
     };
     let outcome = match (over, task.engine.suited(asked)) {
-        (Some(reason), _) => Ok(Found::Runs(Box::new(undecided(task, asked, reason, None)))),
+        (Some(reason), _) => Ok(Found::Runs(Box::new(undecided(task, reason, None)))),
         // A certificate has questions about runs, which the grid asks none of.
         (None, Method::Runs(Engine::Auto)) if task.certificate.is_none() => {
             let mut on_grid = |parts: u64, budget: &Budget<'_>| {
@@ -398,9 +421,12 @@ fn one(
                 report = found;
                 Ok(turn)
             };
-            runs(in_turns(system, asked, task.steps_for(asked), budget, &mut watch, Some(&mut on_grid)))
+            let steps = task.steps_for(asked);
+            runs(in_turns(system, asked, steps, errors, budget, &mut watch, Some(&mut on_grid)))
         }
-        (None, Method::Runs(engine)) => runs(engine.check(system, asked, task.steps_for(asked), budget, &mut watch)),
+        (None, Method::Runs(engine)) => {
+            runs(engine.check(system, asked, task.steps_for(asked), errors, budget, &mut watch))
+        }
         (None, Method::Grid) => {
             let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
             let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
@@ -461,6 +487,7 @@ mod tests {
             engine: Method::default(),
             grid: GridOptions::default(),
             steps: None,
+            assume_no_model_errors: false,
             certificate: None,
             effort: Effort::default(),
         };

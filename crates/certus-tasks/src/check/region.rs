@@ -5,9 +5,11 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use certus_check::bmc::{self, usual_steps};
+use certus_check::errors::Errors;
 use certus_check::parametric::with_parameters_as_states;
 use certus_check::region::{Axis, Map, Surveyed, Tools, survey};
 use certus_check::replay::{Drive, replay};
+use certus_check::scope::within_scope;
 use certus_check::{CheckError, Run};
 use certus_lang::diagnostics::nearest;
 use certus_lang::system::{Property, PropertyKind, System};
@@ -166,7 +168,11 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
             known.current = Some(Map::new(&axes, task.resolution));
         }
         let steps = task.steps_for(asked);
-        let mut ask = |system: &System, budget: &Budget<'_>| bmc::check(system, asked, steps, budget, &mut |_| {});
+        let mut ask = |system: &System, budget: &Budget<'_>| {
+            let errors = Errors::new(system, false)?;
+            let outcome = bmc::check(system, asked, steps, &errors, budget, &mut |_| {})?;
+            Ok(within_scope(outcome, task.steps, None))
+        };
         let mut confirm = |values: &[f64], drive: &Drive| confirmed(task, property, &names, values, drive);
         let mut watch = |surveyed: Surveyed, map: &Map| {
             let mut known = locked(so_far);

@@ -4,6 +4,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use certus_check::bmc::{self, usual_steps};
+use certus_check::errors::Errors;
+use certus_check::scope::within_scope;
 use certus_check::{Scope, Verdict};
 use certus_lang::system::System;
 use certus_solver::Budget;
@@ -33,6 +35,7 @@ impl Engine for BoundedChecking {
         stop: &AtomicBool,
     ) -> Result<Option<(Vec<Cell>, u64)>, Failure> {
         let mut cells = Vec::with_capacity(properties.len());
+        let errors = Errors::new(system, false).map_err(|error| Failure::message(error.to_string()))?;
         for &property in properties {
             if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(None);
@@ -48,7 +51,8 @@ impl Engine for BoundedChecking {
             };
             let asked = &system.properties[property];
             let steps = self.steps.unwrap_or_else(|| usual_steps(asked));
-            cells.push(match bmc::check(system, asked, steps, &budget, &mut |_| {}) {
+            let found = bmc::check(system, asked, steps, &errors, &budget, &mut |_| {});
+            cells.push(match found.map(|outcome| within_scope(outcome, self.steps, None)) {
                 Err(error) => Cell::Unknown { reason: error.to_string(), settled: None },
                 Ok(outcome) => match outcome.verdict {
                     Verdict::Holds(Scope::Unbounded | Scope::Horizon(_)) => Cell::Holds,

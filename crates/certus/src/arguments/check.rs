@@ -49,6 +49,11 @@ pub struct Check {
     #[arg(short = 'k', long = "steps", value_name = "N")]
     pub steps: Option<usize>,
 
+    /// Takes for granted that no run leaves its ranges, has a deadlock or evaluates something undefined; the outcome and the
+    /// certificate say so
+    #[arg(long)]
+    pub assume_no_model_errors: bool,
+
     /// Sets a `param` of the system; may be repeated
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub settings: Vec<(String, f64)>,

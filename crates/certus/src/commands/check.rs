@@ -41,6 +41,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         engine: command.engine,
         grid: grid_options(command),
         steps: command.steps,
+        assume_no_model_errors: command.assume_no_model_errors,
         certificate: command.certificate.clone(),
         effort: command.effort.with_memory(&command.memory)?,
     };
@@ -200,7 +201,11 @@ fn words(found: &Result<Found, String>) -> String {
                     Some(steps) => format!("; no violation up to {steps} steps"),
                     None => String::new(),
                 };
-                format!("unknown: {}, at {}{settled}", why(unknown.reason), unknown.place)
+                let open = match unknown.holds_if.as_slice() {
+                    [] => String::new(),
+                    conditions => format!("; holds if {}", conditions.join(", and if ")),
+                };
+                format!("unknown: {}, at {}{settled}{open}", why(unknown.reason), unknown.place)
             }
         },
     }

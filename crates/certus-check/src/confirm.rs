@@ -1,0 +1,173 @@
+//! Whether a run really ends in a model error.
+//!
+//! Intervals are carried through the step from the run's first state, with its choices: every position before the last must be one for
+//! certain, and the error at the last one must be certain too, so that it is one over the reals and not by rounding.
+
+use certus_graph::Interval;
+use certus_graph::eval::{Evaluator, Workspace, enclose};
+use certus_lang::system::{ActionRole, Formula, System, Truth};
+use certus_solver::{Answer, Budget};
+
+use crate::errors::{allowed_choice, asked_atoms};
+use crate::monitor::Monitor;
+use crate::outcome::{CheckError, ModelError, ModelErrorKind, Run};
+use crate::replay::{Drive, arguments, split};
+
+/// What became of a run that was proposed.
+pub enum Confirmed {
+    /// It has this error.
+    Error(ModelError),
+    /// It would be a deadlock, but some other choice is allowed in this state.
+    NoDeadlock(Vec<f64>),
+    /// Intervals do not tell, or it is no such run.
+    Not,
+}
+
+/// Looks at a run of which a solver says that its last position has an error.
+pub fn confirm(
+    system: &System,
+    formula: &Formula,
+    monitor: &Monitor,
+    drive: &Drive,
+    budget: &Budget<'_>,
+) -> Result<Confirmed, CheckError> {
+    let roles = &system.roles;
+    let asked = asked_atoms(formula);
+    let last = drive.inputs.len() - 1;
+    let mut state: Vec<Interval> = drive.state.iter().map(|&value| Interval::point(value)).collect();
+    let mut known: Vec<Vec<Option<bool>>> = Vec::new();
+    for position in 0..=last {
+        let labels = drive.one_hots(system, position);
+        let points = |values: &[f64]| values.iter().map(|&value| Interval::point(value)).collect::<Vec<_>>();
+        let mut own: Vec<Vec<Interval>> = split(&system.states, &state).map(<[Interval]>::to_vec).collect();
+        own.extend(split(&system.inputs, &drive.inputs[position]).map(points));
+        own.extend(labels.iter().map(|label| points(label)));
+        let slices: Vec<&[Interval]> = own.iter().map(Vec::as_slice).collect();
+        let outputs = enclose(&system.step, &slices)?;
+        let certain = |truth: Truth| outputs[truth.truth.port].first().and_then(|value| value.certainty());
+        // Whether a condition that may be absent holds.
+        let holds = |own: Option<Truth>| own.map_or(Some(true), certain);
+        if position == 0 && holds(roles.init) != Some(true) {
+            return Ok(Confirmed::Not);
+        }
+        let next: Vec<Interval> = roles.next.iter().flat_map(|next| outputs[next.port].iter().copied()).collect();
+        let (chosen, assume) = (holds(roles.choice_defined), holds(roles.assume));
+        let undefined = asked.iter().find(|id| holds(roles.atoms_defined[id.0]) == Some(false));
+        let defined = asked.iter().all(|id| holds(roles.atoms_defined[id.0]) == Some(true));
+        if position < last {
+            let goes_on = chosen == Some(true) && assume == Some(true) && holds(roles.defined) == Some(true);
+            if !goes_on || !defined || !in_ranges(system, &next) {
+                return Ok(Confirmed::Not);
+            }
+            let values: Vec<Option<bool>> = roles.atoms.iter().map(|&atom| certain(atom)).collect();
+            if asked.iter().any(|id| values[id.0].is_none()) {
+                return Ok(Confirmed::Not);
+            }
+            known.push(values);
+            state = next;
+            continue;
+        }
+        let allowed = chosen == Some(true) && assume == Some(true);
+        let kind = if chosen == Some(false) {
+            Some(ModelErrorKind::Undefined { what: "a policy, an action, `terminal` or `assume`".to_owned() })
+        } else if allowed && holds(roles.defined) == Some(false) {
+            Some(ModelErrorKind::Undefined { what: "the successor".to_owned() })
+        } else if allowed && let Some(kind) = leaves(system, &next) {
+            Some(kind)
+        } else if let Some(id) = undefined {
+            Some(ModelErrorKind::Undefined { what: format!("`{}`", system.atoms[id.0].text) })
+        } else {
+            None
+        };
+        let (kind, has_choice) = match kind {
+            Some(kind) => (kind, allowed),
+            None => {
+                if roles.assume.is_none() || roles.terminal.is_some_and(|own| certain(own) != Some(false)) {
+                    return Ok(Confirmed::Not);
+                }
+                match allowed_choice(system, &state, budget)?.1 {
+                    Answer::Unsat(_) => (ModelErrorKind::Deadlock, false),
+                    Answer::Sat(_) => return Ok(Confirmed::NoDeadlock(middle(&state))),
+                    Answer::Unknown(..) => return Ok(Confirmed::Not),
+                }
+            }
+        };
+        // The atoms that have a value here count.
+        let left = matches!(kind, ModelErrorKind::RangeExit { .. } | ModelErrorKind::Deadlock)
+            || holds(roles.defined) != Some(true);
+        let mut values = vec![None; system.atoms.len()];
+        for &id in &asked {
+            let atom = &system.atoms[id.0];
+            let read = match (atom.uses_next, atom.uses_choice) {
+                (true, _) => !left && has_choice,
+                (_, true) => has_choice,
+                _ => atom.state_only || chosen == Some(true),
+            };
+            let own = holds(roles.atoms_defined[id.0]);
+            if read && own == Some(true) {
+                values[id.0] = certain(roles.atoms[id.0]);
+                if values[id.0].is_none() {
+                    return Ok(Confirmed::Not);
+                }
+            } else if own.is_none() {
+                return Ok(Confirmed::Not);
+            }
+        }
+        known.push(values);
+        if !monitor.may_be_violated(&known) {
+            return Ok(Confirmed::Not);
+        }
+        let mut run = walked(system, drive)?;
+        run.open_end = kind == ModelErrorKind::Deadlock;
+        return Ok(Confirmed::Error(ModelError { run, kind }));
+    }
+    Ok(Confirmed::Not)
+}
+
+/// The exit of a successor from its ranges that is certain, if there is one.
+fn leaves(system: &System, next: &[Interval]) -> Option<ModelErrorKind> {
+    let ranges = system.states.iter().flat_map(|state| state.lower.iter().zip(&state.upper));
+    let names = system.state_names();
+    let mut own = next.iter().zip(ranges).zip(names);
+    own.find(|((value, (low, high)), _)| value.hi < **low || value.lo > **high).map(|((value, _), variable)| {
+        ModelErrorKind::RangeExit { variable, value: (value.lo / 2.0 + value.hi / 2.0).clamp(value.lo, value.hi) }
+    })
+}
+
+fn in_ranges(system: &System, values: &[Interval]) -> bool {
+    let ranges = system.states.iter().flat_map(|state| state.lower.iter().zip(&state.upper));
+    values.iter().zip(ranges).all(|(value, (low, high))| *low <= value.lo && value.hi <= *high)
+}
+
+fn middle(state: &[Interval]) -> Vec<f64> {
+    state.iter().map(|value| (value.lo / 2.0 + value.hi / 2.0).clamp(value.lo, value.hi)).collect()
+}
+
+/// A run as doubles make it, whatever it does.
+pub(crate) fn walked(system: &System, drive: &Drive) -> Result<Run, CheckError> {
+    let step = Evaluator::<f64>::new(&system.step);
+    let mut workspace = Workspace::default();
+    let roles = &system.roles;
+    let mut run =
+        Run { inputs: drive.inputs.clone(), chances: drive.chances.clone(), loop_to: drive.loop_to, ..Run::default() };
+    let mut state = drive.state.clone();
+    for position in 0..drive.inputs.len() {
+        let arguments = arguments(system, &state, drive, position);
+        let slices: Vec<&[f64]> = arguments.iter().map(Vec::as_slice).collect();
+        step.run(&mut workspace, &slices, 1)?;
+        let output = |port: usize| step.output(&workspace, &slices, port);
+        run.atoms.push(
+            roles.atoms.iter().map(|atom| output(atom.truth.port).first().is_some_and(|&own| own != 0.0)).collect(),
+        );
+        run.policies.push(roles.policies.iter().flat_map(|policy| output(policy.port).iter().copied()).collect());
+        let mut sampled = drive.choices[position].iter();
+        let label = |role: &ActionRole| match role {
+            ActionRole::Argmax { choice, .. } => output(choice.port).iter().position(|&own| own != 0.0).unwrap_or(0),
+            ActionRole::Softmax { .. } => sampled.next().copied().unwrap_or(0),
+        };
+        run.actions.push(roles.actions.iter().map(label).collect());
+        let next = roles.next.iter().flat_map(|next| output(next.port).iter().copied()).collect();
+        run.states.push(std::mem::replace(&mut state, next));
+    }
+    Ok(run)
+}

@@ -73,8 +73,7 @@ fn in_states(
 }
 
 /// What must hold of a run, told what an atom that is as wanted (or has no value) is.
-type More<'a> =
-    dyn Fn(&Run<'_>, &mut dyn FnMut(AtomId, usize, bool) -> Formula) -> Result<Vec<Formula>, Refused> + 'a;
+type More<'a> = dyn Fn(&Run<'_>, &mut dyn FnMut(AtomId, usize, bool) -> Formula) -> Result<Vec<Formula>, Refused> + 'a;
 
 /// Asks, for each kind of error, for a run of some shape with that error at its last position.
 fn each_kind(
@@ -90,7 +89,9 @@ fn each_kind(
     let place = |what: &str| format!("{what} after {last} steps or at once");
     let roles = &system.roles;
     let atoms: BTreeSet<AtomId> = violation.atoms().into_iter().collect();
-    let mut ask = |title: &str, error: &mut dyn FnMut(&mut Run<'_>) -> Result<Formula, Refused>, known: &dyn Fn(AtomId) -> bool| {
+    let mut ask = |title: &str,
+                   error: &mut dyn FnMut(&mut Run<'_>) -> Result<Formula, Refused>,
+                   known: &dyn Fn(AtomId) -> bool| {
         let mut run = Run::new(system, first, shape)?;
         let error = error(&mut run)?;
         let own = &run;

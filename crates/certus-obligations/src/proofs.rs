@@ -95,13 +95,7 @@ pub(crate) fn seen(run: &Run<'_>, position: usize, atom: AtomId, wanted: bool) -
     }
 }
 
-fn bounded(
-    system: &System,
-    violation: &Nnf,
-    steps: usize,
-    cycles: &[usize],
-    asked: &mut Asked,
-) -> Result<(), Refused> {
+fn bounded(system: &System, violation: &Nnf, steps: usize, cycles: &[usize], asked: &mut Asked) -> Result<(), Refused> {
     let tail = violation.tail();
     let none = |period: usize| tail != Nnf::Constant(true) && cycles.contains(&period);
     // Behind its own last step a property says nothing.
@@ -110,11 +104,12 @@ fn bounded(
     if within.is_none() && lookahead(violation) > MOST_LOOKAHEAD {
         return Err(Refused::new("the bounds of the property are too large for lassos"));
     }
-    let lassos = |depth: usize| match (within, shown_within(violation, depth + 1)) {
-        (Some(_), _) => false,
-        // A prefix shows whatever this lasso does.
-        (None, Some(last)) => last > steps as u64 && depth < steps,
-        (None, None) => true,
+    let lassos = |depth: usize| match (within, violation.horizon(), shown_within(violation, depth + 1)) {
+        (Some(_), ..) => false,
+        // A lasso decides what lies beyond the steps that were asked for.
+        (None, Some(_), _) | (None, None, None) => true,
+        // A prefix within the steps shows whatever this lasso does.
+        (None, None, Some(last)) => last > steps as u64 && depth < steps,
     };
     let mut periods: Vec<usize> = Vec::new();
     for depth in 0..=deepest {
@@ -176,7 +171,8 @@ fn shown_within(formula: &Nnf, positions: usize) -> Option<u64> {
 fn for_all_time(system: &System, violation: &Nnf, method: &Method, asked: &mut Asked) -> Result<(), Refused> {
     let wrong = || Refused::new("the proof does not fit the property");
     // What a violation that only infinite runs show stays in for ever.
-    let lasting = || Some(violation.tail()).filter(|tail| *tail != Nnf::Constant(true) && !violation.shows_in_prefixes());
+    let lasting =
+        || Some(violation.tail()).filter(|tail| *tail != Nnf::Constant(true) && !violation.shows_in_prefixes());
     match method {
         Method::Induction { depth, invariant, different } => {
             let bad = violation.reached().ok_or_else(wrong)?;
@@ -276,9 +272,10 @@ fn induction_step(
     for second in (0..depth).filter(|_| different) {
         for first in 0..second {
             let pairs: Vec<(Sum, Sum)> = run.state(first).into_iter().zip(run.state(second)).collect();
-            let apart = pairs.iter().filter(|(left, right)| left != right).flat_map(|(left, right)| {
-                [Formula::at_most(left, right, true), Formula::at_most(right, left, true)]
-            });
+            let apart = pairs
+                .iter()
+                .filter(|(left, right)| left != right)
+                .flat_map(|(left, right)| [Formula::at_most(left, right, true), Formula::at_most(right, left, true)]);
             parts.push(Formula::any(apart));
         }
     }

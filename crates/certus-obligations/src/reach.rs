@@ -55,10 +55,9 @@ pub(crate) fn reached(system: &System) -> Result<Box, Refused> {
         let grown: Box = (reached.iter().zip(&next).zip(&declared))
             .map(|((&own, next), &range)| match round < PATIENCE {
                 true => (own.0.min(next.lo.max(range.0)), own.1.max(next.hi.min(range.1))),
-                false => (
-                    if next.lo >= own.0 { own.0 } else { range.0 },
-                    if next.hi <= own.1 { own.1 } else { range.1 },
-                ),
+                false => {
+                    (if next.lo >= own.0 { own.0 } else { range.0 }, if next.hi <= own.1 { own.1 } else { range.1 })
+                }
             })
             .collect();
         if grown == reached {

@@ -46,8 +46,7 @@ impl Ports {
         let truth = |own: &Truth| own.truth.port;
         let next = roles.next.iter().map(|next| keep(next.port)).collect();
         let atoms = roles.atoms.iter().map(|atom| keep(truth(atom))).collect();
-        let atoms_defined =
-            roles.atoms_defined.iter().map(|own| own.as_ref().map(|own| keep(truth(own)))).collect();
+        let atoms_defined = roles.atoms_defined.iter().map(|own| own.as_ref().map(|own| keep(truth(own)))).collect();
         let policies = roles.policies.iter().map(|policy| keep(policy.port)).collect();
         let labels = roles.actions.iter().filter_map(|role| match role {
             ActionRole::Argmax { choice, .. } => Some(choice.port),
@@ -151,7 +150,8 @@ impl<'s> Run<'s> {
             let inputs = choices_of(system.inputs.iter().map(|input| input.len).collect())?;
             let chances = choices_of(system.chances.iter().map(|chance| chance.labels.len()).collect())?;
             let choices = choices_of(random_actions(system).collect())?;
-            let arguments: Vec<NodeId> = [&states, &inputs, &chances, &choices].into_iter().flatten().copied().collect();
+            let arguments: Vec<NodeId> =
+                [&states, &inputs, &chances, &choices].into_iter().flatten().copied().collect();
             let outputs = graph.inline(&ports.step, &arguments)?;
             if outputs.len() != ports.outputs {
                 return Err(Refused::new("the step has lost an output"));
@@ -296,9 +296,10 @@ impl<'s> Run<'s> {
             Formula::any(happen.map(|label| has_label(&self.graph, node, label)))
         });
         // A softmax gives every label some probability.
-        let choices = own.choices.iter().map(|&node| {
-            Formula::any((0..self.graph.elements(node)).map(|label| has_label(&self.graph, node, label)))
-        });
+        let choices = own
+            .choices
+            .iter()
+            .map(|&node| Formula::any((0..self.graph.elements(node)).map(|label| has_label(&self.graph, node, label))));
         Formula::all(chances.chain(choices))
     }
 
@@ -310,7 +311,9 @@ impl<'s> Run<'s> {
             if !matches!(node.op, Op::ArgMax(_)) || !is_one_vector(&node.shape) {
                 return Formula::TRUE;
             }
-            let case = |label| Formula::all([takes(&self.graph, node.inputs[0], label), has_label(&self.graph, one_hot, label)]);
+            let case = |label| {
+                Formula::all([takes(&self.graph, node.inputs[0], label), has_label(&self.graph, one_hot, label)])
+            };
             Formula::any((0..self.graph.elements(one_hot)).map(case))
         });
         Formula::all(cases)
@@ -330,8 +333,7 @@ impl<'s> Run<'s> {
             let (left, right) = (sum_of(&self.graph, left), sum_of(&self.graph, right));
             [Formula::at_most(&left, &right, false), Formula::at_most(&right, &left, false)]
         });
-        let parts: Vec<Formula> =
-            labels.chain(followed.map(|position| self.followed(position))).chain(equal).collect();
+        let parts: Vec<Formula> = labels.chain(followed.map(|position| self.followed(position))).chain(equal).collect();
         Formula::all(parts)
     }
 

@@ -125,8 +125,7 @@ impl Nnf {
             Nnf::Until(_, _, right) => right.shows_in_prefixes(),
             Nnf::Release(bounds, left, right) => {
                 let released = left.shows_in_prefixes();
-                (released && bounds.lower > 0)
-                    || (right.shows_in_prefixes() && (released || bounds.upper.is_some()))
+                (released && bounds.lower > 0) || (right.shows_in_prefixes() && (released || bounds.upper.is_some()))
             }
         }
     }
@@ -184,15 +183,11 @@ impl Nnf {
                 if lasting.is_empty() { any(parts.iter().map(Nnf::possible)) } else { all(lasting) }
             }
             Nnf::Any(parts) => any(parts.iter().map(Nnf::possible)),
-            Nnf::Until(bounds, left, right)
-                if bounds.lower == 0 && left.is_condition() && right.is_condition() =>
-            {
+            Nnf::Until(bounds, left, right) if bounds.lower == 0 && left.is_condition() && right.is_condition() => {
                 all([(**left).clone(), right.negated()])
             }
             Nnf::Release(bounds, left, right) if bounds.lower == 0 && **left == Nnf::Constant(false) => right.here(),
-            Nnf::Release(bounds, left, right)
-                if bounds.lower == 0 && left.is_condition() && right.is_condition() =>
-            {
+            Nnf::Release(bounds, left, right) if bounds.lower == 0 && left.is_condition() && right.is_condition() => {
                 all([(**right).clone(), left.negated()])
             }
             _ => Nnf::Constant(true),

@@ -24,7 +24,8 @@ fn dependencies(name: &str, found: &mut BTreeSet<String>) {
             section = line.trim_matches(['[', ']']).to_owned();
         }
         let inline = section.strip_prefix("dependencies.").or(section.strip_prefix("build-dependencies."));
-        let is_list = matches!(section.as_str(), "dependencies" | "build-dependencies") || section.ends_with(".dependencies");
+        let is_list =
+            matches!(section.as_str(), "dependencies" | "build-dependencies") || section.ends_with(".dependencies");
         let own = match inline {
             Some(name) => name,
             None if is_list => line.split(['.', '=', ' ']).next().unwrap_or_default(),

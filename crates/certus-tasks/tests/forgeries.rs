@@ -11,7 +11,8 @@ use forge::{Ground, Parts, Tally, campaign, digest, judge};
 
 fn audited(certificate: &Path) -> Judgement {
     let task = Audit { certificate: certificate.to_owned(), ..Audit::default() };
-    let (judgement, _) = audit(&task, &Arc::new(AtomicBool::new(false)), |_| {}).unwrap_or_else(|failure| panic!("{failure}"));
+    let (judgement, _) =
+        audit(&task, &Arc::new(AtomicBool::new(false)), |_| {}).unwrap_or_else(|failure| panic!("{failure}"));
     judgement.unwrap()
 }
 

@@ -95,9 +95,8 @@ impl Word {
 }
 
 fn says(shape: Shape, formula: &Nnf, letters: &[u64], position: usize) -> bool {
-    let literal = &mut |atom: AtomId, at: usize, wanted: bool| {
-        Formula::constant((letters[at] >> atom.0 & 1 == 1) == wanted)
-    };
+    let literal =
+        &mut |atom: AtomId, at: usize, wanted: bool| Formula::constant((letters[at] >> atom.0 & 1 == 1) == wanted);
     let said = shape.says(formula, position, literal);
     assert!(said.is_true() || said.is_false());
     said.is_true()
@@ -116,7 +115,12 @@ fn on_lassos_formulas_say_what_they_mean() {
         let word = Word { letters, start };
         for positive in [true, false] {
             let own = says(shape, &Nnf::of(&formula, positive), &word.letters, 0);
-            assert_eq!(own, word.satisfies(&formula, 0) == positive, "{formula:?} on {:?}, back to {start}", word.letters);
+            assert_eq!(
+                own,
+                word.satisfies(&formula, 0) == positive,
+                "{formula:?} on {:?}, back to {start}",
+                word.letters
+            );
         }
     }
 }

@@ -8,14 +8,16 @@
 use std::path::{Path, PathBuf};
 
 use certus_check::bmc::Depth;
-use certus_check::proof;
+use certus_check::errors::NoErrors;
+use certus_check::{guarded, proof};
 use certus_lang::LowerOptions;
 use certus_lang::system::{Property, System};
-use certus_obligations::{Errors, Face, Method, Obligation, Proof, Scope, Words, error_obligations, obligations};
+use certus_obligations::{
+    Errors, Face, Method, Obligation, Proof, Scope, WitnessChoice, Words, error_obligations, obligations,
+};
 use certus_solver::{Answer, Budget, Progress, Query, Region, solve};
 use serde_json::{Value, json};
 
-use super::witness::candidates;
 use crate::failure::Failure;
 use crate::output::write_whole;
 use crate::sources::{SealedSystem, Sources, Unnamed, Unsealed, load_sealed};
@@ -24,17 +26,27 @@ use crate::{Loading, Source, property_named};
 /// Parts that may be looked at for words about model errors before others are tried.
 const PARTS_PER_GUESS: u64 = 20_000;
 
+/// What an engine says of a property that holds: hints for the words of its proof.
+pub(crate) struct Hints<'a> {
+    /// Why no run violates it.
+    pub(crate) proof: &'a proof::Proof,
+    /// Why no run has a model error before it is decided.
+    pub(crate) no_errors: Option<&'a NoErrors>,
+    /// Choices against deadlocks.
+    pub(crate) witnesses: Vec<guarded::WitnessChoice>,
+}
+
 /// Writes the certificate of a property that an engine has a proof of.
 pub(crate) fn write(
     path: &Path,
     loading: &Loading,
     property: &str,
-    proof: &proof::Proof,
+    hints: &Hints<'_>,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<(), Failure> {
     let sealed = sealed(loading)?;
-    let words = words(&sealed.system, property_of(&sealed.system, property)?, proof, budget)?;
+    let words = words(&sealed.system, property_of(&sealed.system, property)?, hints, budget)?;
     certify(path, loading, &sealed, property, &words, budget, watch)
 }
 
@@ -123,27 +135,16 @@ fn asked(formula: &certus_audit::Formula) -> certus_solver::formula::Formula<cer
 }
 
 /// The words of a proof that an engine found, with the first words about model errors that can be shown.
-fn words(
-    system: &System,
-    property: &Property,
-    proof: &proof::Proof,
-    budget: &Budget<'_>,
-) -> Result<Words, Failure> {
-    let proof = proof_words(proof);
-    let mut guesses = vec![Errors::Everywhere, Errors::Undecided];
-    match &proof {
-        Proof::Bounded { steps, .. } | Proof::OutOfReach { steps } => guesses.push(Errors::Bounded(*steps)),
-        Proof::ForAllTime(methods) => {
-            let faces: Vec<Face> = methods.iter().flat_map(faces).cloned().collect();
-            if !faces.is_empty() {
-                guesses.insert(0, Errors::Induction(faces));
-            }
-        }
-    }
+fn words(system: &System, property: &Property, hints: &Hints<'_>, budget: &Budget<'_>) -> Result<Words, Failure> {
+    let proof = proof_words(hints.proof);
+    let witness: Vec<WitnessChoice> = match system.roles.assume {
+        Some(_) => hints.witnesses.iter().map(witness_words).collect(),
+        None => Vec::new(),
+    };
     let budget = Budget { boxes: PARTS_PER_GUESS.min(budget.boxes), ..*budget };
     let mut open = String::new();
-    for errors in guesses {
-        let words = Words { proof: proof.clone(), errors, witness: candidates(system) };
+    for errors in guesses(&proof, hints.no_errors) {
+        let words = Words { proof: proof.clone(), errors, witness: witness.clone() };
         let asked = match error_obligations(system, property, &words) {
             Ok(asked) => asked,
             Err(refused) => {
@@ -166,6 +167,44 @@ fn words(
     Err(unfinished(&open))
 }
 
+/// Words about model errors that are worth a try: what the engine found, then what often does.
+fn guesses(proof: &Proof, found: Option<&NoErrors>) -> Vec<Errors> {
+    let own: Vec<Face> = match proof {
+        Proof::ForAllTime(methods) => methods.iter().flat_map(faces).cloned().collect(),
+        Proof::Bounded { .. } | Proof::OutOfReach { .. } => Vec::new(),
+    };
+    let mut guesses = match found {
+        Some(NoErrors::Assumed) => return vec![Errors::Assumed],
+        Some(NoErrors::Bounded { steps }) => vec![Errors::Bounded(*steps)],
+        Some(NoErrors::Induction(method)) => vec![Errors::Induction(faces(&method_words(method)).to_vec())],
+        Some(NoErrors::Within) => vec![Errors::Induction(own.clone())],
+        Some(NoErrors::Everywhere) | None => Vec::new(),
+    };
+    guesses.extend([Errors::Everywhere, Errors::Undecided]);
+    match proof {
+        Proof::Bounded { steps, .. } | Proof::OutOfReach { steps } => guesses.push(Errors::Bounded(*steps)),
+        Proof::ForAllTime(_) => guesses.push(Errors::Induction(own)),
+    }
+    let mut different: Vec<Errors> = Vec::new();
+    for guess in guesses {
+        if !different.contains(&guess) {
+            different.push(guess);
+        }
+    }
+    different
+}
+
+fn witness_words(own: &guarded::WitnessChoice) -> WitnessChoice {
+    let row = |(constant, coefficients): &(f64, Vec<f64>)| {
+        std::iter::once(*constant).chain(coefficients.iter().copied()).collect()
+    };
+    WitnessChoice {
+        inputs: own.inputs.iter().map(row).collect(),
+        chances: own.chances.clone(),
+        actions: own.actions.clone(),
+    }
+}
+
 fn faces(method: &Method) -> &[Face] {
     match method {
         Method::Induction { invariant, .. } => invariant,
@@ -175,26 +214,25 @@ fn faces(method: &Method) -> &[Face] {
 
 /// The words of an engine's proof.
 fn proof_words(proof: &proof::Proof) -> Proof {
-    let method = |method: &proof::Method| match method {
+    match proof {
+        proof::Proof::Bounded { steps, cycles } => Proof::Bounded { steps: *steps, cycles: cycles.clone() },
+        proof::Proof::OutOfReach { steps } => Proof::OutOfReach { steps: *steps },
+        proof::Proof::ForAllTime(methods) => Proof::ForAllTime(methods.iter().map(method_words).collect()),
+    }
+}
+
+fn method_words(method: &proof::Method) -> Method {
+    match method {
         proof::Method::Induction { depth, invariant, simple } => {
-            let face = |own: &certus_check::induction::Face| Face {
-                coefficients: own.coefficients.clone(),
-                bound: own.bound,
-            };
+            let face =
+                |own: &certus_check::induction::Face| Face { coefficients: own.coefficients.clone(), bound: own.bound };
             let invariant = invariant.faces.iter().map(face).collect();
             Method::Induction { depth: *depth, invariant, different: *simple }
         }
         proof::Method::Leaves { steps } => Method::Leaves { steps: *steps },
-        proof::Method::Ranking(own) => Method::Ranking {
-            coefficients: own.coefficients.clone(),
-            decrease: own.decrease,
-            context: own.context,
-        },
-    };
-    match proof {
-        proof::Proof::Bounded { steps, cycles } => Proof::Bounded { steps: *steps, cycles: cycles.clone() },
-        proof::Proof::OutOfReach { steps } => Proof::OutOfReach { steps: *steps },
-        proof::Proof::ForAllTime(methods) => Proof::ForAllTime(methods.iter().map(method).collect()),
+        proof::Method::Ranking(own) => {
+            Method::Ranking { coefficients: own.coefficients.clone(), decrease: own.decrease, context: own.context }
+        }
     }
 }
 
@@ -204,7 +242,8 @@ fn header(loading: &Loading, sealed: &SealedSystem, property: &str, words: &Word
         json!({"name": name, "path": contents.path.display().to_string(), "sha256": contents.digest})
     });
     // A number as text reads back to the same double everywhere.
-    let settings = loading.options.overrides.iter().map(|(name, value)| json!({"name": name, "value": format!("{value:?}")}));
+    let settings =
+        loading.options.overrides.iter().map(|(name, value)| json!({"name": name, "value": format!("{value:?}")}));
     let engine = match words.proof {
         Proof::ForAllTime(_) => "induction",
         Proof::Bounded { .. } | Proof::OutOfReach { .. } => "bmc",
@@ -290,7 +329,8 @@ pub(crate) fn claim(header: &str, sources: &mut Sources) -> Result<Result<Claim,
     particulars.push(("scope", derived.scope.to_string()));
     particulars.push(("model errors", errors_text(&words.errors).to_owned()));
     let said = |key: &str| value[key].as_str().unwrap_or("unknown").to_owned();
-    particulars.push(("written by", format!("certus {}, engine {} (as it says itself)", said("version"), said("engine"))));
+    particulars
+        .push(("written by", format!("certus {}, engine {} (as it says itself)", said("version"), said("engine"))));
     particulars.push(("audited by", format!("certus {}", env!("CARGO_PKG_VERSION"))));
     particulars.push(("relative to", relative_to(&sealed.system).to_owned()));
     Ok(Ok(Claim {
@@ -332,7 +372,9 @@ fn errors_text(errors: &Errors) -> &'static str {
 
 fn relative_to(system: &System) -> &'static str {
     match system.integrator {
-        Some(_) => "the files with these digests, as Certus reads them, over the real numbers; the discretised system, not the differential equation",
+        Some(_) => {
+            "the files with these digests, as Certus reads them, over the real numbers; the discretised system, not the differential equation"
+        }
         None => "the files with these digests, as Certus reads them, over the real numbers",
     }
 }

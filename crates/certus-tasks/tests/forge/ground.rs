@@ -58,7 +58,11 @@ pub const KNOWN: &[Known] = &[
     Known { system: "decay.certus", property: "soon", fact: |_| Fact::default() },
     Known { system: "growth.certus", property: "small", fact: |gust| grows(gust, 0.5) },
     Known { system: "growth.certus", property: "tiny", fact: |gust| grows(gust, 0.15) },
-    Known { system: "growth.certus", property: "soon", fact: |gust| Fact { violated: (gust > 0.01).then_some(1), error: None } },
+    Known {
+        system: "growth.certus",
+        property: "soon",
+        fact: |gust| Fact { violated: (gust > 0.01).then_some(1), error: None },
+    },
     Known { system: "clock.certus", property: "low", fact: |_| Fact { violated: Some(6), error: None } },
     Known { system: "clock.certus", property: "soon", fact: |_| Fact::default() },
     Known { system: "clock.certus", property: "comes", fact: |_| Fact::default() },

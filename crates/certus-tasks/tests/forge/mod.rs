@@ -8,7 +8,7 @@ use std::sync::atomic::AtomicBool;
 use certus_tasks::audit::{Audit, Judgement, audit};
 use serde_json::{Value, json};
 
-pub use ground::{Fact, Ground, Honest, KNOWN, Known, digest};
+pub use ground::{Fact, Ground, KNOWN, digest};
 
 /// A fixed sequence of numbers.
 pub struct Numbers(pub u64);
@@ -95,9 +95,12 @@ pub fn judge(ground: &Ground, text: &str, tally: &mut Tally) {
     std::fs::write(&path, text).unwrap();
     tally.forged += 1;
     let claimed = text.lines().nth(1).and_then(|line| serde_json::from_str(line.strip_prefix("proof ")?).ok());
-    tally.of_false_claims += usize::from(claimed.as_ref().is_some_and(|header: &Value| fact(header).is_none_or(is_false)));
+    tally.of_false_claims +=
+        usize::from(claimed.as_ref().is_some_and(|header: &Value| fact(header).is_none_or(is_false)));
     let task = Audit { certificate: path, ..Audit::default() };
-    let Ok((Some(Judgement::Accepted(own)), _)) = audit(&task, &Arc::new(AtomicBool::new(false)), |_| {}) else { return };
+    let Ok((Some(Judgement::Accepted(own)), _)) = audit(&task, &Arc::new(AtomicBool::new(false)), |_| {}) else {
+        return;
+    };
     tally.accepted += 1;
     let said = |name: &str| own.particulars.iter().find(|(key, _)| *key == name).map_or("", |(_, text)| text);
     let assumed = own.claim.contains("assumed, not proved");
@@ -125,7 +128,8 @@ fn fact(header: &Value) -> Option<Fact> {
     let property = header["property"].as_str()?;
     let known = KNOWN.iter().find(|own| (own.system, own.property) == (system, property))?;
     let settings = header["settings"].as_array()?;
-    let gust = settings.iter().rev().find(|own| own["name"] == "gust").and_then(|own| own["value"].as_str()?.parse().ok());
+    let gust =
+        settings.iter().rev().find(|own| own["name"] == "gust").and_then(|own| own["value"].as_str()?.parse().ok());
     if header["networks"].to_string().contains("push.nnet") {
         return Some(Fact { violated: Some(1), error: None });
     }

@@ -128,7 +128,10 @@ fn document(command: &Audit, judgement: Option<&Judgement>, leaves: u64, started
         sources.iter().map(file).collect()
     };
     let particulars = |own: &[(&'static str, String)]| -> Value {
-        own.iter().map(|(name, text)| (name.replace(' ', "_"), Value::from(text.as_str()))).collect::<Map<_, _>>().into()
+        own.iter()
+            .map(|(name, text)| (name.replace(' ', "_"), Value::from(text.as_str())))
+            .collect::<Map<_, _>>()
+            .into()
     };
     let more = match judgement {
         Some(Judgement::Accepted(own)) => json!({

@@ -46,7 +46,8 @@ pub(crate) fn derive(system: &System, formula: &Ltl, words: &Words, asked: &mut 
             if (*steps as u64) < needed {
                 return Err(Refused::new("model errors are excluded for fewer steps than violations"));
             }
-            for last in 0..=*steps {
+            let deepest = horizon.map_or(*steps, |last| usize::try_from(last).unwrap_or(*steps).min(*steps));
+            for last in 0..=deepest {
                 let shape = Shape { positions: last + 1, after: After::Anything };
                 each_kind(system, &violation, words, &initial(system), shape, asked, &|run, literal| {
                     Ok(vec![run.initial(), shape.says(&violation, 0, literal)])

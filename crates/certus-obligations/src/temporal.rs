@@ -25,9 +25,57 @@ pub(crate) enum Nnf {
 }
 
 impl Nnf {
-    /// A formula, or its negation.
+    /// A formula, or its negation, without constants that decide something: what they decide needs no later position.
     pub(crate) fn of(formula: &Ltl, positive: bool) -> Nnf {
-        let of = |own: &Ltl| Nnf::of(own, positive);
+        Nnf::literal_form(formula, positive).folded()
+    }
+
+    fn folded(self) -> Nnf {
+        let fold = |parts: Vec<Nnf>| -> Vec<Nnf> { parts.into_iter().map(Nnf::folded).collect() };
+        let one = |own: Box<Nnf>| Box::new(own.folded());
+        match self {
+            Nnf::All(parts) => match fold(parts) {
+                parts if parts.contains(&Nnf::Constant(false)) => Nnf::Constant(false),
+                parts => all(parts),
+            },
+            Nnf::Any(parts) => {
+                let mut parts: Vec<Nnf> = fold(parts).into_iter().filter(|own| *own != Nnf::Constant(false)).collect();
+                match parts.len() {
+                    0 => Nnf::Constant(false),
+                    1 => parts.remove(0),
+                    _ => any(parts),
+                }
+            }
+            Nnf::Next(own) => match own.folded() {
+                Nnf::Constant(value) => Nnf::Constant(value),
+                own => Nnf::Next(Box::new(own)),
+            },
+            Nnf::Until(bounds, left, right) => match (bounds, one(left), one(right)) {
+                (_, _, right) if *right == Nnf::Constant(false) => Nnf::Constant(false),
+                (Bounds { lower: 0, .. }, _, right) if *right == Nnf::Constant(true) => Nnf::Constant(true),
+                (bounds, left, right)
+                    if occurs(&bounds) && [&left, &right].iter().all(|own| ***own == Nnf::Constant(true)) =>
+                {
+                    Nnf::Constant(true)
+                }
+                (bounds, left, right) => Nnf::Until(bounds, left, right),
+            },
+            Nnf::Release(bounds, left, right) => match (bounds, one(left), one(right)) {
+                (_, _, right) if *right == Nnf::Constant(true) => Nnf::Constant(true),
+                (Bounds { lower: 0, .. }, _, right) if *right == Nnf::Constant(false) => Nnf::Constant(false),
+                (bounds, left, right)
+                    if occurs(&bounds) && [&left, &right].iter().all(|own| ***own == Nnf::Constant(false)) =>
+                {
+                    Nnf::Constant(false)
+                }
+                (bounds, left, right) => Nnf::Release(bounds, left, right),
+            },
+            leaf => leaf,
+        }
+    }
+
+    fn literal_form(formula: &Ltl, positive: bool) -> Nnf {
+        let of = |own: &Ltl| Nnf::literal_form(own, positive);
         let boxed = |own: &Ltl| Box::new(of(own));
         let pair = |left: Nnf, right: Nnf, all: bool| match all {
             true => Nnf::All(vec![left, right]),
@@ -39,12 +87,14 @@ impl Nnf {
         match (formula, positive) {
             (Ltl::Constant(value), _) => Nnf::Constant(*value == positive),
             (Ltl::Atom(atom), _) => Nnf::Literal(*atom, positive),
-            (Ltl::Not(own), _) => Nnf::of(own, !positive),
+            (Ltl::Not(own), _) => Nnf::literal_form(own, !positive),
             (Ltl::And(parts), true) | (Ltl::Or(parts), false) => Nnf::All(parts.iter().map(of).collect()),
             (Ltl::Or(parts), true) | (Ltl::And(parts), false) => Nnf::Any(parts.iter().map(of).collect()),
-            (Ltl::Implies(left, right), _) => pair(Nnf::of(left, !positive), of(right), !positive),
+            (Ltl::Implies(left, right), _) => pair(Nnf::literal_form(left, !positive), of(right), !positive),
             (Ltl::Iff(left, right), _) => {
-                let both = |first: bool, second: bool| pair(Nnf::of(left, first), Nnf::of(right, second), true);
+                let both = |first: bool, second: bool| {
+                    pair(Nnf::literal_form(left, first), Nnf::literal_form(right, second), true)
+                };
                 pair(both(true, positive), both(false, !positive), false)
             }
             (Ltl::Next(own), _) => Nnf::Next(boxed(own)),
@@ -202,6 +252,11 @@ impl Nnf {
             _ => Nnf::Constant(true),
         }
     }
+}
+
+/// Whether there is a step within some bounds.
+fn occurs(bounds: &Bounds) -> bool {
+    bounds.upper.is_none_or(|upper| upper >= bounds.lower)
 }
 
 fn all(parts: impl IntoIterator<Item = Nnf>) -> Nnf {

@@ -105,7 +105,8 @@ fn each_kind(
     };
     ask(
         "a successor outside of its range",
-        &mut |run| Ok(Formula::all([run.allowed(last), run.successor(last, false)])),
+        // A terminal state keeps its value, which is in range.
+        &mut |run| Ok(Formula::all([run.goes_on(last), run.allowed(last), run.successor(last, false)])),
         &|atom| !uses_next(system, atom),
     )?;
     if roles.assume.is_some() {

@@ -234,7 +234,7 @@ impl<'s> Run<'s> {
     }
 
     /// That the state at a position is not terminal.
-    fn goes_on(&self, position: usize) -> Formula {
+    pub(crate) fn goes_on(&self, position: usize) -> Formula {
         match self.ports.terminal {
             Some(port) => self.truth_at(position, Some(port), false),
             None => Formula::TRUE,

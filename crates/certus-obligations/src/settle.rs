@@ -13,7 +13,7 @@ use certus_graph::{Graph, GraphError, Interval, Node, NodeId, Tensor};
 
 use crate::formula::{Formula, Place, Sum};
 use crate::run::Box;
-use crate::truth::{compared, is_one_vector, origin, sum_of, takes};
+use crate::truth::{compared, is_one_vector, is_truth, origin, sum_of, takes};
 
 /// A graph of one vector, a box that the vector lies in, and what is asked of it.
 pub(crate) struct Question {
@@ -28,8 +28,7 @@ const ROUNDS: usize = 6;
 impl Question {
     /// Makes the question small; its truth values become comparisons.
     pub(crate) fn settled(mut self) -> Result<Question, GraphError> {
-        self.prescribe_labels()?;
-        self.formula = compared(&self.graph, &self.formula);
+        self.prescribe()?;
         self.settle()?;
         self.pin();
         self.settle()?;
@@ -104,23 +103,18 @@ impl Question {
         }
     }
 
-    /// Where a truth value that must hold prescribes the label of an arg-max, that label is a constant of the graph, and the
-    /// scores must lead to it.
-    fn prescribe_labels(&mut self) -> Result<(), GraphError> {
-        let mut labels = HashMap::new();
-        for part in self.required() {
-            if let Formula::Truth(place, wanted) = part {
-                prescribed(&self.graph, *place, *wanted, &mut labels);
-            }
-        }
+    /// Truth values that must be as they are wanted, and labels that these prescribe, become constants of the graph; what they ask of
+    /// numbers stays in the formula.
+    fn prescribe(&mut self) -> Result<(), GraphError> {
+        // Equal nodes are one from here on.
+        self.replace(&HashMap::new())?;
         let mut constants = HashMap::new();
-        let mut parts = vec![std::mem::replace(&mut self.formula, Formula::TRUE)];
-        let mut labels: Vec<(NodeId, usize)> = labels.into_iter().collect();
-        labels.sort_unstable();
-        for (node, label) in labels {
-            parts.push(takes(&self.graph, self.graph.node(node).inputs[0], label));
-            let one_hot = (0..self.graph.elements(node)).map(|own| f64::from(u8::from(own == label))).collect();
-            constants.insert(node, Tensor::new(self.graph.shape(node), one_hot)?);
+        let mut parts = Vec::new();
+        for part in self.required() {
+            parts.push(compared(&self.graph, part));
+            if let Formula::Truth(place, wanted) = part {
+                prescribed(&self.graph, *place, *wanted, &mut constants, &mut parts)?;
+            }
         }
         self.formula = Formula::all(parts);
         self.replace(&constants)
@@ -214,30 +208,47 @@ impl Question {
     }
 }
 
-/// The arg-max nodes whose label a truth value prescribes.
-fn prescribed(graph: &Graph, place: Place, wanted: bool, found: &mut HashMap<NodeId, usize>) {
+/// The nodes whose value a truth value prescribes: itself, what it is made of, and the label of an arg-max. What leads to a label is asked for as well.
+fn prescribed(
+    graph: &Graph,
+    place: Place,
+    wanted: bool,
+    found: &mut HashMap<NodeId, Tensor>,
+    parts: &mut Vec<Formula>,
+) -> Result<(), GraphError> {
     let place = origin(graph, place);
     let node = graph.node(place.node);
-    let arguments = node.inputs.iter().map(|&own| {
-        let element = if graph.elements(own) == 1 { 0 } else { place.element };
-        Place { node: own, element }
-    });
+    if matches!(node.op, Op::Input(_) | Op::Constant(_)) || found.contains_key(&place.node) {
+        return Ok(());
+    }
+    let arguments: Vec<Place> = (node.inputs.iter())
+        .map(|&own| Place { node: own, element: if graph.elements(own) == 1 { 0 } else { place.element } })
+        .collect();
     match &node.op {
-        Op::Not(_) => arguments.for_each(|own| prescribed(graph, own, !wanted, found)),
-        Op::And(_) if wanted => arguments.for_each(|own| prescribed(graph, own, true, found)),
-        Op::Or(_) if !wanted => arguments.for_each(|own| prescribed(graph, own, false, found)),
+        // A second label for the same choice contradicts the first, which the comparisons of the scores will show.
+        Op::ArgMax(_) if wanted && is_one_vector(&node.shape) => {
+            parts.push(takes(graph, node.inputs[0], place.element));
+            let one_hot = (0..graph.elements(place.node)).map(|own| f64::from(u8::from(own == place.element)));
+            found.insert(place.node, Tensor::new(node.shape.clone(), one_hot.collect())?);
+            return Ok(());
+        }
+        Op::Not(_) | Op::And(_) | Op::Or(_) | Op::Compare(_) | Op::Reduce(_) => {}
+        _ => return Ok(()),
+    }
+    if graph.elements(place.node) == 1 && is_truth(graph, place) {
+        found.insert(place.node, Tensor::new(node.shape.clone(), vec![f64::from(u8::from(wanted))])?);
+    }
+    match &node.op {
+        Op::Not(_) => prescribed(graph, arguments[0], !wanted, found, parts),
+        Op::And(_) if wanted => arguments.iter().try_for_each(|&own| prescribed(graph, own, true, found, parts)),
+        Op::Or(_) if !wanted => arguments.iter().try_for_each(|&own| prescribed(graph, own, false, found, parts)),
         Op::Reduce(reduce) if reduce.kind == ReduceKind::Min && wanted => {
             let whole = node.inputs[0];
             let targets = reduce.targets(graph.shape(whole));
-            for element in (0..targets.len()).filter(|&element| targets[element] == place.element) {
-                prescribed(graph, Place { node: whole, element }, true, found);
-            }
+            let mut own = (0..targets.len()).filter(|&element| targets[element] == place.element);
+            own.try_for_each(|element| prescribed(graph, Place { node: whole, element }, true, found, parts))
         }
-        // A second label for the same choice contradicts the first, which the comparisons of the scores will show.
-        Op::ArgMax(_) if wanted && is_one_vector(&node.shape) => {
-            found.entry(place.node).or_insert(place.element);
-        }
-        _ => {}
+        _ => Ok(()),
     }
 }
 

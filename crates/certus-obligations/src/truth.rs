@@ -144,13 +144,10 @@ pub(crate) fn is_one_vector(shape: &[usize]) -> bool {
 }
 
 /// Whether an element is 0 or 1 because of its operator.
-fn is_truth(graph: &Graph, place: Place) -> bool {
+pub(crate) fn is_truth(graph: &Graph, place: Place) -> bool {
     let place = origin(graph, place);
     let node = graph.node(place.node);
-    match &node.op {
-        Op::Compare(_) | Op::And(_) | Op::Or(_) | Op::Not(_) | Op::ArgMax(_) => true,
-        _ => false,
-    }
+    matches!(&node.op, Op::Compare(_) | Op::And(_) | Op::Or(_) | Op::Not(_) | Op::ArgMax(_))
 }
 
 /// That an arg-max takes a label: the first of the largest scores.

@@ -176,8 +176,9 @@ fn forge(ground: &Ground, honest: &[Parts], own: &mut Parts, numbers: &mut Numbe
         9 => own.cases = (0..numbers.below(6)).map(|_| made_up_tree(numbers, 0)).collect(),
         10 => {
             let place = numbers.below(own.cases.len() + 1);
-            let case = if numbers.below(2) == 0 { made_up_tree(numbers, 0) } else { numbers.one(&other.cases).clone() };
-            own.cases.insert(place, case);
+            let stolen = other.cases.get(numbers.below(other.cases.len())).cloned();
+            let made_up = made_up_tree(numbers, 0);
+            own.cases.insert(place, stolen.filter(|_| numbers.below(2) == 0).unwrap_or(made_up));
         }
         11 => own.header["proof"] = other_proof(numbers),
         12 => {

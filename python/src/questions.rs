@@ -15,7 +15,7 @@ use crate::errors::failure;
 
 pub fn effort(timeout: Option<f64>, memory: usize, threads: usize, seed: u64) -> PyResult<Effort> {
     let deadline = deadline_after(timeout, "timeout").map_err(failure)?;
-    Ok(Effort { deadline, threads, seed, memory: memory.saturating_mul(1 << 20) })
+    Ok(Effort { deadline, timeout, threads, seed, memory: memory.saturating_mul(1 << 20) })
 }
 
 fn tell(caller: &mut Caller, standing: Standing) {
@@ -56,6 +56,7 @@ pub fn verify<'py>(
     let result = from_standing(py, &verified.standing)?;
     result.set_item("verdict", verified.verdict())?;
     result.set_item("reason", verified.reason())?;
+    result.set_item("provenance", from_json(py, &verified.provenance(&task).to_json())?)?;
     if let Some((question, witness)) = verified.witness() {
         result.set_item("witness", from_json(py, &question.json_witness(witness))?)?;
         result.set_item("inputs", &witness.inputs)?;

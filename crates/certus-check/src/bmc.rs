@@ -23,6 +23,7 @@ use crate::question::{Question, Wanted};
 use crate::replay::replay;
 use crate::temporal::{Beyond, Normal, Shape, encode};
 use crate::unroll::Start;
+use crate::vacuity::exercised;
 
 /// What the engine is called.
 pub const NAME: &str = "bmc";
@@ -42,7 +43,7 @@ pub struct Depth {
 
 /// Parts that are bounded at most to see whether a violation is out of reach already. It need not be seen: the question itself is
 /// asked later.
-const GLANCE: u64 = 512;
+pub(crate) const GLANCE: u64 = 512;
 
 /// Checks a property up to a number of steps.
 pub fn check(
@@ -53,8 +54,14 @@ pub fn check(
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Outcome, CheckError> {
-    let own = errors.of_property(formula_of(property)?)?;
-    Search::new(system, property, steps, own.as_ref().unwrap_or(errors))?.advance(steps, budget, watch)
+    let formula = formula_of(property)?;
+    let own = errors.of_property(formula)?;
+    let outcome =
+        Search::new(system, property, steps, own.as_ref().unwrap_or(errors))?.advance(steps, budget, watch)?;
+    match outcome.verdict {
+        Verdict::Holds(_) => exercised(outcome, system, formula, steps, budget, watch),
+        _ => Ok(outcome),
+    }
 }
 
 /// What a query of one shape says.
@@ -191,13 +198,12 @@ impl<'a> Search<'a> {
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Outcome, CheckError> {
-        let notes = vacuous(self.system, steps, budget, watch)?.into_iter().collect();
         let no_errors = match self.errors.none_anywhere(budget, watch)? {
             true => self.errors.everywhere_words(),
             false => NoErrors::Bounded { steps },
         };
         let found = Outcome::new(NAME, Verdict::Holds(scope));
-        Ok(Outcome { proof: Some(proof), no_errors: Some(no_errors), notes, ..found })
+        Ok(Outcome { proof: Some(proof), no_errors: Some(no_errors), ..found })
     }
 
     fn ask(&mut self, shape: Shape, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {

@@ -164,8 +164,7 @@ impl Needs {
         }
         if self.none {
             return vec![
-                "whatever the environment chooses after the initial state, the property is violated (proved)"
-                    .to_owned(),
+                "from this initial state the property is violated whatever the environment chooses (proved)".to_owned(),
             ];
         }
         let mut notes = Vec::new();

@@ -13,6 +13,7 @@ use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use crate::proof::{Proof, formula_of};
 use crate::rest::{OVER_THE_REALS, Rest};
 use crate::temporal::Normal;
+use crate::vacuity::exercised;
 
 /// How a property is checked.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -65,11 +66,11 @@ impl Engine {
             Engine::Bmc => bmc::check(system, property, steps, errors, budget, watch),
             Engine::Induction => {
                 let own = errors.of_property(formula_of(property)?)?;
-                let mut outcome = induction::prove(system, property, own.as_ref().unwrap_or(errors), budget, watch)?;
-                if let Verdict::Holds(_) = outcome.verdict {
-                    outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
+                let outcome = induction::prove(system, property, own.as_ref().unwrap_or(errors), budget, watch)?;
+                match outcome.verdict {
+                    Verdict::Holds(_) => exercised(outcome, system, formula_of(property)?, steps, budget, watch),
+                    _ => Ok(outcome),
                 }
-                Ok(outcome)
             }
         }
     }
@@ -94,9 +95,6 @@ impl FromStr for Engine {
 /// Steps that the first turn looks at; each further one looks four times as far. Most violations are near, and a proof should not
 /// wait for steps that are far.
 const FIRST_STEPS: usize = 2;
-
-/// Steps of which it is told if no run has them: more say little, and cost much.
-const NOTED_STEPS: usize = 10;
 
 /// Without a deadline, a proof is looked for until a question may take so many parts.
 const PATIENCE: u64 = 64_000;
@@ -137,9 +135,7 @@ pub fn in_turns(
     // A proof that stands if there are no model errors.
     let mut conditional: Option<Proof> = None;
     let noted = |proof: Proof, no_errors: NoErrors, watch: &mut dyn FnMut(Depth)| -> Result<Outcome, CheckError> {
-        let mut outcome = proved(proof, no_errors);
-        outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
-        Ok(outcome)
+        exercised(proved(proof, no_errors), system, formula, steps, budget, watch)
     };
     let first = Budget { boxes: parts.min(budget.boxes), ..*budget };
     if let Some(own) = &mut prover
@@ -164,7 +160,9 @@ pub fn in_turns(
             let outcome = search.advance(steps.min(far), &own, watch)?;
             match &outcome.verdict {
                 Verdict::Violated(_) | Verdict::ModelError(_) => return Ok(outcome),
-                Verdict::Holds(Scope::Unbounded | Scope::Horizon(_)) => return Ok(outcome),
+                Verdict::Holds(Scope::Unbounded | Scope::Horizon(_)) => {
+                    return exercised(outcome, system, formula, steps, budget, watch);
+                }
                 Verdict::Holds(Scope::Bounded(reached)) => short = *reached < steps,
                 Verdict::Unknown(unknown) => short = unknown.reason == Some(UnknownReason::Boxes),
             }
@@ -193,11 +191,11 @@ pub fn in_turns(
             && spent(budget).is_none()
         {
             match own(parts, budget)? {
-                Turn::Decided(mut outcome) => {
-                    if let Verdict::Holds(_) = outcome.verdict {
-                        outcome.notes.extend(bmc::vacuous(system, steps.min(NOTED_STEPS), budget, watch)?);
-                    }
-                    return Ok(*outcome);
+                Turn::Decided(outcome) => {
+                    return match outcome.verdict {
+                        Verdict::Holds(_) => exercised(*outcome, system, formula, steps, budget, watch),
+                        _ => Ok(*outcome),
+                    };
                 }
                 Turn::Short => short |= budget.deadline.is_some() || parts < PATIENCE,
                 Turn::Exhausted => another = None,
@@ -220,6 +218,7 @@ pub fn in_turns(
         outcome = Outcome::new(Engine::Auto.name(), Verdict::Unknown(unknown));
     }
     if let Verdict::Holds(Scope::Bounded(_)) = outcome.verdict {
+        outcome = exercised(outcome, system, formula, steps, budget, watch)?;
         outcome.notes.push(NO_PROOF.to_owned());
     }
     Ok(outcome)

@@ -49,6 +49,7 @@ pub mod scope;
 pub mod simplify;
 pub mod temporal;
 pub mod unroll;
+pub mod vacuity;
 mod witness;
 
 pub use engine::{Engine, Turn, in_turns};

@@ -19,6 +19,10 @@ pub struct Outcome {
     pub proof: Option<Proof>,
     /// Why a property that holds meets no model error.
     pub no_errors: Option<NoErrors>,
+    /// Whether a property holds because what it speaks of never happens.
+    pub vacuous: bool,
+    /// A run that exercises a property that holds.
+    pub exercised: Option<Box<Run>>,
     /// What a reader must know about it: that no run exists, for instance.
     pub notes: Vec<String>,
 }
@@ -26,7 +30,7 @@ pub struct Outcome {
 impl Outcome {
     /// A verdict of an engine, without further words.
     pub fn new(engine: &'static str, verdict: Verdict) -> Outcome {
-        Outcome { verdict, engine, proof: None, no_errors: None, notes: Vec::new() }
+        Outcome { verdict, engine, proof: None, no_errors: None, vacuous: false, exercised: None, notes: Vec::new() }
     }
 }
 

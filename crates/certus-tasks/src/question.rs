@@ -6,7 +6,6 @@ use std::path::{Path, PathBuf};
 
 use certus_audit::Problem;
 use certus_graph::Graph;
-use certus_graph::import::load_network;
 use certus_solver::formula::Formula;
 use certus_solver::vnnlib::networks::{AnySpecification, Joint, Likeness, NetworkSpecification, Role, parse_any_bytes};
 use certus_solver::vnnlib::{Case, Specification, Variable, VnnLibError};
@@ -16,6 +15,7 @@ use serde_json::{Map, Value};
 use crate::failure::Failure;
 use crate::output::json_number;
 use crate::sources::{Contents, Sources};
+use crate::system;
 
 /// Specifications that fall into more boxes than this are refused.
 const MOST_CASES: usize = 1 << 16;
@@ -40,7 +40,7 @@ pub struct Source {
     pub name: Option<String>,
     /// The file.
     pub path: PathBuf,
-    /// The digest of its bytes, where it was asked for.
+    /// The digest of its bytes; none if they came through a pipe.
     pub digest: Option<String>,
 }
 
@@ -61,10 +61,10 @@ enum About {
     Kept(Box<Query>),
 }
 
-/// Whether the bytes of the files are digested.
+/// Whether a proof or a kept search will rest on the digests of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sealed {
-    /// Yes; and networks whose weights stand in other files, which a digest does not cover, are refused.
+    /// Yes: networks whose weights stand in other files, which a digest does not cover, are refused.
     Yes,
     /// No.
     No,
@@ -78,7 +78,7 @@ impl Question {
                 "--network names the networks of a specification: give the specification alone, without a network before it",
             )),
             (Some(specification), []) => Question::of_network(&asked.file, specification, sealed),
-            (None, []) if is_query(&asked.file) => Question::of_query(&asked.file, sealed),
+            (None, []) if is_query(&asked.file) => Question::of_query(&asked.file),
             (None, []) => Err(Failure::message(format!(
                 "{} alone asks nothing: give a network and a specification, or a .query file",
                 asked.file.display()
@@ -92,8 +92,8 @@ impl Question {
         let contents = Sources::default().read(specification)?;
         let two = match parsed(&contents)? {
             AnySpecification::One(one) => {
-                let (graph, source) = read_network(network, None, sealed)?;
-                let sources = vec![source, digested(&contents, "specification", sealed)];
+                let (graph, mut sources) = read_network(network, None, sealed)?;
+                sources.push(digested(&contents, "specification"));
                 let fault = in_file(specification);
                 Query::from_specification(&graph, &one, Vec::new()).map_err(|error| fault(&error))?;
                 let cases = one.cases(MOST_CASES).map_err(|error| fault(&error))?;
@@ -137,24 +137,24 @@ impl Question {
         let mut graphs = Vec::new();
         let mut sources = Vec::new();
         for (name, path) in networks {
-            let (graph, source) = read_network(path, Some(name), sealed)?;
+            let (graph, own) = read_network(path, Some(name), sealed)?;
             graphs.push(graph);
-            sources.push(source);
+            sources.extend(own);
         }
         let named: Vec<(&str, &Graph)> = networks.iter().map(|(name, _)| name.as_str()).zip(&graphs).collect();
         let fault = in_file(&specification.path);
         let joint = declared.joint(&named).map_err(|error| fault(&error))?;
         let cases = joint.specification.cases(MOST_CASES).map_err(|error| fault(&error))?;
-        sources.push(digested(specification, "specification", sealed));
+        sources.push(digested(specification, "specification"));
         Ok(Question { sources, about: About::Named { declared, joint: Box::new(joint) }, cases })
     }
 
     /// A query file.
-    pub fn of_query(path: &Path, sealed: Sealed) -> Result<Question, Failure> {
+    pub fn of_query(path: &Path) -> Result<Question, Failure> {
         let contents = Sources::default().read(path)?;
         let query = file::query_from(path, contents.bytes.as_slice());
         let query = query.map_err(|error| Failure::message(error.to_string()))?;
-        let source = digested(&contents, "query", sealed);
+        let source = digested(&contents, "query");
         Ok(Question { sources: vec![source], about: About::Kept(Box::new(query)), cases: Vec::new() })
     }
 
@@ -205,7 +205,7 @@ impl Question {
     pub fn json_sources(&self) -> Map<String, Value> {
         let mut shown = Map::new();
         let mut networks = Map::new();
-        for source in &self.sources {
+        for source in self.sources.iter().filter(|source| source.role != "weights") {
             let path = source.path.display().to_string();
             match &source.name {
                 Some(name) => networks.insert(name.clone(), path.into()),
@@ -302,29 +302,34 @@ fn in_file(path: &Path) -> impl Fn(&dyn std::fmt::Display) -> Failure + '_ {
 }
 
 fn parsed(contents: &Contents) -> Result<AnySpecification, Failure> {
-    parse_any_bytes(&contents.path, &contents.bytes).map_err(|error| match error {
+    let fault = in_file(&contents.path);
+    let read = parse_any_bytes(&contents.path, &contents.bytes).map_err(|error| match error {
         // This one names the file itself.
         VnnLibError::Read { .. } => Failure::message(error.to_string()),
-        _ => in_file(&contents.path)(&error),
-    })
+        _ => fault(&error),
+    })?;
+    let asserted = match &read {
+        AnySpecification::One(one) => &one.assertion,
+        AnySpecification::Two(two) => &two.assertion,
+    };
+    match asserted {
+        Formula::And(parts) if parts.is_empty() => Err(fault(&"nothing is asserted, so there is nothing to decide")),
+        _ => Ok(read),
+    }
 }
 
-fn digested(contents: &Contents, role: &'static str, sealed: Sealed) -> Source {
-    let digest = Some(contents.digest.clone()).filter(|_| sealed == Sealed::Yes);
-    Source { digest, ..contents.source(role, None) }
+fn digested(contents: &Contents, role: &'static str) -> Source {
+    contents.source(role, None)
 }
 
-fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Graph, Source), Failure> {
+fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Graph, Vec<Source>), Failure> {
     match sealed {
         // What is digested is what is loaded, and nothing else is.
         Sealed::Yes => {
             let contents = Sources::default().read(path)?;
-            Ok((contents.network()?, contents.source("network", name)))
+            Ok((contents.network()?, vec![contents.source("network", name)]))
         }
-        Sealed::No => {
-            let graph = load_network(path).map_err(|error| Failure::message(error.to_string()))?;
-            Ok((graph, Source { role: "network", name: name.map(str::to_owned), path: path.to_owned(), digest: None }))
-        }
+        Sealed::No => system::read_network(path, name).map_err(|error| Failure::message(error.to_string())),
     }
 }
 

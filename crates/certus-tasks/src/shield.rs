@@ -20,7 +20,8 @@ use serde_json::{Value, json};
 use crate::check::describe;
 use crate::patience::{Waited, wait};
 use crate::sources::{SealedSystem, Unnamed, Unsealed, load_sealed};
-use crate::{Effort, Failure, Loading, Sources, network_of, property_named};
+use crate::system::read_network;
+use crate::{Effort, Failure, Loading, Provenance, Source, Sources, network_of, property_named};
 
 /// A synthesis that is asked for.
 #[derive(Clone, Debug, Default)]
@@ -57,6 +58,10 @@ pub struct Made {
     pub accepted: Accepted,
     /// Where each branch's program came from.
     pub origins: Vec<&'static str>,
+    /// Whether the deadline ended the search for a shield that interferes less.
+    pub cut_short: bool,
+    /// Where all of that comes from.
+    pub provenance: Provenance,
 }
 
 fn opened(loading: &Loading) -> Loading {
@@ -66,7 +71,7 @@ fn opened(loading: &Loading) -> Loading {
 }
 
 /// The network that an open system applies, as a graph.
-fn network(loading: &Loading, system: &System) -> Result<Graph, Failure> {
+fn network(loading: &Loading, system: &System) -> Result<(Graph, Vec<Source>), Failure> {
     let Some(open) = system.networks.first() else {
         return Err(Failure::message(format!("{} applies no network", loading.path.display())));
     };
@@ -76,8 +81,7 @@ fn network(loading: &Loading, system: &System) -> Result<Graph, Failure> {
             place = file.clone();
         }
     }
-    certus_graph::import::load_network(&place)
-        .map_err(|error| Failure::message(format!("{}: {error}", place.display())))
+    read_network(&place, Some(&open.path)).map_err(|error| Failure::message(format!("{}: {error}", place.display())))
 }
 
 fn is_invariant(property: &Property) -> bool {
@@ -89,6 +93,7 @@ fn is_invariant(property: &Property) -> bool {
 pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&str)) -> Result<Shielded, Failure> {
     let loading = opened(&task.loading);
     let sealed = sealed(&loading, &mut Sources::default())?;
+    let sources = sealed.sources();
     let system = sealed.system;
     let place =
         match &task.property {
@@ -97,8 +102,9 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
                 Failure::message(format!("{} has no property of the form `G φ`", loading.path.display()))
             })?,
         };
-    let graph = network(&loading, &system)?;
+    let (graph, _) = network(&loading, &system)?;
     let shown = system.clone();
+    let provenance = Provenance::of_system("shield", &loading, &system, &sources).with_effort(&task.effort);
     let mut options = task.options.clone();
     options.deadline = task.effort.deadline;
     options.threads = task.effort.threads();
@@ -136,6 +142,11 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
     made.shield.settings = loading.options.overrides.clone();
     let mut written = document(&made.shield, &name, &made.states);
     picture_of(&mut written, &made.shield, &property, &shown);
+    let about = format!("the plant as polynomials{}, in exact arithmetic; any network", provenance.discretised());
+    let provenance = provenance.claiming(&property.name, &property.source, "unbounded".into(), about);
+    if let Some(written) = written.as_object_mut() {
+        written.insert("provenance".to_owned(), provenance.to_json());
+    }
     Ok(Shielded::Made(Box::new(Made {
         document: written,
         program: program_text(&made.shield, &made.states, &policy),
@@ -143,6 +154,8 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
         property: property.name,
         accepted: made.accepted,
         origins: made.origins,
+        cut_short: made.cut_short,
+        provenance,
     })))
 }
 
@@ -162,14 +175,27 @@ fn picture_of(document: &mut Value, shield: &Shield, property: &Property, system
 
 /// Reads a shield's file.
 pub fn read(path: &Path) -> Result<Shield, Failure> {
-    parse(path, &Sources::default().read(path)?.bytes)
+    read_with_origin(path).map(|(shield, ..)| shield)
 }
 
 /// Reads a shield from what its file contains.
 pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Shield, Failure> {
-    let document: Value =
+    with_origin(path, bytes).map(|(shield, _)| shield)
+}
+
+/// A shield, and what its file says of where it comes from.
+fn with_origin(path: &Path, bytes: &[u8]) -> Result<(Shield, Value), Failure> {
+    let mut document: Value =
         serde_json::from_slice(bytes).map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
-    read_shield(&document).map_err(|reason| Failure::message(format!("{}: {reason}", path.display())))
+    let shield = read_shield(&document).map_err(|reason| Failure::message(format!("{}: {reason}", path.display())))?;
+    Ok((shield, document.get_mut("provenance").map(Value::take).unwrap_or_default()))
+}
+
+/// Reads a shield's file once: the shield, the file with its digest, and what the file says of where the shield comes from.
+fn read_with_origin(path: &Path) -> Result<(Shield, Source, Value), Failure> {
+    let contents = Sources::default().read(path)?;
+    let (shield, origin) = with_origin(path, &contents.bytes)?;
+    Ok((shield, contents.source("shield", None), origin))
 }
 
 /// A system from files that are read once.
@@ -218,18 +244,24 @@ pub struct Ready {
     pub system: System,
     /// The property's name.
     pub property: String,
+    /// The settings that it was made for.
+    pub settings: Vec<(String, f64)>,
     /// Its atom.
     pub atom: usize,
     /// The shield.
     pub runtime: Runtime,
     /// The network.
     pub network: Graph,
+    /// The files: the shield, the system, the network.
+    pub sources: Vec<Source>,
+    /// Where the shield comes from, as its own file says; null if it does not say.
+    pub origin: Value,
 }
 
 /// Reads a shield and its system, and checks its proof. The system must be the one that the shield names, and a shield that the
 /// audit rejects is no shield.
 pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)]) -> Result<Ready, Failure> {
-    let shield = read(path)?;
+    let (shield, own, origin) = read_with_origin(path)?;
     let place = system.map_or_else(|| PathBuf::from(&shield.path), Path::to_owned);
     if !place.exists() {
         let named = place.display();
@@ -239,9 +271,10 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
         let shield = path.display();
         Failure::message(format!("{shield} is rejected by the audit: {reason}; make it anew"))
     })?;
+    let plant = sealed.file.source("system", None);
     let system = sealed.system;
     let loading = Loading { path: place, networks: networks.to_vec(), ..Loading::default() };
-    let network = network(&loading, &system)?;
+    let (network, beside) = network(&loading, &system)?;
     let atom = match system.property(&shield.property).map(|property| &property.kind) {
         Some(PropertyKind::Ltl(Formula::Globally(_, inner))) => match inner.as_ref() {
             Formula::Atom(atom) => atom.0,
@@ -252,7 +285,8 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
     let runtime = Runtime::new(&shield, &model).ok_or_else(|| {
         Failure::message("the shield cannot be run: its domain is unbounded, or the environment has too many choices")
     })?;
-    Ok(Ready { system, property: shield.property, atom, runtime, network })
+    let sources = [own, plant].into_iter().chain(beside).collect();
+    Ok(Ready { system, property: shield.property, settings: shield.settings, atom, runtime, network, sources, origin })
 }
 
 /// What a replay showed.

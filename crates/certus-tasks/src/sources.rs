@@ -13,7 +13,7 @@ use certus_graph::Graph;
 use certus_graph::import::{load_nnet, load_onnx};
 use certus_lang::diagnostics::Diagnostics;
 use certus_lang::system::System;
-use certus_lang::{LowerOptions, Networks, load_source, networks_applied_in};
+use certus_lang::{LowerOptions, Networks, applied_networks_of, load_source};
 
 use crate::system::network_named;
 use crate::{Failure, Loading, Source};
@@ -123,7 +123,7 @@ pub(crate) fn load_sealed(
     let failed = |diagnostics: Diagnostics| Failure::Diagnostics(diagnostics.render(loading.colour));
     let file = sources.read(&loading.path)?;
     let text = file.system()?;
-    let applied = networks_applied_in(&text).map_err(failed)?;
+    let applied = applied_networks_of(&text).map_err(failed)?;
     let mut named = HashMap::new();
     for (name, path) in &loading.networks {
         named.insert(network_named(&loading.path, &applied, Some(name))?, path.clone());

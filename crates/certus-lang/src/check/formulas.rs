@@ -71,7 +71,12 @@ impl Checker<'_> {
 
     fn property_kind(&mut self, body: &PropertyBody) -> Option<PropertyKind> {
         match body {
-            PropertyBody::Formula(e) => self.formula(e).map(PropertyKind::Ltl),
+            PropertyBody::Formula(e) => {
+                self.about_runs = true;
+                let formula = self.formula(e);
+                self.about_runs = false;
+                formula.map(PropertyKind::Ltl)
+            }
             PropertyBody::Probability { quantifier, bound, path } => {
                 let path = self.formula(path);
                 let query = match bound {
@@ -124,15 +129,21 @@ impl Checker<'_> {
         }
     }
 
-    /// Whether an expression is to be taken apart into atoms: it is temporal, or a connective with an operand that speaks of the
-    /// successor. A bad state is then bad by itself, whatever becomes of the successor.
+    /// Whether an expression is to be taken apart into atoms: it is temporal, or an implication, or a connective with an operand that
+    /// speaks of the successor. A bad state is then bad by itself, whatever becomes of the successor.
     fn is_composite(&self, e: &Expr) -> bool {
         let connects = match &e.kind {
             ExprKind::Prefix(PrefixOp::Not, _) | ExprKind::Infix(InfixOp::Implies | InfixOp::Iff, ..) => true,
             ExprKind::Chain(_, rest) => matches!(rest.first(), Some((ChainOp::And | ChainOp::Or, _))),
             _ => false,
         };
-        self.is_temporal(e) || (connects && mentions_next(e))
+        self.is_temporal(e) || (connects && self.is_apart(e))
+    }
+
+    /// Whether an expression is no single atom, temporal or not. Whether the left side of an implication ever becomes true is asked of
+    /// every property that holds, so it is an atom of its own.
+    fn is_apart(&self, e: &Expr) -> bool {
+        self.is_temporal(e) || mentions_next(e) || (self.about_runs && has_implication(e))
     }
 
     pub(super) fn formula(&mut self, e: &Expr) -> Option<Formula> {
@@ -224,7 +235,7 @@ impl Checker<'_> {
         };
         let operands: Vec<&Expr> = std::iter::once(first).chain(rest.iter().map(|(_, e)| e)).collect();
         // The operands before the first temporal one are one expression: the chain goes to the left.
-        let plain = operands.iter().take_while(|e| !self.is_temporal(e) && !mentions_next(e)).count();
+        let plain = operands.iter().take_while(|e| !self.is_apart(e)).count();
         let mut parts = Vec::new();
         if plain > 0 {
             let text = if is_and { ChainOp::And } else { ChainOp::Or };
@@ -286,6 +297,19 @@ impl Checker<'_> {
             return None;
         }
         Some(Bounds { lower, upper: Some(upper) })
+    }
+}
+
+/// Whether an implication stands in an expression, below nothing but connectives.
+fn has_implication(e: &Expr) -> bool {
+    match &e.kind {
+        ExprKind::Infix(InfixOp::Implies, ..) => true,
+        ExprKind::Infix(InfixOp::Iff, a, b) => has_implication(a) || has_implication(b),
+        ExprKind::Prefix(PrefixOp::Not, a) => has_implication(a),
+        ExprKind::Chain(first, rest) if matches!(rest.first(), Some((ChainOp::And | ChainOp::Or, _))) => {
+            has_implication(first) || rest.iter().any(|(_, e)| has_implication(e))
+        }
+        _ => false,
     }
 }
 

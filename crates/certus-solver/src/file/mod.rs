@@ -24,7 +24,8 @@
 //! ```
 //!
 //! A row of the region has the lower and the upper end, rounded outwards, and then those rounded inwards where they
-//! differ. A comparison is a sum of terms and one constant, with zero; coefficients may be intervals. `and` and `or`
+//! differ. Where these cross, no double is known to lie in between; a fifth number says that the input is just the decimal
+//! that this number is written as. All other numbers stand for the doubles nearest to them. A comparison is a sum of terms and one constant, with zero; coefficients may be intervals. `and` and `or`
 //! last until their `end`.
 //!
 //! What is read is equal to what was written, to the last bit. Whatever a file holds, reading gives a query or one

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::time::Instant;
 
 use certus_tasks::audit::{self, Judgement, audit};
-use certus_tasks::{Source, deadline_after};
+use certus_tasks::{Files, Source, deadline_after};
 use serde_json::{Map, Value, json};
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Audit;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, ready};
+use crate::output::{Output, json_number};
 use crate::progress::LiveLine;
 use crate::terminal::painted;
 
@@ -26,10 +26,25 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
         deadline: deadline_after(command.timeout, "--timeout")?,
     };
     let stop = stop_on_interrupt()?;
-    ready(&command.common.output)?;
+    let files = || {
+        Files::new()
+            .reads("the certificate", [&command.certificate])
+            .reads("--network", &command.network)
+            .reads("--specification", &command.specification)
+            .reads("--query", &command.query)
+            .writes("-o", &command.common.output)
+    };
+    files().ready()?;
     let mut line = LiveLine::new(command.quiet);
     let (judgement, leaves) = audit(&task, &stop, |leaves| line.show(|| format!("{leaves} leaves or claims checked")))?;
     drop(line);
+    // The certificate names files, too.
+    let named = match &judgement {
+        Some(Judgement::Accepted(own)) => own.sources.iter().map(|source| source.path.clone()).collect(),
+        Some(Judgement::Shield(own)) => own.sources.iter().map(|source| source.path.clone()).collect(),
+        Some(Judgement::Rejected { .. }) | None => Vec::new(),
+    };
+    files().reads("a file of the certificate", named).ready()?;
     let mut output = Output::open(command.common.output.as_deref())?;
     if command.common.json {
         writeln!(output, "{:#}", document(command, judgement.as_ref(), leaves, started))?;

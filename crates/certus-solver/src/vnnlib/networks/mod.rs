@@ -38,6 +38,7 @@ use super::error::Fault;
 use super::file::{text, text_of};
 use super::lexer::Token;
 use super::script::Script;
+use super::written::Written;
 use super::{MAX_BYTES, Specification, Variable, VnnLibError, logic};
 use crate::formula::{Formula, Linear};
 
@@ -135,6 +136,8 @@ pub struct NetworkSpecification {
     pub outputs: usize,
     /// All assertions together, over the elements as [`TensorDeclaration::first`] numbers them.
     pub assertion: Formula<Variable>,
+    /// The decimals of the text that are no doubles.
+    written: Written,
 }
 
 /// A text of either version.

@@ -1,0 +1,263 @@
+//! Many cases, on several threads, and what came of them.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::{fs, process, thread};
+
+use crate::chances;
+use crate::compare::{Class, Judged, judge};
+use crate::engines::{Asked, ask};
+use crate::simulation;
+use crate::systems::{Case, case};
+use crate::truth::Truth;
+
+/// What is to be compared.
+#[derive(Clone, Debug)]
+pub struct Campaign {
+    /// The first system.
+    pub first: usize,
+    /// How many systems.
+    pub systems: usize,
+    /// Properties of each.
+    pub properties: usize,
+    /// Names the properties.
+    pub seed: u64,
+    /// Who is asked.
+    pub engines: Vec<Asked>,
+    /// Whether runs are simulated as well.
+    pub simulates: bool,
+    /// Whether probabilities are asked for as well, of a random system for each other one.
+    pub rolls: bool,
+    /// How many threads.
+    pub threads: usize,
+}
+
+/// A verdict that is wrong.
+#[derive(Clone, Debug)]
+pub struct Disagreement {
+    /// The system's number.
+    pub number: usize,
+    /// The property.
+    pub property: String,
+    /// Who said it.
+    pub engine: &'static str,
+    /// How it is wrong.
+    pub class: Class,
+    /// What was said.
+    pub said: String,
+    /// What is true.
+    pub truth: String,
+    /// The file.
+    pub text: String,
+    /// `--set`.
+    pub settings: Vec<(String, f64)>,
+}
+
+/// How often what was said.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Triples of a system, a property and an engine.
+    pub triples: usize,
+    /// Properties that the interpreter could not decide, with its reasons.
+    pub undecided: BTreeMap<String, usize>,
+    /// Verdicts by engine and word.
+    pub verdicts: BTreeMap<(&'static str, String), usize>,
+    /// What engines refused, by engine and message.
+    pub refused: BTreeMap<(&'static str, String), usize>,
+    /// For each feature, how many properties `auto` was asked about and how many it decided.
+    pub decided: BTreeMap<&'static str, (usize, usize)>,
+    /// What was wrong.
+    pub disagreements: Vec<Disagreement>,
+}
+
+impl Tally {
+    fn note(&mut self, asked: (usize, &Case, &str, &'static str), judged: Judged, truth: impl Fn() -> String) {
+        let (number, case, property, engine) = asked;
+        self.triples += 1;
+        let word = match &judged {
+            Judged::Right(word) => (*word).to_owned(),
+            Judged::Unknown => "unknown".to_owned(),
+            Judged::Wrong(class, _) => format!("{class:?}"),
+        };
+        *self.verdicts.entry((engine, word)).or_default() += 1;
+        if engine == "auto" {
+            for feature in case.features.iter().copied().chain(["all"]) {
+                let own = self.decided.entry(feature).or_default();
+                *own = (own.0 + 1, own.1 + usize::from(judged != Judged::Unknown));
+            }
+        }
+        if let Judged::Wrong(class, said) = judged {
+            self.disagreements.push(Disagreement {
+                number,
+                property: property.to_owned(),
+                engine,
+                class,
+                said,
+                truth: truth(),
+                text: alone(&case.text, property),
+                settings: case.settings.clone(),
+            });
+        }
+    }
+
+    fn add(&mut self, other: Tally) {
+        self.triples += other.triples;
+        for (reason, count) in other.undecided {
+            *self.undecided.entry(reason).or_default() += count;
+        }
+        for (key, count) in other.verdicts {
+            *self.verdicts.entry(key).or_default() += count;
+        }
+        for (key, count) in other.refused {
+            *self.refused.entry(key).or_default() += count;
+        }
+        for (feature, (asked, decided)) in other.decided {
+            let own = self.decided.entry(feature).or_default();
+            *own = (own.0 + asked, own.1 + decided);
+        }
+        self.disagreements.extend(other.disagreements);
+    }
+}
+
+impl Campaign {
+    /// Compares all; the result does not depend on the number of threads.
+    pub fn run(&self, watch: &(dyn Fn(usize) + Sync)) -> Result<Tally, String> {
+        let next = AtomicUsize::new(0);
+        let total = Mutex::new(Tally::default());
+        thread::scope(|scope| {
+            let workers: Vec<_> = (0..self.threads.max(1))
+                .map(|worker| {
+                    let (next, total) = (&next, &total);
+                    scope.spawn(move || -> Result<(), String> {
+                        let folder = Folder::new(worker)?;
+                        loop {
+                            let place = next.fetch_add(1, Ordering::Relaxed);
+                            if place >= self.systems {
+                                return Ok(());
+                            }
+                            let number = self.first + place;
+                            let mut own = self.compare(number, &case(self.seed, number, self.properties), &folder.0);
+                            if self.rolls {
+                                let random = chances::case(self.seed, number, self.properties);
+                                own.add(compare_chances(number, &random, &folder.0));
+                            }
+                            total.lock().unwrap_or_else(PoisonError::into_inner).add(own);
+                            watch(place + 1);
+                        }
+                    })
+                })
+                .collect();
+            for worker in workers {
+                worker.join().map_err(|_| "an engine has panicked".to_owned())??;
+            }
+            Ok::<(), String>(())
+        })?;
+        let mut tally = total.into_inner().unwrap_or_else(PoisonError::into_inner);
+        tally.disagreements.sort_by(|a, b| {
+            (a.class, a.engine, a.text.len(), a.number).cmp(&(b.class, b.engine, b.text.len(), b.number))
+        });
+        Ok(tally)
+    }
+
+    /// Compares one system.
+    pub fn compare(&self, number: usize, case: &Case, folder: &Path) -> Tally {
+        let mut tally = Tally::default();
+        let truths: Vec<Option<Truth>> = case
+            .properties
+            .iter()
+            .map(|property| {
+                Truth::of(case, property).map_err(|reason| *tally.undecided.entry(reason).or_default() += 1).ok()
+            })
+            .collect();
+        for &asked in &self.engines {
+            let said = match ask(asked, case, folder) {
+                Ok(said) => said,
+                Err(message) => {
+                    *tally.refused.entry((asked.name, message)).or_default() += 1;
+                    continue;
+                }
+            };
+            for ((property, truth), said) in case.properties.iter().zip(&truths).zip(said) {
+                let Some(truth) = truth else { continue };
+                match said {
+                    Ok(outcome) => {
+                        let judged = judge(asked, &outcome, truth);
+                        tally.note((number, case, property, asked.name), judged, || truth.in_words());
+                    }
+                    Err(message) => *tally.refused.entry((asked.name, message)).or_default() += 1,
+                }
+            }
+        }
+        if self.simulates {
+            match simulation::simulate(case, self.seed) {
+                Ok(reports) => {
+                    for report in &reports {
+                        for (place, truth) in truths.iter().enumerate() {
+                            let Some(truth) = truth else { continue };
+                            let judged = simulation::judge(report, place, truth);
+                            let asked = (number, case, case.properties[place].as_str(), simulation::NAME);
+                            tally.note(asked, judged, || truth.in_words());
+                        }
+                    }
+                }
+                Err(message) => *tally.refused.entry((simulation::NAME, message)).or_default() += 1,
+            }
+        }
+        tally
+    }
+}
+
+/// Compares the probabilities of one random system.
+fn compare_chances(number: usize, case: &Case, folder: &Path) -> Tally {
+    let mut tally = Tally::default();
+    let said = match chances::ask(case, folder) {
+        Ok(said) => said,
+        Err(message) => {
+            *tally.refused.entry((chances::NAME, message)).or_default() += 1;
+            return tally;
+        }
+    };
+    for (property, said) in case.properties.iter().zip(said) {
+        match (chances::truth(case, property), said) {
+            (Ok(truth), Ok(outcome)) => {
+                let judged = chances::judge(&outcome, &truth);
+                tally.note((number, case, property, chances::NAME), judged, || format!("{truth:?}"));
+            }
+            (Err(reason), _) => *tally.undecided.entry(reason).or_default() += 1,
+            (_, Err(message)) => *tally.refused.entry((chances::NAME, message)).or_default() += 1,
+        }
+    }
+    tally
+}
+
+/// The file with one of its properties.
+fn alone(text: &str, property: &str) -> String {
+    let own = format!("property {property} ");
+    text.lines()
+        .filter(|line| !line.starts_with("property ") || line.starts_with(&own))
+        .map(|line| format!("{line}\n"))
+        .collect()
+}
+
+/// A folder for one thread's files, gone at the end.
+pub struct Folder(pub PathBuf);
+
+impl Folder {
+    /// A new one.
+    pub fn new(worker: usize) -> Result<Folder, String> {
+        static COUNT: AtomicUsize = AtomicUsize::new(0);
+        let name = format!("certus-conformance-{}-{worker}-{}", process::id(), COUNT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        fs::create_dir_all(&path).map_err(|error| error.to_string())?;
+        Ok(Folder(path))
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        // What cannot be removed is left to the system.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}

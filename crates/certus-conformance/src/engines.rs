@@ -1,0 +1,60 @@
+//! The engines, asked as a user would ask them.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use certus_check::{Engine, Outcome};
+use certus_lang::LowerOptions;
+use certus_tasks::check::{Check, GridOptions, Method, check};
+use certus_tasks::{Effort, Loading};
+
+use crate::systems::Case;
+
+/// An engine, and how many steps it is asked about.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Asked {
+    /// How it is called in reports.
+    pub name: &'static str,
+    method: Method,
+    /// `-k`.
+    pub steps: Option<usize>,
+}
+
+/// Everything that is compared.
+pub const ALL: [Asked; 6] = [
+    Asked { name: "auto", method: Method::Runs(Engine::Auto), steps: None },
+    Asked { name: "bmc-1", method: Method::Runs(Engine::Bmc), steps: Some(1) },
+    Asked { name: "bmc-3", method: Method::Runs(Engine::Bmc), steps: Some(3) },
+    Asked { name: "auto-2", method: Method::Runs(Engine::Auto), steps: Some(2) },
+    Asked { name: "induction", method: Method::Runs(Engine::Induction), steps: None },
+    Asked { name: "grid", method: Method::Grid, steps: None },
+];
+
+/// The grid is cut finer so often at most.
+const REFINEMENTS: usize = 2;
+
+/// What an engine says of every property of a case; one after the other, as `check` does.
+pub fn ask(asked: Asked, case: &Case, folder: &Path) -> Result<Vec<Result<Outcome, String>>, String> {
+    let path = folder.join("system.certus");
+    fs::write(&path, &case.text).map_err(|error| error.to_string())?;
+    let options = LowerOptions { overrides: case.settings.clone(), ..LowerOptions::default() };
+    let refinements = (asked.method == Method::Grid).then_some(REFINEMENTS);
+    let task = Check {
+        system: Loading { path, options, ..Loading::default() },
+        properties: case.properties.clone(),
+        engine: asked.method,
+        grid: GridOptions { refinements, ..GridOptions::default() },
+        steps: asked.steps,
+        assume_no_model_errors: false,
+        certificate: None,
+        effort: Effort { threads: 1, ..Effort::default() },
+    };
+    let checked = check(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;
+    let said = checked.results.into_iter().map(|result| {
+        let found = result.outcome?;
+        found.runs().cloned().ok_or_else(|| "no verdict about runs".to_owned())
+    });
+    Ok(said.collect())
+}

@@ -1,0 +1,26 @@
+//! Compares every engine with the reference interpreter on small systems.
+//!
+//! * [`systems`]: small systems as text, each by its number, with properties;
+//! * [`formulas`]: all temporal formulas of a size;
+//! * [`truth`]: what the interpreter says;
+//! * [`engines`]: what an engine says, asked as a user would ask it;
+//! * [`simulation`]: what simulated runs say;
+//! * [`chances`]: random systems and their probabilities;
+//! * [`compare`]: one beside the other;
+//! * [`campaign`]: many of them;
+//! * [`shrink`]: the smallest system on which an engine is still wrong.
+//!
+//! `cargo run --release -p certus-conformance -- --count 200000` explores at any size; the tests compare a fixed part.
+
+#![forbid(unsafe_code)]
+
+pub mod campaign;
+pub mod chances;
+pub mod compare;
+pub mod engines;
+pub mod formulas;
+pub mod random;
+pub mod shrink;
+pub mod simulation;
+pub mod systems;
+pub mod truth;

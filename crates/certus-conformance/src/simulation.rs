@@ -1,0 +1,60 @@
+//! Simulated runs beside the interpreter: what is called broken is broken, and what is called kept is kept.
+
+use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_reference::{Replayed, Shown};
+use certus_sim::{End, Options, RunReport, Simulator, Verdict};
+
+use crate::compare::{Class, Judged};
+use crate::systems::Case;
+use crate::truth::Truth;
+
+/// How the simulator is called in reports.
+pub const NAME: &str = "simulate";
+
+/// Runs of each system.
+pub const RUNS: u64 = 4;
+
+/// Steps of each run.
+const STEPS: usize = 5;
+
+/// What the simulator says of every property of a case, run by run.
+pub fn simulate(case: &Case, seed: u64) -> Result<Vec<RunReport>, String> {
+    let options = LowerOptions { overrides: case.settings.clone(), ..LowerOptions::default() };
+    let system = load_str(&case.text, &mut FileNetworks::default(), &options).map_err(|error| error.render(false))?;
+    let simulator = Simulator::new(&system).map_err(|error| error.to_string())?;
+    let options = Options { runs: RUNS, steps: STEPS, seed, threads: 1, record: true, ..Options::default() };
+    let mut reports = Vec::new();
+    let sink = &mut |report: &RunReport| reports.push(report.clone());
+    simulator.run(&options, &mut |_| {}, sink).map_err(|error| error.to_string())?;
+    Ok(reports)
+}
+
+/// Judges what is said of one property.
+pub fn judge(report: &RunReport, property: usize, truth: &Truth) -> Judged {
+    let Some(trace) = &report.trace else { return Judged::Unknown };
+    let back = (report.end == End::Terminal).then(|| trace.len().saturating_sub(1));
+    let run = certus_check::Run {
+        states: trace.iter().map(|step| step.state.clone()).collect(),
+        inputs: trace.iter().map(|step| step.input.clone()).collect(),
+        chances: trace.iter().map(|step| step.chances.clone()).collect(),
+        actions: trace.iter().map(|step| step.actions.clone()).collect(),
+        loop_to: back,
+        ..certus_check::Run::default()
+    };
+    let verdict = report.properties[property].verdict;
+    let replayed = truth.replayed(&run, !matches!(report.end, End::Completed | End::Terminal));
+    match (verdict, &replayed) {
+        (_, Replayed::NotKnown(_)) => Judged::Unknown,
+        (Verdict::Violated, Replayed::Violates) => Judged::Right("violated"),
+        (Verdict::Satisfied, Replayed::Innocent(Shown::Satisfied)) => Judged::Right("satisfied"),
+        // A run that stays where it is for ever may satisfy what no finite run decides.
+        (Verdict::Satisfied, Replayed::Innocent(Shown::Open)) if back.is_some() => Judged::Right("satisfied"),
+        (Verdict::Open, Replayed::Innocent(_) | Replayed::Violates) => Judged::Unknown,
+        (Verdict::Open, Replayed::Errs(_)) if !matches!(report.end, End::Completed | End::Terminal) => {
+            Judged::Right("model error")
+        }
+        _ => {
+            Judged::Wrong(Class::SimulatedWrongly, format!("{verdict:?}, {:?}, but {replayed:?}: {run:?}", report.end))
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! Small systems as text, each by its number: every combination of the features that engines have differed about.
+//!
+//! States are small whole numbers and all numbers are dyadic, so that doubles are exact. Inputs matter through finitely
+//! many pieces, and the lattice of inputs meets every piece and every border, so the interpreter decides completely.
+
+use certus_reference::{Lattice, Rational, rational};
+
+use crate::formulas;
+use crate::random::Random;
+
+/// How `x` moves on, and what that is an example of.
+const MOVES: [(&str, &str); 22] = [
+    ("x", "still"),
+    ("min(x + 1, 3)", "clock"),
+    ("x + 1", "range exit"),
+    ("x - 1", "range exit"),
+    ("3 - x", "cycle"),
+    ("if x > 1.5 then 0 else x + 1", "cycle"),
+    ("if u > 0.5 then min(x + 1, 3) else 0", "input"),
+    ("if u >= 0.5 then max(x - 1, 0) else x", "input"),
+    ("if u > 0.5 then x + 1 else x", "range exit, input"),
+    ("match c { a: x, b: 3 - x, z: 9 }", "chance"),
+    ("match c { a: min(x + 1, 3), b: 0, z: 1 / x }", "chance"),
+    ("match act { l: max(x - 1, 0), r: min(x + 1, 3) }", "argmax tie"),
+    ("match act { l: x - 1, r: x + 1 }", "argmax tie, range exit"),
+    ("w[0]", "window"),
+    ("max(w[0], w[1])", "window"),
+    ("min(floor(2 / x), 3)", "undefined"),
+    ("if x > 0 then min(floor(2 / x), 3) else 2", "undefined lazy"),
+    ("if x > 2 then 2 else sqrt(x - 1)", "undefined"),
+    ("if x > 1 then 1 else log(x)", "undefined"),
+    ("match act { l: x, r: 1 / (x - 1) }", "undefined lazy, argmax tie"),
+    ("min(x + k, 3)", "parameter"),
+    ("TABLE", "table"),
+];
+
+/// What restricts the transitions.
+const ASSUMPTIONS: [(&str, &str); 14] = [
+    ("", ""),
+    ("", ""),
+    ("u > 0.5", "assume input"),
+    ("u >= 0.5", "assume input"),
+    ("u == 0 | u == 1", "assume input"),
+    ("u > 0.5 | x < 2", "assume input"),
+    ("next(x) <= 2", "assume next"),
+    ("next(x) != x", "assume next, deadlock"),
+    ("next(x) >= x", "assume next, deadlock"),
+    ("x < 3", "deadlock"),
+    ("u > x", "assume input, deadlock"),
+    ("1 / u > 1", "assume undefined"),
+    ("c == a | x < 2", "assume chance"),
+    ("next(x) == x | u < 0.25", "assume next, assume input"),
+];
+
+/// Where runs end.
+const TERMINALS: [(&str, &str); 6] = [
+    ("", ""),
+    ("", ""),
+    ("x >= 3", "terminal"),
+    ("x > 1.5 & x < 2.5", "terminal"),
+    ("x <= 0", "terminal"),
+    ("1 / x < 0.5", "terminal undefined"),
+];
+
+/// Where `x` may be.
+const RANGES: [(&str, &str); 4] =
+    [("[0, 3]", "range tight"), ("[-4, 12]", "range loose"), ("[0, 2]", "range tight"), ("[-1, 3]", "range loose")];
+
+/// Where runs begin.
+const STARTS: [(&str, &str); 6] = [
+    ("x == 0", ""),
+    ("x == 1", ""),
+    ("x == 0 | x == 2", "init not a box"),
+    ("x in [1, 2] & floor(x) == x", "init not a box"),
+    ("x == 2", ""),
+    ("1 / (x - 4) < 0 & x == 1", "init undefined"),
+];
+
+/// What formulas are made of.
+const ATOMS: [(&str, &str); 24] = [
+    ("x < 2", ""),
+    ("x <= 2", ""),
+    ("x > 0", ""),
+    ("x >= 1", ""),
+    ("x == 3", ""),
+    ("x != 1", ""),
+    ("x < 0.5 | x > 2.5", ""),
+    ("x == 0", ""),
+    ("next(x) > x", "next in property"),
+    ("next(x) <= 2", "next in property"),
+    ("x < 2 & next(x) <= 2", "next in property"),
+    ("next(x) == x | x == 0", "next in property"),
+    ("u > 0.5", "input in property"),
+    ("u >= 0.5", "input in property"),
+    ("abs(u - 0.5) <= 0.25", "input in property"),
+    ("u > 0.25 -> x < 2", "input in property"),
+    ("c == a", "chance in property"),
+    ("act == l", "argmax tie"),
+    ("1 / x > 0.5", "undefined in property"),
+    ("x > 0 & 1 / x > 0.5", "undefined in property"),
+    ("(if x > 0 then 1 / x else 0) > 0.5", "undefined lazy"),
+    ("w[0] < x", "window"),
+    ("x >= k", "parameter"),
+    ("x > 1", ""),
+];
+
+/// One question: a system with properties, and all that is needed to decide it.
+#[derive(Clone, Debug)]
+pub struct Case {
+    /// The file.
+    pub text: String,
+    /// The names of its properties.
+    pub properties: Vec<String>,
+    /// `--set`.
+    pub settings: Vec<(String, f64)>,
+    /// What the interpreter tries.
+    pub lattice: Lattice,
+    /// What it is an example of.
+    pub features: Vec<&'static str>,
+}
+
+/// The number of combinations of declarations.
+pub fn combinations() -> usize {
+    MOVES.len() * ASSUMPTIONS.len() * TERMINALS.len() * RANGES.len() * STARTS.len()
+}
+
+/// A step through all combinations that meets each once, and every feature soon.
+const STRIDE: usize = 9973;
+
+/// Whether a text mentions a name.
+fn mentions(text: &str, name: &str) -> bool {
+    text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').any(|word| word == name)
+}
+
+/// The case of a number, with so many properties: all combinations of declarations come once before any comes again,
+/// each time with other properties.
+pub fn case(seed: u64, number: usize, properties: usize) -> Case {
+    let mut rest = number.wrapping_mul(STRIDE) % combinations();
+    let mut features: Vec<&'static str> = Vec::new();
+    let mut pick = |list: &[(&'static str, &'static str)]| {
+        let (text, feature) = list[rest % list.len()];
+        rest /= list.len();
+        features.extend(feature.split(", ").filter(|feature| !feature.is_empty()));
+        text
+    };
+    let (moves, assume, terminal) = (pick(&MOVES), pick(&ASSUMPTIONS), pick(&TERMINALS));
+    let (range, start) = (pick(&RANGES), pick(&STARTS));
+    let mut random = Random::new(seed, number as u64);
+    let moves = if moves == "TABLE" { table(&mut random) } else { moves.to_owned() };
+    let mut formulas = Vec::new();
+    for _ in 0..properties {
+        let atoms: Vec<String> = (0..2)
+            .map(|_| {
+                let (atom, feature) = *random.of(&ATOMS);
+                features.extend(Some(feature).filter(|feature| !feature.is_empty()));
+                atom.to_owned()
+            })
+            .collect();
+        // Most properties of users have one operator; one in ten here has more than all are tried of.
+        let (one, two) = (formulas::up_to(1, atoms.len()), formulas::up_to(2, atoms.len()));
+        let which = match random.below(10) {
+            0..=3 => random.below(one),
+            4..=8 => random.below(two),
+            _ => two,
+        };
+        formulas.push(formulas::numbered(which, &atoms, &mut random));
+    }
+    features.sort_unstable();
+    features.dedup();
+    write(&moves, assume, terminal, range, start, formulas, features, &mut random)
+}
+
+/// A table of successors, each of a state or of a state and a choice.
+fn table(random: &mut Random) -> String {
+    const CHOOSE: [&str; 4] = ["", "if u > 0.5 then", "if u >= 0.25 then", "if c == a then"];
+    let mut entry = || {
+        let mut number = || [0, 1, 2, 3, 0, 1, 2, 3, -1, 4][random.below(10)].to_string();
+        let (first, second) = (number(), number());
+        match *random.of(&CHOOSE) {
+            "" => first,
+            choose => format!("({choose} {first} else {second})"),
+        }
+    };
+    let (a, b, c, d) = (entry(), entry(), entry(), entry());
+    format!("if x < 0.5 then {a} else if x < 1.5 then {b} else if x < 2.5 then {c} else {d}")
+}
+
+#[allow(clippy::too_many_arguments)]
+fn write(
+    moves: &str,
+    assume: &str,
+    terminal: &str,
+    range: &str,
+    start: &str,
+    formulas: Vec<String>,
+    features: Vec<&'static str>,
+    random: &mut Random,
+) -> Case {
+    let all = format!("{moves}\n{assume}\n{terminal}\n{}", formulas.join("\n"));
+    let mut text = format!("system s\nstate x in {range}\n");
+    let window = mentions(&all, "w");
+    if window {
+        text += "state w[2] in [-4, 12]\nnext w = shift(w, x)\n";
+    }
+    if mentions(&all, "u") {
+        text += "input u in [0, 1]\n";
+    }
+    if mentions(&all, "c") {
+        text += *random.of(&["chance c of { a: 0.5, b: 0.5, z: 0 }\n", "chance c of { a: 0.25, b: 0.75, z: 0 }\n"]);
+    }
+    if mentions(&all, "act") {
+        text += *random.of(&[
+            "action act = argmax([x, x]) of { l, r }\n",
+            "action act = argmax([1, x]) of { l, r }\n",
+            "action act = argmax([x, 2 - x]) of { l, r }\n",
+        ]);
+    }
+    let mut settings = Vec::new();
+    if mentions(&all, "k") {
+        text += "param k in [0, 2] = 1\n";
+        settings.extend([None, Some(0.0), Some(2.0)][random.below(3)].map(|value| ("k".to_owned(), value)));
+    }
+    text += &format!("next x = {moves}\n");
+    for (word, condition) in [("assume", assume), ("terminal", terminal), ("init", start)] {
+        if !condition.is_empty() {
+            text += &format!("{word} {condition}\n");
+        }
+    }
+    if window {
+        text += "init w[0] == 0 & w[1] == 1\n";
+    }
+    let mut properties = Vec::new();
+    for (place, formula) in formulas.iter().enumerate() {
+        properties.push(format!("p{place}"));
+        text += &format!("property p{place} = {formula}\n");
+    }
+    let lattice = lattice_of(&text);
+    Case { text, properties, settings, lattice, features }
+}
+
+/// Eighths for the input `u`, halves for `x`: every piece, and both sides of every border.
+pub fn lattice_of(text: &str) -> Lattice {
+    let declares = |declaration: &str| text.lines().any(|line| line.starts_with(declaration));
+    let (window, input) = (declares("state w"), declares("input u"));
+    let numbers = |from: i32, to: i32, parts: i32| -> Vec<Rational> {
+        (from * parts..=to * parts).filter_map(|n| rational(f64::from(n) / f64::from(parts))).collect()
+    };
+    let tail: Vec<Rational> = if window { numbers(0, 1, 1) } else { Vec::new() };
+    let starts = numbers(-4, 12, 2).into_iter().map(|x| std::iter::once(x).chain(tail.clone()).collect()).collect();
+    let inputs = match input {
+        true => numbers(0, 1, 8).into_iter().map(|u| vec![u]).collect(),
+        false => vec![Vec::new()],
+    };
+    Lattice { starts, inputs }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_combination_comes_once() {
+        let total = combinations();
+        let mut seen = vec![false; total];
+        (0..total).for_each(|number| seen[number * STRIDE % total] = true);
+        assert!(seen.into_iter().all(|seen| seen));
+    }
+}

@@ -1,0 +1,320 @@
+//! A file's declarations, sorted by what they declare. Nothing is rewritten: expressions stay as they were read.
+
+use std::collections::HashMap;
+
+use certus_lang::Source;
+use certus_lang::syntax::ast::{ActionRule, DeclarationKind, Expr, PropertyBody, VariableDeclaration};
+
+use crate::eval::Scene;
+use crate::real::{Rational, rational};
+use crate::uses::Uses;
+use crate::value::{Evaluated, Stop, Term, malformed};
+
+/// The flattened numbers of a state.
+pub type State = Vec<Rational>;
+
+/// A closed loop, as it was written.
+#[derive(Debug, Default)]
+pub struct Model {
+    /// Its state variables.
+    pub states: Vec<Variable>,
+    /// The environment's choices.
+    pub inputs: Vec<Variable>,
+    /// Random choices with known probabilities.
+    pub chances: Vec<Chance>,
+    /// Discrete actions.
+    pub actions: Vec<Action>,
+    /// What is to be shown.
+    pub properties: Vec<Property>,
+    pub(crate) policies: Vec<Expr>,
+    pub(crate) init: Vec<Expr>,
+    pub(crate) assume: Vec<Assumption>,
+    pub(crate) terminal: Option<Expr>,
+    pub(crate) updates: Vec<Vec<Update>>,
+    pub(crate) dt: Option<f64>,
+    pub(crate) method: Method,
+    pub(crate) names: HashMap<String, Meaning>,
+}
+
+/// A state variable or an input.
+#[derive(Clone, Debug)]
+pub struct Variable {
+    /// Its name.
+    pub name: String,
+    /// Where its numbers begin in the flattened state or input.
+    pub start: usize,
+    /// How many numbers it has.
+    pub len: usize,
+    /// The range of each number; none if it has no range.
+    pub range: Option<Vec<(Rational, Rational)>>,
+}
+
+/// A finite random choice.
+#[derive(Clone, Debug)]
+pub struct Chance {
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// The probability of each.
+    pub probabilities: Vec<Rational>,
+}
+
+/// A discrete action.
+#[derive(Clone, Debug)]
+pub struct Action {
+    /// Its labels.
+    pub labels: Vec<String>,
+    /// How it is chosen.
+    pub rule: ActionRule,
+    pub(crate) scores: Expr,
+}
+
+/// What is to be shown.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// Its name.
+    pub name: String,
+    /// What it says.
+    pub body: PropertyBody,
+}
+
+/// A restriction of the transitions.
+#[derive(Debug)]
+pub(crate) struct Assumption {
+    pub condition: Expr,
+    pub mentions_next: bool,
+}
+
+/// How some numbers of a state variable move on.
+#[derive(Debug)]
+pub(crate) struct Update {
+    /// The elements, by their place in the variable.
+    pub elements: std::ops::Range<usize>,
+    pub is_derivative: bool,
+    pub value: Expr,
+}
+
+/// How derivatives become steps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) enum Method {
+    #[default]
+    Euler,
+    RungeKutta,
+}
+
+/// What a name stands for.
+#[derive(Clone, Debug)]
+pub(crate) enum Meaning {
+    /// A constant, not yet computed.
+    Constant(Expr),
+    /// A computed constant.
+    Known(Term),
+    State(usize),
+    Input(usize),
+    Chance(usize),
+    Action(usize),
+    Policy(usize),
+    Define(Expr),
+}
+
+impl Model {
+    /// Reads a file. `settings` are the values of parameters in place of those in the file.
+    pub fn read(text: &str, settings: &[(String, f64)]) -> Result<Model, String> {
+        let file = certus_lang::parse(&Source::new("<text>", text)).map_err(|errors| errors.render(false))?;
+        Model::default().filled(file.declarations.into_iter().map(|d| d.kind).collect(), settings).map_err(|stop| {
+            match stop {
+                Stop::Malformed(message) => message,
+                other => format!("{other:?}"),
+            }
+        })
+    }
+
+    fn filled(mut self, declarations: Vec<DeclarationKind>, settings: &[(String, f64)]) -> Evaluated<Model> {
+        self.names.insert("pi".to_owned(), Meaning::Known(Term::number(std::f64::consts::PI)?));
+        self.constants(&declarations, settings)?;
+        let mut updates = Vec::new();
+        for declaration in declarations {
+            match declaration {
+                DeclarationKind::State(variable) => {
+                    let own = self.variable(&variable, &self.states)?;
+                    self.names.insert(own.name.clone(), Meaning::State(self.states.len()));
+                    self.states.push(own);
+                }
+                DeclarationKind::Input(variable) => {
+                    let own = self.variable(&variable, &self.inputs)?;
+                    self.names.insert(own.name.clone(), Meaning::Input(self.inputs.len()));
+                    self.inputs.push(own);
+                }
+                DeclarationKind::Chance { name, cases } => {
+                    let mut chance = Chance { labels: Vec::new(), probabilities: Vec::new() };
+                    for (label, probability) in &cases {
+                        let probability = rational(single(&self.constant(probability)?)?);
+                        chance.probabilities.push(probability.ok_or(Stop::Malformed("no probability".to_owned()))?);
+                        chance.labels.push(label.name.clone());
+                    }
+                    self.names.insert(name.name, Meaning::Chance(self.chances.len()));
+                    self.chances.push(chance);
+                }
+                DeclarationKind::Policy { name, value } => {
+                    self.names.insert(name.name, Meaning::Policy(self.policies.len()));
+                    self.policies.push(value);
+                }
+                DeclarationKind::Action { name, rule, value, labels } => {
+                    self.names.insert(name.name, Meaning::Action(self.actions.len()));
+                    let labels = labels.into_iter().map(|label| label.name).collect();
+                    self.actions.push(Action { labels, rule, scores: value });
+                }
+                DeclarationKind::Define { name, value } => {
+                    self.names.insert(name.name, Meaning::Define(value));
+                }
+                DeclarationKind::Init(condition) => self.init.push(condition),
+                DeclarationKind::Assume(condition) => {
+                    self.assume.push(Assumption { condition, mentions_next: false });
+                }
+                DeclarationKind::Next(update) => updates.push((false, update)),
+                DeclarationKind::Der(update) => updates.push((true, update)),
+                DeclarationKind::Terminal(condition) => self.terminal = Some(condition),
+                DeclarationKind::Property { name, body, .. } => {
+                    self.properties.push(Property { name: name.name, body });
+                }
+                DeclarationKind::Step { method, .. } => {
+                    let rk4 = method.is_some_and(|method| method.name == "rk4");
+                    self.method = if rk4 { Method::RungeKutta } else { Method::Euler };
+                }
+                DeclarationKind::System(_)
+                | DeclarationKind::Const(_)
+                | DeclarationKind::Param { .. }
+                | DeclarationKind::Reward(_) => {}
+            }
+        }
+        for place in 0..self.assume.len() {
+            self.assume[place].mentions_next = Uses::of(&self, &self.assume[place].condition).next;
+        }
+        self.updates = self.states.iter().map(|_| Vec::new()).collect();
+        for (is_derivative, update) in updates {
+            let Some(Meaning::State(place)) = self.names.get(&update.name.name) else {
+                return malformed("only state variables move on");
+            };
+            let (place, len) = (*place, self.states[*place].len);
+            let elements = match &update.index {
+                None => 0..len,
+                Some(index) => match self.constant(index)?.integer()? {
+                    // `next x[n]` with the length of x repeats its declaration.
+                    all if all == len as i64 => 0..len,
+                    index => {
+                        let from_start = if index < 0 { index + len as i64 } else { index };
+                        let start =
+                            usize::try_from(from_start).map_err(|_| Stop::Malformed("no such element".to_owned()))?;
+                        start..start + 1
+                    }
+                },
+            };
+            self.updates[place].push(Update { elements, is_derivative, value: update.value });
+        }
+        Ok(self)
+    }
+
+    /// Names and computes all constants and parameters, and the time step.
+    fn constants(&mut self, declarations: &[DeclarationKind], settings: &[(String, f64)]) -> Evaluated<()> {
+        for declaration in declarations {
+            match declaration {
+                DeclarationKind::Const(list) => {
+                    for (name, value) in list {
+                        self.names.insert(name.name.clone(), Meaning::Constant(value.clone()));
+                    }
+                }
+                DeclarationKind::Param { name, value, .. } => {
+                    let meaning = match settings.iter().rev().find(|(own, _)| *own == name.name) {
+                        Some((_, value)) => Meaning::Known(Term::number(*value)?),
+                        None => Meaning::Constant(value.clone()),
+                    };
+                    self.names.insert(name.name.clone(), meaning);
+                }
+                DeclarationKind::Step { dt, .. } => {
+                    self.names.insert("dt".to_owned(), Meaning::Constant(dt.clone()));
+                }
+                _ => {}
+            }
+        }
+        let names: Vec<String> = self.names.keys().cloned().collect();
+        for name in names {
+            if let Some(Meaning::Constant(value)) = self.names.get(&name) {
+                let known = self.constant(value)?;
+                if name == "dt" {
+                    self.dt = Some(single(&known)?);
+                }
+                self.names.insert(name, Meaning::Known(known));
+            }
+        }
+        Ok(())
+    }
+
+    /// The value of a constant expression.
+    pub(crate) fn constant(&self, expression: &Expr) -> Evaluated<Term> {
+        let term = Scene::nowhere(self).term(expression)?;
+        if term.constant { Ok(term) } else { malformed("a constant is needed") }
+    }
+
+    fn variable(&self, declared: &VariableDeclaration, before: &[Variable]) -> Evaluated<Variable> {
+        let len = match &declared.size {
+            None => 1,
+            Some(size) => match usize::try_from(self.constant(size)?.integer()?) {
+                Ok(len) if len <= 1_000_000 => len,
+                _ => return malformed("no length of a vector"),
+            },
+        };
+        let ends = |end: &Expr| -> Evaluated<Vec<Rational>> {
+            let values = self.constant(end)?.doubles()?;
+            let values = if values.len() == 1 { vec![values[0]; len] } else { values };
+            let exact: Option<Vec<Rational>> = values.into_iter().map(rational).collect();
+            exact.filter(|ends| ends.len() == len).ok_or(Stop::Malformed("no range".to_owned()))
+        };
+        let range = match &declared.range {
+            None => None,
+            Some(range) => Some(ends(&range.low)?.into_iter().zip(ends(&range.high)?).collect()),
+        };
+        let start = before.last().map_or(0, |last| last.start + last.len);
+        Ok(Variable { name: declared.name.name.clone(), start, len, range })
+    }
+
+    /// How many numbers a state has.
+    pub fn state_len(&self) -> usize {
+        self.states.iter().map(|variable| variable.len).sum()
+    }
+
+    /// The element of a state that is outside of its range, if there is one.
+    pub fn outside(&self, state: &[Rational]) -> Option<(String, Rational)> {
+        for variable in &self.states {
+            let Some(range) = &variable.range else { continue };
+            for (element, (low, high)) in range.iter().enumerate() {
+                let value = &state[variable.start + element];
+                if value < low || value > high {
+                    let name =
+                        if variable.len == 1 { variable.name.clone() } else { format!("{}[{element}]", variable.name) };
+                    return Some((name, value.clone()));
+                }
+            }
+        }
+        None
+    }
+
+    /// Whether inputs lie in their ranges.
+    pub fn permits(&self, inputs: &[Rational]) -> bool {
+        self.inputs.iter().all(|input| {
+            let own = &inputs[input.start..input.start + input.len];
+            let inside = |(value, (low, high)): (&Rational, &(Rational, Rational))| low <= value && value <= high;
+            input.range.as_ref().is_none_or(|range| own.iter().zip(range).all(inside))
+        })
+    }
+
+    /// The property of this name.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        self.properties.iter().find(|property| property.name == name)
+    }
+}
+
+fn single(term: &Term) -> Evaluated<f64> {
+    match term.doubles()?.as_slice() {
+        [value] => Ok(*value),
+        _ => malformed("a single number is needed"),
+    }
+}

@@ -122,7 +122,11 @@ pub fn network_of(path: &Path, name: Option<&str>, colour: bool) -> Result<Strin
     network_named(path, &applied, name)
 }
 
-fn network_named(path: &Path, applied: &[(String, Vec<String>)], name: Option<&str>) -> Result<String, Failure> {
+pub(crate) fn network_named(
+    path: &Path,
+    applied: &[(String, Vec<String>)],
+    name: Option<&str>,
+) -> Result<String, Failure> {
     let file = path.display();
     let mut paths: Vec<&str> = applied.iter().flat_map(|(_, paths)| paths).map(String::as_str).collect();
     paths.sort_unstable();

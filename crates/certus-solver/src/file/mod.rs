@@ -96,8 +96,15 @@ fn not_written(path: &Path, source: StoreError) -> QueryFileError {
 
 /// Reads a query from a file, which may be compressed with gzip.
 pub fn read_query(path: &Path) -> Result<Query, QueryFileError> {
+    match File::open(path) {
+        Ok(file) => query_from(path, BufReader::new(file)),
+        Err(error) => Err(QueryFileError { action: "read", path: path.to_owned(), source: error.into() }),
+    }
+}
+
+/// Reads a query from what the file of that path contains.
+pub fn query_from(path: &Path, mut file: impl BufRead) -> Result<Query, QueryFileError> {
     let read = || -> Result<Query, StoreError> {
-        let mut file = BufReader::new(File::open(path)?);
         if file.fill_buf()?.starts_with(&GZIP) {
             parse_query(&mut BufReader::new(MultiGzDecoder::new(file)))
         } else {

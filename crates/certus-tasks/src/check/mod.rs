@@ -24,6 +24,8 @@ mod region_document;
 mod schedule;
 mod trace_table;
 
+use certificate::Hints;
+pub use certificate::certify_words;
 pub(crate) use document::describe;
 pub use document::{document, names_of, policy_names, proof_names, why};
 pub(crate) use grid::widths as grid_widths;
@@ -459,9 +461,11 @@ fn one(
     let seconds = started.elapsed().as_secs_f64();
     let mut certificate = None;
     if let (Some(path), Ok(found)) = (&task.certificate, &outcome)
-        && let Some(proof) = found.runs().and_then(|outcome| outcome.proof.as_ref())
+        && let Some(runs) = found.runs()
+        && let Some(proof) = runs.proof.as_ref()
     {
-        certificate::write(path, &task.system, system, property, proof, budget, &mut watch)?;
+        let hints = Hints { proof, no_errors: runs.no_errors.as_ref(), witnesses: errors.witnesses() };
+        certificate::write(path, &task.system, &asked.name, &hints, budget, &mut watch)?;
         certificate = Some(path.clone());
     }
     Ok(PropertyResult { property, outcome, seconds, certificate, grid: report })

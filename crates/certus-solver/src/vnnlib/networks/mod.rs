@@ -35,7 +35,7 @@ use std::path::Path;
 pub use joint::{Joint, JointError};
 
 use super::error::Fault;
-use super::file::text;
+use super::file::{text, text_of};
 use super::lexer::Token;
 use super::script::Script;
 use super::written::Written;
@@ -168,6 +168,11 @@ pub fn parse_any(text: &str) -> Result<AnySpecification, VnnLibError> {
 /// Reads a specification of either version from a file, which may be compressed with gzip.
 pub fn read_any(path: &Path) -> Result<AnySpecification, VnnLibError> {
     parse_any(&text(path)?)
+}
+
+/// The same from the bytes of a file.
+pub fn parse_any_bytes(path: &Path, bytes: &[u8]) -> Result<AnySpecification, VnnLibError> {
+    parse_any(&text_of(path, bytes)?)
 }
 
 /// The tensors that are declared so far.

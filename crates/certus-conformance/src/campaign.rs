@@ -122,8 +122,9 @@ impl Tally {
 }
 
 impl Campaign {
-    /// Compares all; the result does not depend on the number of threads.
-    pub fn run(&self, watch: &(dyn Fn(usize) + Sync)) -> Result<Tally, String> {
+    /// Compares all; the result does not depend on the number of threads. `watch` hears of each system, and of what was
+    /// wrong with it.
+    pub fn run(&self, watch: &(dyn Fn(usize, &[Disagreement]) + Sync)) -> Result<Tally, String> {
         let next = AtomicUsize::new(0);
         let total = Mutex::new(Tally::default());
         thread::scope(|scope| {
@@ -143,8 +144,8 @@ impl Campaign {
                                 let random = chances::case(self.seed, number, self.properties);
                                 own.add(compare_chances(number, &random, &folder.0));
                             }
+                            watch(place + 1, &own.disagreements);
                             total.lock().unwrap_or_else(PoisonError::into_inner).add(own);
-                            watch(place + 1);
                         }
                     })
                 })

@@ -1,6 +1,6 @@
 //! A verdict beside the truth.
 
-use certus_check::{Outcome, Scope, Verdict};
+use certus_check::{Outcome, Run, Scope, Verdict};
 use certus_reference::Replayed;
 
 use crate::engines::Asked;
@@ -21,6 +21,8 @@ pub enum Class {
     ModelErrorWrongly,
     /// Its run is not what it is said to be.
     TraceDoesNotReplay,
+    /// Its run violates the property without what is chosen at the last position, and that choice is not allowed.
+    EndNotAllowed,
     /// The run is right, but the interpreter has not found it: its lattice is too coarse.
     LatticeTooCoarse,
     /// A simulated run is not what is said of it.
@@ -53,6 +55,9 @@ pub fn judge(asked: Asked, outcome: &Outcome, truth: &Truth) -> Judged {
             (Replayed::Violates, true) => Judged::Right("violated"),
             (Replayed::Violates, false) => Judged::Wrong(Class::LatticeTooCoarse, format!("{run:?}")),
             (Replayed::NotKnown(_), true) => Judged::Right("violated"),
+            (Replayed::NoRun(_), true) if without_the_last_choice(run, truth) => {
+                Judged::Wrong(Class::EndNotAllowed, format!("{run:?}"))
+            }
             (other, true) => Judged::Wrong(Class::TraceDoesNotReplay, format!("{other:?}: {run:?}")),
             (other, false) => Judged::Wrong(Class::ViolatedWrongly, format!("{other:?}: {run:?}")),
         },
@@ -69,6 +74,12 @@ pub fn judge(asked: Asked, outcome: &Outcome, truth: &Truth) -> Judged {
             (other, false) => Judged::Wrong(Class::ModelErrorWrongly, format!("{other:?}: {error:?}")),
         },
     }
+}
+
+/// Whether the state at the end is bad, whatever is chosen there.
+fn without_the_last_choice(run: &Run, truth: &Truth) -> bool {
+    let open = Run { open_end: true, ..run.clone() };
+    run.loop_to.is_none() && truth.replayed(&open, false) == Replayed::Violates
 }
 
 fn holds(asked: Asked, scope: Scope, truth: &Truth) -> Judged {

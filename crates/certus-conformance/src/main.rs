@@ -8,11 +8,12 @@ use std::{env, fs};
 
 use certus_conformance::campaign::{Campaign, Disagreement, Folder, Tally};
 use certus_conformance::shrink::shrunk;
-use certus_conformance::{chances, engines, simulation};
+use certus_conformance::{chances, engines, simulation, systems};
 
 const USAGE: &str = "\
 Usage: certus-conformance [--count TRIPLES] [--seed S] [--first SYSTEM] [--properties N]
-                          [--engines auto,bmc-1,…] [--threads N] [--out FOLDER]";
+                          [--engines auto,bmc-1,…] [--threads N] [--out FOLDER]
+       certus-conformance [--seed S] [--properties N] --show SYSTEM";
 
 /// What is shown of each class.
 const SHOWN: usize = 2;
@@ -51,6 +52,11 @@ fn run(arguments: Vec<String>) -> Result<bool, String> {
             "--first" => campaign.first = number()?,
             "--properties" => campaign.properties = number()?,
             "--threads" => campaign.threads = number()?,
+            "--show" => {
+                let case = systems::case(campaign.seed, number()?, campaign.properties);
+                println!("{}// {:?}, --set {:?}", case.text, case.features, case.settings);
+                return Ok(true);
+            }
             "--out" => out = Some(PathBuf::from(&value)),
             "--engines" => {
                 let named = |name: &str| engines::ALL.into_iter().find(|own| own.name == name);
@@ -70,15 +76,15 @@ fn run(arguments: Vec<String>) -> Result<bool, String> {
     campaign.systems = count.div_ceil(campaign.properties.max(1) * asked.max(1));
     let started = Instant::now();
     let every = (campaign.systems / 20).max(1);
-    let tally = campaign.run(&|done| {
+    let tally = campaign.run(&|done, wrong| {
+        if let Some(Err(message)) = out.as_ref().map(|folder| save(folder, wrong)) {
+            eprintln!("{message}");
+        }
         if done % every == 0 {
             eprintln!("{done} of {} systems, {:.0} s", campaign.systems, started.elapsed().as_secs_f64());
         }
     })?;
     print!("{}", report(&campaign, &tally, started.elapsed().as_secs_f64())?);
-    if let Some(folder) = out {
-        save(&folder, &tally.disagreements)?;
-    }
     Ok(tally.disagreements.is_empty())
 }
 
@@ -129,8 +135,8 @@ fn described(own: &Disagreement) -> String {
 
 fn save(folder: &Path, disagreements: &[Disagreement]) -> Result<(), String> {
     fs::create_dir_all(folder).map_err(|error| error.to_string())?;
-    for (place, own) in disagreements.iter().enumerate() {
-        let path = folder.join(format!("{place:05}-{:?}-{}.certus", own.class, own.engine));
+    for own in disagreements {
+        let path = folder.join(format!("{:?}-{}-{:06}-{}.certus", own.class, own.engine, own.number, own.property));
         fs::write(path, described(own)).map_err(|error| error.to_string())?;
     }
     Ok(())

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use certus_graph::Graph;
 use certus_lang::{FileNetworks, LowerOptions, Networks, Open, System, load_file};
 use certus_shield::document::document;
-use certus_shield::synthesis::{Failed, Options, Synthesised, synthesise};
+use certus_shield::synthesis::{Failed, Form, Options, Synthesised, synthesise};
 
 fn zoo(name: &str) -> (System, Arc<Graph>) {
     let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../zoo").join(name);
@@ -51,7 +51,8 @@ fn neither_threads_nor_load_change_a_shield() {
 #[test]
 fn a_sketch_is_a_promise() {
     let sketch = vec![vec![1, 0]];
-    let options = Options { sketch: sketch.clone(), threads: 2, ..Options::default() };
+    let quadratic = Options { form: Form::Polynomial, degree: Some(2), threads: 2, ..Options::default() };
+    let options = Options { sketch: sketch.clone(), ..quadratic };
     match made("pendulum", "upright", &options) {
         Ok(made) => {
             let programs = made.shield.branches.iter().flat_map(|branch| &branch.program);

@@ -208,7 +208,7 @@ fn assumptions_restrict_the_inputs_or_are_refused() {
         let result = &document["results"][0];
         assert_eq!((&result["verdict"], result["probability"]["upper"].as_f64()), (&"holds".into(), Some(0.0)));
         assert_eq!(result["model_error_probability"].as_f64(), Some(0.0));
-        assert!(result["relative_to"].as_str().unwrap().contains("inputs are chosen after the step's draws"));
+        assert!(result["relative_to"].as_str().unwrap().contains("inputs chosen after the step's draws"));
     }
     let drawn = folder.write("drawn.certus", JUMPS.replace("u > 0.9", "u > 0.9 | c == a"));
     let ran = certus(&["prob", &drawn]);

@@ -241,6 +241,10 @@ impl Lowering<'_> {
             let exempt = terminal.filter(|_| t.uses.includes(Uses::NEXT));
             parts.push(self.unless(exempt, own)?);
         }
+        // An assumption about the successor is evaluated for every choice, and so is the successor.
+        if model.assume.iter().any(|own| own.uses.includes(Uses::NEXT)) {
+            parts.push(self.unless(terminal, next)?);
+        }
         let chosen = self.every(parts.iter().copied())?;
         plan.choice_defined = self.defined_ports("choice.defined", chosen)?;
         let refused = assume.map(|assume| self.builder.not(assume)).transpose()?;

@@ -27,7 +27,7 @@ impl Numbers {
                 _ => Ltl::Atom(AtomId(self.below(ATOMS as u64) as usize)),
             };
         }
-        let mut own = |numbers: &mut Numbers| Box::new(numbers.formula(size - 1));
+        let own = |numbers: &mut Numbers| Box::new(numbers.formula(size - 1));
         match self.below(11) {
             0 => Ltl::Not(own(self)),
             1 => Ltl::And(vec![*own(self), *own(self)]),

@@ -69,7 +69,8 @@ mod tests {
         encoder.write_all(&[b' '; 100_000]).unwrap();
         let compressed = encoder.finish().unwrap();
         std::fs::write(&path, &compressed).unwrap();
-        let read = |limit| contents(BufReader::new(File::open(&path).unwrap()), limit).unwrap().map(|bytes| bytes.len());
+        let read =
+            |limit| contents(BufReader::new(File::open(&path).unwrap()), limit).unwrap().map(|bytes| bytes.len());
         let results = [read(100_000), read(99_999)];
         std::fs::remove_file(&path).unwrap();
         assert_eq!(results, [Some(100_000), None]);

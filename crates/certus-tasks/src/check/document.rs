@@ -138,11 +138,11 @@ fn about(result: &PropertyResult) -> Option<About> {
     let extracted = result.grid.as_ref().is_some_and(|report| report.extracted);
     let in_doubles = match &outcome.verdict {
         Verdict::Violated(run) if run.comes_to_rest => false,
+        // A loop is shown over the reals before it counts.
         Verdict::Violated(run) => {
-            extracted || run.loop_to.is_some() || outcome.notes.iter().any(|note| note == IN_DOUBLES)
+            run.loop_to.is_none() && (extracted || outcome.notes.iter().any(|note| note == IN_DOUBLES))
         }
-        Verdict::ModelError(_) => true,
-        Verdict::Holds(_) | Verdict::Unknown(_) => false,
+        Verdict::ModelError(_) | Verdict::Holds(_) | Verdict::Unknown(_) => false,
     };
     Some(match (extracted, in_doubles) {
         (false, false) => About::Reals,

@@ -168,9 +168,6 @@ pub struct Where {
     pub interval: Option<certus_prob::Standing>,
 }
 
-/// So long may it take to find out which choices a violation needs.
-const LONGEST_LOOK: Duration = Duration::from_secs(5);
-
 /// What was found out so far: kept outside of the work, so that nothing is lost if that is late.
 #[derive(Clone, Default)]
 struct SoFar {
@@ -322,9 +319,7 @@ fn with_needs(
         outcome.notes.push(IN_DOUBLES.to_owned());
     }
     if !system.inputs.is_empty() {
-        let latest = Instant::now() + LONGEST_LOOK;
-        let deadline = deadline.map_or(latest, |deadline| deadline.min(latest));
-        outcome.notes.extend(choices::needs(system, formula, run, Some(deadline))?.notes(system));
+        outcome.notes.extend(choices::needs(system, formula, run, deadline)?.notes(system));
     }
     Ok(outcome)
 }

@@ -70,5 +70,5 @@ pub fn check(
     let Some(system) = &checked.system else {
         return Err(CertusError::new_err("the time was over before the system was loaded"));
     };
-    from_json(py, &document(system, &checked.results))
+    from_json(py, &document(system, &checked.results, &checked.provenance))
 }

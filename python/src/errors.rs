@@ -14,6 +14,7 @@ pub fn failure(failure: Failure) -> PyErr {
     match failure {
         Failure::Diagnostics(text) => SystemError::new_err(text.trim_end().to_owned()),
         Failure::Message(text) => CertusError::new_err(text),
+        Failure::Fault(fault) => CertusError::new_err(format!("{fault}\n{}", fault.details)),
         Failure::ClosedPipe => CertusError::new_err("the output was closed"),
     }
 }

@@ -15,7 +15,7 @@ use crate::errors::failure;
 
 pub fn effort(timeout: Option<f64>, memory: usize, threads: usize, seed: u64) -> PyResult<Effort> {
     let deadline = deadline_after(timeout, "timeout").map_err(failure)?;
-    Ok(Effort { deadline, threads, seed, memory: memory.saturating_mul(1 << 20) })
+    Ok(Effort { deadline, timeout, threads, seed, memory: memory.saturating_mul(1 << 20) })
 }
 
 fn tell(caller: &mut Caller, standing: Standing) {
@@ -56,6 +56,7 @@ pub fn verify<'py>(
     let result = from_standing(py, &verified.standing)?;
     result.set_item("verdict", verified.verdict())?;
     result.set_item("reason", verified.reason())?;
+    result.set_item("provenance", from_json(py, &verified.provenance(&task).to_json())?)?;
     if let Some((question, witness)) = verified.witness() {
         result.set_item("witness", from_json(py, &question.json_witness(witness))?)?;
         result.set_item("inputs", &witness.inputs)?;
@@ -139,21 +140,23 @@ pub fn audit<'py>(
     let result = PyDict::new(py);
     result.set_item("leaves", leaves)?;
     match judgement {
-        Some(Judgement::Accepted(sources, summary, _)) => {
-            let files: Vec<(&str, &PathBuf, Option<&String>)> =
-                sources.iter().map(|source| (source.role, &source.path, source.digest.as_ref())).collect();
+        Some(Judgement::Accepted(own)) => {
             result.set_item("verdict", "accepted")?;
-            result.set_item("files", files)?;
-            result.set_item("cases", summary.cases)?;
-            result.set_item("leaves", summary.leaves)?;
-            result.set_item("refinements", summary.refinements)?;
-            result.set_item("records", summary.records)?;
+            result.set_item("claim", &own.claim)?;
+            result.set_item("files", files(&own.sources))?;
+            result.set_item("about", about(py, &own.particulars)?)?;
+            result.set_item("cases", own.summary.cases)?;
+            result.set_item("leaves", own.summary.leaves)?;
+            result.set_item("refinements", own.summary.refinements)?;
+            result.set_item("records", own.summary.records)?;
         }
-        Some(Judgement::Shield(source, accepted)) => {
+        Some(Judgement::Shield(own)) => {
             result.set_item("verdict", "accepted")?;
-            result.set_item("files", vec![(source.role, &source.path, source.digest.as_ref())])?;
-            result.set_item("branches", accepted.branches.len())?;
-            result.set_item("parts", accepted.boxes)?;
+            result.set_item("claim", &own.claim)?;
+            result.set_item("files", files(&own.sources))?;
+            result.set_item("about", about(py, &own.particulars)?)?;
+            result.set_item("branches", own.accepted.branches.len())?;
+            result.set_item("parts", own.accepted.boxes)?;
         }
         Some(Judgement::Rejected { line, reason }) => {
             result.set_item("verdict", "rejected")?;
@@ -163,4 +166,18 @@ pub fn audit<'py>(
         None => result.set_item("verdict", "unknown")?,
     }
     Ok(result)
+}
+
+/// The role, place and digest of each file.
+fn files(sources: &[certus_tasks::Source]) -> Vec<(&str, &PathBuf, Option<&String>)> {
+    sources.iter().map(|source| (source.role, &source.path, source.digest.as_ref())).collect()
+}
+
+/// What an accepted certificate is relative to.
+fn about<'py>(py: Python<'py>, particulars: &[(&'static str, String)]) -> PyResult<Bound<'py, PyDict>> {
+    let about = PyDict::new(py);
+    for (name, text) in particulars {
+        about.set_item(name.replace(' ', "_"), text)?;
+    }
+    Ok(about)
 }

@@ -85,13 +85,31 @@ pub fn check<R: BufRead>(
 
 /// The SHA-256 digest of a file's bytes, in hexadecimal, as certificates name files.
 pub fn digest(bytes: &[u8]) -> String {
-    Sha256::digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect()
+    in_hexadecimal(&Sha256::digest(bytes))
+}
+
+/// The same of a file that is too large to be held: table by table, block by block.
+pub fn digest_of(mut file: impl std::io::Read) -> std::io::Result<String> {
+    let mut hash = Sha256::new();
+    let mut block = vec![0; 1 << 16];
+    loop {
+        match file.read(&mut block)? {
+            0 => return Ok(in_hexadecimal(&hash.finalize())),
+            count => hash.update(&block[..count]),
+        }
+    }
+}
+
+fn in_hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 #[cfg(test)]
 mod tests {
     #[test]
     fn digests_are_those_of_the_standard() {
-        assert_eq!(super::digest(b"abc"), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+        let known = "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad";
+        assert_eq!(super::digest(b"abc"), known);
+        assert_eq!(super::digest_of(&b"abc"[..]).unwrap(), known);
     }
 }

@@ -89,3 +89,25 @@ fn every_system_of_the_shield_benchmarks_is_read() {
         assert_eq!((model.states.len(), model.actions.len()), (states, actions), "{name}");
     }
 }
+
+/// Program and monitor are proved for the state: what the network sees must show that the state is at hand.
+#[test]
+fn a_network_that_does_not_see_the_state_as_it_is_has_no_shield() {
+    let sees = |arguments: &str| {
+        let text = CAR.replace("net(\"n.onnx\", p, v)", &format!("net(\"n.onnx\", {arguments})"));
+        let text = text.replace("input push", "input noise in [-0.01, 0.01]\ninput push");
+        read(&text, 1).map(|_| ()).map_err(|error| error.to_string())
+    };
+    for noisy in ["p + noise, v", "v, p + noise", "p * (1 + noise), v", "p + noise, v + noise"] {
+        let message = sees(noisy).unwrap_err();
+        for part in ["policy a", "'p'", "'noise'", "would have to see"] {
+            assert!(message.contains(part), "{noisy}: {message}");
+        }
+    }
+    let message = sees("p").unwrap_err();
+    assert!(message.contains("does not see 'v'") && message.contains("policy a"), "{message}");
+    for exact in ["p, v", "v, p", "p / 4, 2 * v - 1", "p - v, v", "sin(p), cos(p), v", "p, v, noise", "p, v, p + noise"]
+    {
+        assert_eq!(sees(exact), Ok(()), "{exact}");
+    }
+}

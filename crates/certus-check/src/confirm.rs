@@ -74,10 +74,8 @@ pub fn confirm(
             Some(ModelErrorKind::Undefined { what: "the successor".to_owned() })
         } else if allowed && let Some(kind) = leaves(system, &next) {
             Some(kind)
-        } else if let Some(id) = undefined {
-            Some(ModelErrorKind::Undefined { what: format!("`{}`", system.atoms[id.0].text) })
         } else {
-            None
+            undefined.map(|id| ModelErrorKind::Undefined { what: format!("`{}`", system.atoms[id.0].text) })
         };
         let (kind, has_choice) = match kind {
             Some(kind) => (kind, allowed),

@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use certus_graph::Fault;
 use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
@@ -159,6 +160,11 @@ pub fn in_turns(
         if !bounded.as_ref().is_some_and(whole) {
             let outcome = search.advance(steps.min(far), &own, watch)?;
             match &outcome.verdict {
+                Verdict::Violated(run) if conditional.is_some() => {
+                    let details = format!("{}: {}\nproof {conditional:?}\nrun {run:?}", system.name, property.source);
+                    let fault = Fault::raise("a property has a proof and a run that violates it", details);
+                    return Err(CheckError::Graph(fault.into()));
+                }
                 Verdict::Violated(_) | Verdict::ModelError(_) => return Ok(outcome),
                 Verdict::Holds(Scope::Unbounded | Scope::Horizon(_)) => {
                     return exercised(outcome, system, formula, steps, budget, watch);

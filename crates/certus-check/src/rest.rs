@@ -16,7 +16,7 @@ mod cone;
 mod speeds;
 
 use certus_graph::eval::{Evaluator, Workspace, enclose};
-use certus_graph::{Graph, GraphError, Interval};
+use certus_graph::{Fault, Graph, GraphError, Interval};
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
 use certus_solver::{Sloped, Slopes};
 
@@ -218,7 +218,11 @@ impl<'a> Rest<'a> {
             };
             let half =
                 if half > 0.0 { Interval::new(0.0, f64::INFINITY) } else { Interval::new(f64::NEG_INFINITY, 0.0) };
-            tail[speed] = tail[speed].intersection(half).unwrap_or(tail[speed]);
+            // Both contain all later speeds.
+            tail[speed] = tail[speed].intersection(half).ok_or_else(|| {
+                let details = format!("{:?} and {half:?} for state element {speed}", tail[speed]);
+                Fault::raise("two enclosures of a run that converges do not meet", details)
+            })?;
         }
         let (known, allowed) = self.known(&tail, false)?;
         Ok(allowed.then_some(known))

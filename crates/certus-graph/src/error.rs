@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use crate::Fault;
+
 /// An error in the construction or use of a graph.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum GraphError {
@@ -30,6 +32,8 @@ pub enum GraphError {
     },
     /// A call supplied inputs that do not fit the graph's inputs.
     Inputs(String),
+    /// Certus contradicts itself.
+    Fault(Box<Fault>),
 }
 
 impl GraphError {
@@ -50,6 +54,7 @@ impl fmt::Display for GraphError {
                 write!(f, "a tensor of shape {shape:?} cannot hold {found} values")
             }
             GraphError::Inputs(message) => f.write_str(message),
+            GraphError::Fault(fault) => fault.fmt(f),
         }
     }
 }

@@ -84,6 +84,11 @@ impl Interval {
         }
     }
 
+    /// Whether the invariant holds: ordered ends that are numbers, and some real between them.
+    pub fn is_well_formed(self) -> bool {
+        self.lo <= self.hi && self.lo < f64::INFINITY && self.hi > f64::NEG_INFINITY
+    }
+
     /// Whether the number lies in the interval.
     pub fn contains(self, value: f64) -> bool {
         self.lo <= value && value <= self.hi
@@ -342,6 +347,7 @@ impl std::ops::Div for Interval {
 
 /// Assembles ends that were computed outwards, and restores the invariant after overflow.
 fn outward(lo: f64, hi: f64) -> Interval {
+    debug_assert!(lo.is_nan() || hi.is_nan() || lo <= hi, "ends that were rounded outwards cross: {lo} and {hi}");
     let lo = if lo == f64::INFINITY { f64::MAX } else { lo };
     let hi = if hi == f64::NEG_INFINITY { f64::MIN } else { hi };
     Interval::new(lo, hi)

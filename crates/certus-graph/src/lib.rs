@@ -13,6 +13,7 @@
 pub mod canonical;
 mod error;
 pub mod eval;
+pub mod fault;
 mod graph;
 pub mod import;
 pub mod interval;
@@ -25,6 +26,7 @@ pub mod store;
 mod tensor;
 
 pub use error::GraphError;
+pub use fault::Fault;
 pub use graph::{Graph, Node, NodeId, Port};
 pub use interval::Interval;
 pub use ops::Op;

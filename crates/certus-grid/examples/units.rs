@@ -33,7 +33,7 @@ fn main() {
     let lattice = Lattice::new(&system, &widths).unwrap();
     let moves = Moves::new(&system, &reading.atoms, extracted).unwrap();
     let extraction = extracted.then(|| Extraction::new(&system, &moves, ExtractOptions::default()).unwrap());
-    let expander = Expander::new(&system, &lattice, &moves, reading.atoms.len(), extraction).unwrap();
+    let expander = Expander::new(&system, &lattice, &moves, &reading.atoms, extraction).unwrap();
     println!("{} states, batch {}, words {}", reading.automaton.states(), expander.batch, lattice.words());
     let mut product = Product::new(&system, &lattice, reading);
     let budget =

@@ -10,6 +10,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use certus_automata::system::Truths;
+use certus_graph::fault::Fault;
 use certus_graph::{Graph, GraphError, Interval};
 use certus_solver::{Enclosed, Forms, Reduced, middle};
 
@@ -209,9 +210,9 @@ impl Expander<'_> {
                 left.labels.extend(labels.map(|(own, earlier)| if gives_numbers { 0 } else { own | earlier }));
             } else if !own.actions.is_empty() {
                 asked.push((unit, block));
-            } else if !(is_whole && self.place_whole((unit, key), own, truths, found)) {
+            } else if !(is_whole && self.place_whole((unit, key), own, truths, found)?) {
                 self.differences_of(key, own, &mut differences);
-                self.place_unit((unit, key), own, &differences, truths, found);
+                self.place_unit((unit, key), own, &differences, truths, found)?;
             }
         }
         self.with_actions(keys, &bounded, &asked, (truths, found))?;
@@ -285,18 +286,18 @@ impl Expander<'_> {
                 room.actions.clear();
                 room.actions.extend(outputs.into_iter().map(Interval::point));
             } else {
-                self.answered(extraction, key, own, &mut room);
+                self.answered(extraction, key, own, &mut room)?;
             }
             self.differences_of(key, own, &mut room.differences);
             let away = room.actions.iter().zip(&own.middles[self.symbols..]);
             room.differences.extend(away.map(|(action, middle)| (action.lo - middle, action.hi - middle)));
-            self.place_unit((unit, key), own, &room.differences, truths, found);
+            self.place_unit((unit, key), own, &room.differences, truths, found)?;
         }
         Ok(())
     }
 
     /// The actions of an extracted policy in a unit, without asking the network.
-    fn answered(&self, extraction: &Extraction, key: &[u64], own: &Bounded, room: &mut Room) {
+    fn answered(&self, extraction: &Extraction, key: &[u64], own: &Bounded, room: &mut Room) -> Result<(), GraphError> {
         let Room { state, values, scratch, sums, actions, .. } = room;
         let (unit, samples) = (self.own_unit(key), extraction.samples() as f64);
         sums.clear();
@@ -326,9 +327,13 @@ impl Expander<'_> {
             }
         }
         // Both are sound, so they meet.
-        for (action, range) in actions.iter_mut().zip(&own.actions) {
-            *action = action.intersection(*range).unwrap_or(*action);
+        for (place, (action, range)) in actions.iter_mut().zip(&own.actions).enumerate() {
+            *action = action.intersection(*range).ok_or_else(|| {
+                let details = format!("output {place} of the policy: {action} and {range}");
+                Fault::raise("two enclosures of an extracted policy's action do not meet", details)
+            })?;
         }
+        Ok(())
     }
 
     /// How far the ends of a unit, and of the environment's choices, are from the middles of its block.
@@ -350,11 +355,11 @@ impl Expander<'_> {
         own: &Bounded,
         truths: &mut [Truths],
         found: &mut Boxes,
-    ) -> bool {
+    ) -> Result<bool, GraphError> {
         let (words, axes) = (self.lattice.words(), self.lattice.axes.len());
         let mut away = [0.0; MOST_AXES];
         for (axis, away) in away.iter_mut().enumerate().take(axes) {
-            let Some(middle) = self.lattice.middle_of_whole(key, axis) else { return false };
+            let Some(middle) = self.lattice.middle_of_whole(key, axis) else { return Ok(false) };
             *away = middle - own.middles[axis];
         }
         for form in &own.forms {
@@ -369,7 +374,11 @@ impl Expander<'_> {
                     None => {
                         let value =
                             slopes.iter().zip(&away[..axes]).fold(centre, |sum, (slope, away)| sum + slope * away);
-                        along.places_around((value - reach).max(least), (value + reach).min(most))
+                        let (below, above) = ((value - reach).max(least), (value + reach).min(most));
+                        if below > above {
+                            return Err(self.does_not_meet(axis, (value, reach), (least, most)).into());
+                        }
+                        along.places_around(below, above)
                     }
                 };
                 self.lattice.pack_place(axis, first, low);
@@ -379,7 +388,14 @@ impl Expander<'_> {
             truths[unit].no &= form.truths.no;
             found.owners.push((unit as u32, form.truths));
         }
-        true
+        Ok(true)
+    }
+
+    /// A successor from the form of a block is not in the block's range: one of them is wrong.
+    #[cold]
+    fn does_not_meet(&self, axis: usize, (value, reach): (f64, f64), (least, most): (f64, f64)) -> Fault {
+        let ends = (Interval::new(value - reach, value + reach), Interval::new(least, most));
+        self.crossed("the form of a block and its range", axis, ends)
     }
 
     /// The boxes of a unit's next states, from the forms of its block.
@@ -390,7 +406,7 @@ impl Expander<'_> {
         differences: &[(f64, f64)],
         truths: &mut [Truths],
         found: &mut Boxes,
-    ) {
+    ) -> Result<(), GraphError> {
         let words = self.lattice.words();
         for form in &own.forms {
             let first = found.corners.len();
@@ -411,6 +427,10 @@ impl Expander<'_> {
                     below += one.min(other);
                     above += one.max(other);
                 }
+                if below.max(least) > above.min(most) {
+                    let middle = (below / 2.0 + above / 2.0, above / 2.0 - below / 2.0);
+                    return Err(self.does_not_meet(axis, middle, (least, most)).into());
+                }
                 self.lattice.pack_place(axis, along.place(below.max(least)), low);
                 self.lattice.pack_place(axis, along.place(above.min(most)), high);
             }
@@ -418,6 +438,7 @@ impl Expander<'_> {
             truths[unit].no &= form.truths.no;
             found.owners.push((unit as u32, form.truths));
         }
+        Ok(())
     }
 
     /// Ends of blocks, with those of the environment's choices, element-major.
@@ -565,14 +586,15 @@ impl Expander<'_> {
                 form.numbers[reach] += slope.abs() * half * ROOM;
             }
         }
-        let conditions = self.atoms + usize::from(self.has_condition);
+        let conditions = self.atoms + usize::from(self.has_condition) + self.checks;
         let mut known: Vec<Option<bool>> = (0..conditions).map(|place| truth(ends.range(axes + place))).collect();
         if known.contains(&None) {
             for (known, range) in known.iter_mut().zip(enclose_slices(&own.truths, input)?) {
                 *known = known.or(truth(range));
             }
         }
-        if known.contains(&None) || known.get(self.atoms) == Some(&Some(false)) {
+        // Where a transition may be forbidden or an operation undefined, units are bounded one by one.
+        if known.contains(&None) || known[self.atoms..].contains(&Some(false)) {
             return Ok(None);
         }
         for (atom, known) in known.iter().take(self.atoms).enumerate() {
@@ -667,7 +689,7 @@ mod tests {
                 let expander = |sizes: bool| {
                     let policy = Extraction::new(&system, &moves, ExtractOptions::default()).unwrap();
                     let policy = extracted.then_some(policy);
-                    let mut own = Expander::new(&system, &lattice, &moves, atoms.len(), policy).unwrap();
+                    let mut own = Expander::new(&system, &lattice, &moves, &atoms, policy).unwrap();
                     if !sizes {
                         own.sizes.clear();
                     }
@@ -679,7 +701,7 @@ mod tests {
                 assert!(3 * left.units.len() < truths.len(), "{name}, {extracted}: {} left", left.units.len());
                 let (together, apart) = (together.expand(&keys).unwrap(), apart.expand(&keys).unwrap());
                 assert_eq!(together.truths, apart.truths, "{name}, {extracted}");
-                assert_eq!(together.may_end, apart.may_end, "{name}, {extracted}");
+                assert_eq!(together.doubts, apart.doubts, "{name}, {extracted}");
                 // Where one unit alone leaves a label open, its block does, too.
                 assert_eq!(together.counts, apart.counts, "{name}, {extracted}");
                 let corners = together.images.chunks(lattice.words()).zip(apart.images.chunks(lattice.words()));

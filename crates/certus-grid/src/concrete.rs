@@ -1,55 +1,59 @@
 //! Runs of the system itself, tried where an abstract run suggests them.
 //!
-//! A run that repeats a state exactly can be repeated for ever, since doubles are finite: a loop that comes to rest does
-//! so after some hundred steps. What is found counts only after it was made again: by `certus-check` for the network, and
-//! for an extracted policy by the evaluation that defines it.
+//! Every choice along a run is allowed, as far as one that is can be found. A run ends where a model error is met, after so many steps, or where it repeats a state exactly: doubles
+//! are finite, so a loop that comes to rest does so after some hundred steps. What a run shows is judged in [`crate::judging`].
 
 use std::collections::HashMap;
 
-use certus_check::replay::{Drive, replay};
-use certus_check::{CheckError, Run, lasso};
-use certus_graph::eval::{Evaluator, Workspace};
-use certus_lang::system::{ActionRole, AtomId, Formula, Output, System, Variable};
+use certus_check::{CheckError, Run};
+use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
 use certus_sim::Random;
 use certus_sim::semantics::{self, Tail};
 
-use crate::extract::{Extraction, Given};
-use crate::lattice::{Lattice, Unit};
-use crate::moves::{Choice, Moves};
+use crate::doubts::Valued;
+use crate::extract::Extraction;
+use crate::judging::{Found, Undecided};
+use crate::lattice::Lattice;
+use crate::reading::atoms_of;
 use crate::relevant::Part;
+use crate::stepping::{Labels, Made, Stepper};
 
 /// A system with a policy, to be run.
 pub struct Concrete<'a> {
-    system: &'a System,
-    formula: &'a Formula,
-    policy: Policy<'a>,
+    pub(crate) system: &'a System,
+    pub(crate) formula: &'a Formula,
+    /// The property's atoms.
+    pub(crate) atoms: Vec<AtomId>,
+    /// Where those have values.
+    pub(crate) valued: Valued,
+    pub(crate) stepper: Stepper<'a>,
+    /// Everything that chance can choose.
+    pub(crate) labels: Vec<Labels>,
+    /// Tells what leaves the property open; not prepared before it is asked.
+    pub(crate) undecided: Option<Option<Undecided>>,
+    /// Initial states that were found, where these are no box.
+    starts: Vec<Vec<f64>>,
+    /// A run that violates the property for ever in doubles, which was not shown over the reals.
+    pub(crate) candidate: Option<Run>,
 }
 
-enum Policy<'a> {
-    Network(Box<Evaluator<f64>>),
-    Extracted(Box<Table<'a>>),
+/// Why a run has no further positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum End {
+    /// It has as many as it may have.
+    Cut,
+    /// It repeats itself.
+    Repeats,
+    /// No choice that is allowed was found at its last position.
+    Forbidden,
+    /// What was chosen at its last position leads out of a range.
+    Leaves,
+    /// An operation at its last position is undefined.
+    Undefined,
 }
 
-/// An extracted policy and the steps that its actions make.
-struct Table<'a> {
-    lattice: &'a Lattice,
-    /// What the grid is over.
-    part: &'a Part,
-    extraction: Extraction,
-    moves: Moves,
-    steps: Vec<Evaluator<f64>>,
-    known: HashMap<Vec<u64>, Given>,
-}
-
-/// What a step of a run was.
-struct Made {
-    next: Vec<f64>,
-    policies: Vec<f64>,
-    actions: Vec<usize>,
-    atoms: Vec<bool>,
-    allowed: bool,
-    initial: bool,
-}
+/// So many initial states are remembered.
+const MOST_STARTS: usize = 64;
 
 /// Choices that are tried to follow a guide.
 const ATTEMPTS: usize = 24;
@@ -99,26 +103,40 @@ pub struct Lengths {
 impl<'a> Concrete<'a> {
     /// The network itself.
     pub fn network(system: &'a System, formula: &'a Formula) -> Concrete<'a> {
-        Concrete { system, formula, policy: Policy::Network(Box::new(Evaluator::new(&system.step))) }
+        let atoms = own_atoms(formula);
+        let stepper = Stepper::network(system, &atoms);
+        Concrete::new(system, formula, atoms, stepper)
     }
 
     /// A policy that was extracted on a grid.
     pub(crate) fn extracted(
         system: &'a System,
         formula: &'a Formula,
-        (lattice, part): (&'a Lattice, &'a Part),
+        grid: (&'a Lattice, &'a Part),
         extraction: Extraction,
     ) -> Result<Concrete<'a>, CheckError> {
-        let truths = system.roles.atoms.iter().chain(&system.roles.assume).map(|own| own.truth);
-        let wanted: Vec<Output> = truths.collect();
-        let moves = Moves::with(system, &wanted, true).map_err(CheckError::Unsupported)?;
-        let steps = moves.moves.iter().map(|own| Evaluator::new(&own.step)).collect();
-        let table = Table { lattice, part, extraction, moves, steps, known: HashMap::new() };
-        Ok(Concrete { system, formula, policy: Policy::Extracted(Box::new(table)) })
+        let atoms = own_atoms(formula);
+        let stepper = Stepper::extracted(system, &atoms, grid, extraction)?;
+        Ok(Concrete::new(system, formula, atoms, stepper))
     }
 
-    /// Looks for a violation among runs from a box of initial states, which follow a guide where the environment has a choice. All of them together
-    /// have at most so many steps.
+    fn new(system: &'a System, formula: &'a Formula, atoms: Vec<AtomId>, stepper: Stepper<'a>) -> Concrete<'a> {
+        let (valued, labels) = (Valued::of(system, &atoms), stepper.labels());
+        Concrete {
+            system,
+            formula,
+            atoms,
+            valued,
+            stepper,
+            labels,
+            undecided: None,
+            starts: Vec::new(),
+            candidate: None,
+        }
+    }
+
+    /// Looks for a violation, or else a model error, among runs from a box of initial states, which follow a guide where the environment has a choice.
+    /// All of them together have at most so many steps.
     pub fn search(
         &mut self,
         (lower, upper): (&[f64], &[f64]),
@@ -126,12 +144,12 @@ impl<'a> Concrete<'a> {
         (lengths, most): (Lengths, usize),
         seed: u64,
         stop: &dyn Fn() -> bool,
-    ) -> Result<Option<Run>, CheckError> {
-        let mut workspace = Workspace::default();
+    ) -> Result<Option<Found>, CheckError> {
         let mut left = most;
+        let mut error = None;
         for index in 0..lengths.runs {
             if left == 0 || stop() {
-                return Ok(None);
+                break;
             }
             let mut random = Random::new(seed, index as u64);
             // The middle and the ends first.
@@ -153,13 +171,35 @@ impl<'a> Concrete<'a> {
                     _ => random.between(low, high),
                 })
                 .collect();
-            let run = self.run(state, guide, lengths.steps.min(left), &mut random, &mut workspace)?;
+            let steps = lengths.steps.min(left);
+            let (mut run, mut end) = self.run(state, guide, steps, &mut random)?;
+            if !self.system.init_is_box {
+                let inside = |state: &&Vec<f64>| {
+                    let mut ends = state.iter().zip(lower.iter().zip(upper));
+                    ends.all(|(value, (low, high))| low <= value && value <= high)
+                };
+                let known: Vec<&Vec<f64>> = self.starts.iter().filter(inside).collect();
+                match run.states.first() {
+                    Some(first) if !self.starts.contains(first) && self.starts.len() < MOST_STARTS => {
+                        self.starts.push(first.clone());
+                    }
+                    // One that is initial is better than none.
+                    None if !known.is_empty() => {
+                        let start = known[index % known.len()].clone();
+                        (run, end) = self.run(start, guide, steps, &mut random)?;
+                    }
+                    _ => {}
+                }
+            }
             left = left.saturating_sub(run.states.len().max(1));
-            if let Some(run) = self.judged(run)? {
-                return Ok(Some(run));
+            if let Some(run) = self.violation(&run, end)? {
+                return Ok(Some(Found::Violation(run)));
+            }
+            if error.is_none() {
+                error = self.error(&run, end)?;
             }
         }
-        Ok(None)
+        Ok(error)
     }
 
     /// One run, as far as it goes.
@@ -169,231 +209,132 @@ impl<'a> Concrete<'a> {
         guide: &Guide,
         steps: usize,
         random: &mut Random,
-        workspace: &mut Workspace<f64>,
-    ) -> Result<Run, CheckError> {
+    ) -> Result<(Run, End), CheckError> {
         let mut run = Run::default();
         let free = self.is_free();
         let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
         let mut state = start;
-        while run.states.len() <= steps && in_ranges(&self.system.states, &state) {
+        while run.states.len() <= steps {
             let bits: Vec<u64> = state.iter().map(|value| (value + 0.0).to_bits()).collect();
             // A guided run may pass a state twice on its way round.
             if !free || guide.begins_again(run.states.len()) {
                 if let Some(&first) = seen.get(&bits) {
                     run.loop_to = Some(first);
-                    break;
+                    return Ok((run, End::Repeats));
                 }
                 seen.insert(bits, run.states.len());
             }
-            let (inputs, chances, made) = self.chosen(&state, guide, run.states.len(), random, workspace)?;
+            let (inputs, labels, made) = self.chosen(&state, guide, &run, random)?;
             if run.states.is_empty() && !made.initial {
-                return Ok(run);
+                return Ok((run, End::Cut));
             }
+            let end = self.end_at(&made);
             run.inputs.push(inputs);
-            run.chances.push(chances);
+            run.chances.push(labels.chances);
             run.policies.push(made.policies);
             run.actions.push(made.actions);
             run.atoms.push(made.atoms);
             run.states.push(std::mem::replace(&mut state, made.next));
-            if !made.allowed {
-                break;
+            if let Some(end) = end {
+                return Ok((run, end));
             }
         }
-        Ok(run)
+        Ok((run, End::Cut))
     }
 
-    /// How many actions are random.
-    fn random_actions(&self) -> usize {
-        self.system.roles.actions.iter().filter(|role| matches!(role, ActionRole::Softmax { .. })).count()
+    /// Why a run ends with a step, if it does.
+    fn end_at(&self, made: &Made) -> Option<End> {
+        match made {
+            Made { defined: false, .. } => Some(End::Undefined),
+            Made { allowed: false, .. } => Some(End::Forbidden),
+            made if !in_ranges(&self.system.states, &made.next) => Some(End::Leaves),
+            _ => None,
+        }
     }
 
     /// Whether anything is chosen along a run.
     fn is_free(&self) -> bool {
-        !self.system.inputs.is_empty() || !self.system.chances.is_empty() || self.random_actions() > 0
+        !self.system.inputs.is_empty() || self.labels.len() > 1
     }
 
-    /// A step with choices that lead to where the guide says, if some that were tried do.
+    /// A step with choices that are allowed, and lead to where the guide says, if some that were tried do. At the guide's end they are to show
+    /// what it was made for.
     fn chosen(
         &mut self,
         state: &[f64],
         guide: &Guide,
-        position: usize,
+        before: &Run,
         random: &mut Random,
-        workspace: &mut Workspace<f64>,
-    ) -> Result<(Vec<f64>, Vec<usize>, Made), CheckError> {
-        let system = self.system;
-        let target = guide.after(position).filter(|_| self.is_free());
-        let mut attempt = 0;
-        loop {
-            // The ends of ranges first, then numbers between them.
-            let mut number = |low: f64, high: f64| match attempt {
-                0 if target.is_some() => low,
-                1 if target.is_some() => high,
-                _ => random.between(low, high),
+    ) -> Result<(Vec<f64>, Labels, Made), CheckError> {
+        let position = before.states.len();
+        let free = self.is_free();
+        let target = guide.after(position).filter(|_| free);
+        let at_end = free && target.is_none() && position + 1 == guide.boxes.len();
+        let guided = target.is_some() || at_end;
+        let most = if free { ATTEMPTS.max(3 * self.labels.len()) } else { 1 };
+        let mut best: Option<(Vec<f64>, Labels, Made)> = None;
+        for attempt in 0..most {
+            let (inputs, labels) = self.choice(guided.then_some(attempt), random);
+            let made = self.stepper.step(state, &inputs, &labels)?;
+            let is_wanted = match target {
+                _ if at_end => self.end_at(&made).is_some_and(|end| end != End::Forbidden) || self.shows(before, &made),
+                Some(ends) => made.next.iter().zip(ends).all(|(value, (low, high))| low <= value && value <= high),
+                None => true,
             };
-            let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
-            let inputs: Vec<f64> = inputs.map(|(&low, &high)| number(low, high)).collect();
-            let chances = system.chances.iter();
-            let chances: Vec<usize> =
-                chances.map(|own| Random::pick(own.probabilities.iter().copied(), random.unit())).collect();
-            let actions = system.actions.iter().zip(&system.roles.actions);
-            let actions = actions.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. }));
-            let choices: Vec<usize> =
-                actions.map(|(action, _)| (random.bits() % action.labels.len() as u64) as usize).collect();
-            let made = self.step(state, &inputs, &chances, &choices, workspace)?;
-            attempt += 1;
-            let there = target.is_none_or(|ends| {
-                let mut values = made.next.iter().zip(ends);
-                values.all(|(value, (low, high))| low <= value && value <= high)
-            });
-            if there || attempt >= ATTEMPTS {
-                return Ok((inputs, chances, made));
+            // What is undefined is an error whether it is allowed or not.
+            let usable = |made: &Made| made.allowed || !made.defined;
+            let is_found = is_wanted && usable(&made);
+            let is_better = best.as_ref().is_none_or(|(.., other)| is_found || (usable(&made) && !usable(other)));
+            if is_better {
+                best = Some((inputs, labels, made));
+            }
+            if is_found {
+                break;
             }
         }
+        best.ok_or_else(|| CheckError::Unsupported("no step can be tried".to_owned()))
     }
 
-    /// A run cut to what shows a violation, if it does.
-    fn judged(&self, mut run: Run) -> Result<Option<Run>, CheckError> {
-        let positions = run.states.len();
-        let atom = |id: AtomId, position: usize| run.atoms[position][id.0];
-        let shows = |positions: usize| !semantics::evaluate(self.formula, positions, Tail::Unknown, &atom).greatest;
-        // The last position may have no successor, of which an atom could speak.
-        let speaks = self.system.atoms.iter().any(|atom| atom.uses_next);
-        let longest = positions.saturating_sub(usize::from(speaks && run.loop_to.is_none()));
-        if longest > 0 && shows(longest) {
-            let (mut without, mut with) = (0, longest);
-            while with - without > 1 {
-                let middle = (with + without) / 2;
-                if shows(middle) { with = middle } else { without = middle }
-            }
-            run.loop_to = None;
-            for table in [&mut run.states, &mut run.inputs, &mut run.policies] {
-                table.truncate(with);
-            }
-            run.chances.truncate(with);
-            run.actions.truncate(with);
-            run.atoms.truncate(with);
-        } else {
-            let Some(start) = run.loop_to else { return Ok(None) };
-            let holds = lasso::holds(self.formula, positions, start, &atom)[0];
-            if holds {
-                return Ok(None);
-            }
-        }
-        match self.policy {
-            Policy::Network(_) => Ok(replay(self.system, self.formula, &Drive::of(self.system, &run))?),
-            Policy::Extracted(_) => Ok(Some(run)),
-        }
-    }
-
-    fn step(
-        &mut self,
-        state: &[f64],
-        inputs: &[f64],
-        chances: &[usize],
-        choices: &[usize],
-        workspace: &mut Workspace<f64>,
-    ) -> Result<Made, CheckError> {
+    /// Something that can be chosen: in a systematic attempt every label with the ends and the middle of the inputs' ranges first, otherwise at random.
+    fn choice(&self, attempt: Option<usize>, random: &mut Random) -> (Vec<f64>, Labels) {
         let system = self.system;
-        let numbers = split(&system.states, state).chain(split(&system.inputs, inputs));
-        let mut arguments: Vec<Vec<f64>> = numbers.map(<[f64]>::to_vec).collect();
-        let roles = &system.roles;
-        match &mut self.policy {
-            Policy::Network(step) => {
-                let one_hot = |labels: usize, chosen: usize| -> Vec<f64> {
-                    (0..labels).map(|label| f64::from(u8::from(label == chosen))).collect()
-                };
-                let own = system.chances.iter().zip(chances);
-                arguments.extend(own.map(|(chance, &label)| one_hot(chance.labels.len(), label)));
-                let random = system.actions.iter().zip(&roles.actions);
-                let random = random.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. }));
-                arguments.extend(random.zip(choices).map(|((action, _), &label)| one_hot(action.labels.len(), label)));
-                let slices: Vec<&[f64]> = arguments.iter().map(Vec::as_slice).collect();
-                step.run(workspace, &slices, 1)?;
-                let output = |port: usize| step.output(workspace, &slices, port);
-                let truth = |port: usize| output(port).first().is_some_and(|&value| value != 0.0);
-                let mut sampled = choices.iter();
-                let label = |role: &ActionRole| match role {
-                    ActionRole::Argmax { choice, .. } => {
-                        output(choice.port).iter().position(|&value| value != 0.0).unwrap_or(0)
-                    }
-                    ActionRole::Softmax { .. } => sampled.next().copied().unwrap_or(0),
-                };
-                Ok(Made {
-                    next: roles.next.iter().flat_map(|next| output(next.port).iter().copied()).collect(),
-                    policies: roles.policies.iter().flat_map(|own| output(own.port).iter().copied()).collect(),
-                    actions: roles.actions.iter().map(label).collect(),
-                    atoms: roles.atoms.iter().map(|atom| truth(atom.truth.port)).collect(),
-                    allowed: roles.assume.is_none_or(|assume| truth(assume.truth.port)),
-                    initial: roles.init.is_none_or(|init| truth(init.truth.port)),
-                })
-            }
-            Policy::Extracted(table) => {
-                let given = table.given(state)?;
-                let mut largest = given.labels.iter();
-                let mut random = choices.iter();
-                let labels: Vec<usize> = table
-                    .moves
-                    .choices
-                    .iter()
-                    .map(|choice| match choice {
-                        Choice::Chance(place) => chances[*place],
-                        Choice::Largest(_) => largest.next().copied().unwrap_or(0),
-                        Choice::Random(_) => random.next().copied().unwrap_or(0),
-                    })
-                    .collect();
-                let place = table.moves.moves.iter().position(|own| own.labels == labels).unwrap_or(0);
-                let step = &table.steps[place];
-                arguments.extend(split_policies(system, &given.outputs).map(<[f64]>::to_vec));
-                let slices: Vec<&[f64]> = arguments.iter().map(Vec::as_slice).collect();
-                step.run(workspace, &slices, 1)?;
-                let outputs = step.graph().outputs().len();
-                let output = |place: usize| step.output(workspace, &slices, place);
-                let truth = |place: usize| output(place).first().is_some_and(|&value| value != 0.0);
-                let states = system.states.len();
-                // Whether a state is initial is not among the outputs; boxes of initial states are all that is tried then.
-                Ok(Made {
-                    next: (0..states).flat_map(|place| output(place).iter().copied()).collect(),
-                    policies: given.outputs.clone(),
-                    actions: labels[system.chances.len()..].to_vec(),
-                    atoms: (states..states + system.atoms.len()).map(truth).collect(),
-                    allowed: roles.assume.is_none() || truth(outputs - 1),
-                    initial: system.init_is_box || roles.init.is_none(),
-                })
-            }
+        let round = attempt.map_or(usize::MAX, |attempt| attempt / self.labels.len().max(1));
+        let number = |(&low, &high): (&f64, &f64)| match round {
+            0 => low,
+            1 => high,
+            2 => (low / 2.0 + high / 2.0).clamp(low, high),
+            _ => random.between(low, high),
+        };
+        let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
+        let inputs: Vec<f64> = inputs.map(number).collect();
+        if let Some(attempt) = attempt {
+            return (inputs, self.labels[attempt % self.labels.len().max(1)].clone());
         }
+        let chances = system.chances.iter();
+        let chances = chances.map(|own| Random::pick(own.probabilities.iter().copied(), random.unit())).collect();
+        let actions = system.actions.iter().zip(&system.roles.actions);
+        let actions = actions.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. }));
+        let actions = actions.map(|(action, _)| (random.bits() % action.labels.len() as u64) as usize).collect();
+        (inputs, Labels { chances, actions })
+    }
+
+    /// Whether a run with one more step violates the property.
+    fn shows(&self, before: &Run, made: &Made) -> bool {
+        let positions = before.states.len() + 1;
+        let atom = |id: AtomId, position: usize| before.atoms.get(position).unwrap_or(&made.atoms)[id.0];
+        !semantics::evaluate(self.formula, positions, Tail::Unknown, &atom).greatest
     }
 }
 
-impl Table<'_> {
-    fn given(&mut self, state: &[f64]) -> Result<Given, CheckError> {
-        let unit: Unit = self.lattice.whole(&self.part.of_state(state));
-        if let Some(given) = self.known.get(&unit.places) {
-            return Ok(given.clone());
-        }
-        let given = self.extraction.actions(self.lattice, std::slice::from_ref(&unit))?.remove(0);
-        self.known.insert(unit.places, given.clone());
-        Ok(given)
-    }
+fn own_atoms(formula: &Formula) -> Vec<AtomId> {
+    let mut atoms = Vec::new();
+    atoms_of(formula, &mut atoms);
+    atoms.sort_unstable();
+    atoms.dedup();
+    atoms
 }
 
-fn in_ranges(variables: &[Variable], values: &[f64]) -> bool {
+pub(crate) fn in_ranges(variables: &[Variable], values: &[f64]) -> bool {
     let ranges = variables.iter().flat_map(|variable| variable.lower.iter().zip(&variable.upper));
     values.iter().zip(ranges).all(|(value, (low, high))| low <= value && value <= high)
-}
-
-fn split<'v>(variables: &'v [Variable], flat: &'v [f64]) -> impl Iterator<Item = &'v [f64]> {
-    variables.iter().scan(flat, |rest, variable| {
-        let (own, after) = rest.split_at_checked(variable.len)?;
-        *rest = after;
-        Some(own)
-    })
-}
-
-fn split_policies<'v>(system: &'v System, flat: &'v [f64]) -> impl Iterator<Item = &'v [f64]> {
-    system.policies.iter().scan(flat, |rest, policy| {
-        let (own, after) = rest.split_at_checked(policy.len)?;
-        *rest = after;
-        Some(own)
-    })
 }

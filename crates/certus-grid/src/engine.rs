@@ -6,17 +6,23 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
+use certus_check::errors::Errors;
 use certus_check::rest::{OVER_THE_REALS, Rest};
-use certus_check::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
+use certus_check::temporal::Normal;
+use certus_check::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Unknown, Verdict};
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
+use crate::bounded::{initial_is_defined, stays};
 use crate::coarse::Coarse;
 use crate::concrete::{Concrete, Guide, Lengths};
 use crate::cycles::{accepting_components, lasso, path_to, way_to};
+use crate::doubts::Doubts;
 use crate::expand::Expander;
-use crate::explore::{Explored, Product, spent};
+use crate::explore::{Explored, Here, Product, spent};
 use crate::extract::{ExtractOptions, Extraction};
+use crate::initials::Initials;
+use crate::judging::{Found, Wrong};
 use crate::lattice::{DEPTH, Lattice};
 use crate::moves::Moves;
 use crate::reading::{Reading, atoms_of};
@@ -47,6 +53,8 @@ pub struct Options {
     pub refinements: Option<usize>,
     /// How many units may be bounded; none for as many as the budget allows.
     pub most: Option<u64>,
+    /// Whether model errors that are not excluded are accepted: what is said then holds if there are none.
+    pub assume_no_model_errors: bool,
 }
 
 /// How far a check is.
@@ -93,6 +101,9 @@ const MOST_SEARCHED: usize = 1 << 21;
 /// After so many looks at successors the budget is looked at.
 const LOOKS_AT_ONCE: u64 = 1 << 15;
 
+/// So often units are halved for nothing but model errors that could not be excluded.
+const PATIENCE: usize = 10;
+
 /// At most so many units are halved at a time.
 const MOST_AT_ONCE: usize = 1 << 18;
 
@@ -121,7 +132,7 @@ pub fn dimensions(system: &System, property: &Property) -> Result<usize, CheckEr
     let PropertyKind::Ltl(formula) = &property.kind else { return Ok(system.state_len()) };
     let mut atoms = Vec::new();
     atoms_of(formula, &mut atoms);
-    Ok(Part::of(system, &atoms)?.kept.len())
+    Ok(Part::of(system, &atoms, false)?.kept.len())
 }
 
 /// How often widths are doubled to begin with, in each coordinate: with very many initial units, the wide ones that they are parts of do as
@@ -165,9 +176,9 @@ pub fn check(
     }
     let reading = Reading::new(system, formula).map_err(unsupported)?;
     // Runs are those of the whole system; the grid is over what matters of it.
-    let part = Part::of(system, &reading.atoms)?;
-    let (own_system, widths) = (&part.system, part.of_state(&widths));
     let extracted = matches!(options.policy, Policy::Extracted(_));
+    let part = Part::of(system, &reading.atoms, extracted)?;
+    let (own_system, widths) = (&part.system, part.of_state(&widths));
     let moves = Moves::new(own_system, &reading.atoms, extracted).map_err(unsupported)?;
     let extraction = match options.policy {
         Policy::Network => None,
@@ -188,7 +199,11 @@ pub fn check(
         None => Concrete::network(system, formula),
         Some(own) => Concrete::extracted(system, formula, (&lattice, &part), own.clone())?,
     };
-    let expander = Expander::new(own_system, &lattice, &moves, reading.atoms.len(), extraction)?;
+    let mut expander = Expander::new(own_system, &lattice, &moves, &reading.atoms, extraction)?;
+    // Shown once for all states, ranges are no concern of single units.
+    if stays(system, extracted)?.iter().all(|stays| *stays) {
+        expander.excluded.add(Doubts::RANGE);
+    }
     // What was found out is to be put into words before the time is over.
     let own = Budget {
         deadline: budget.deadline.map(|deadline| {
@@ -199,6 +214,8 @@ pub fn check(
     };
     let mut product = Product::new(own_system, &lattice, reading);
     product.most = options.most.unwrap_or(u64::MAX);
+    product.with_initials(Initials::new(system, &part));
+    product.without_errors = options.assume_no_model_errors;
     let mut check = Check {
         system,
         part: &part,
@@ -211,6 +228,7 @@ pub fn check(
         refinements: 0,
         candidate: Vec::new(),
         loop_to: None,
+        in_doubt: 0,
     };
     let verdict = check.decide(options, watch)?;
     let mut outcome = Outcome::new(NAME, verdict);
@@ -236,13 +254,15 @@ struct Check<'a> {
     candidate: Vec<u32>,
     /// Where it repeats itself, if it does.
     loop_to: Option<usize>,
+    /// How often in a row nothing but a model error stood in the way.
+    in_doubt: usize,
 }
 
 impl Check<'_> {
     fn decide(&mut self, options: &Options, watch: &mut dyn FnMut(Standing)) -> Result<Verdict, CheckError> {
         let (lower, upper) = self.system.init_box.clone();
-        if let Some(run) = self.tried((&lower, &upper), &Guide::default(), FIRST_TRY)? {
-            return Ok(Verdict::Violated(run));
+        if let Some(found) = self.tried((&lower, &upper), &Guide::default(), FIRST_TRY)? {
+            return Ok(self.verdict(found));
         }
         loop {
             let refinements = self.refinements;
@@ -251,33 +271,45 @@ impl Check<'_> {
             self.loop_to = None;
             let (units, doubtful) = match explored {
                 Explored::Spent(reason) => return Ok(self.unknown(Some(reason))),
-                Explored::Reached(unit) => {
-                    let path: Vec<u32> = if self.product.units.len() > MOST_SEARCHED {
-                        way_to(&self.product, unit)
-                    } else {
-                        let path = path_to(&mut self.product, self.budget, &|_, state| state.0 == unit);
-                        path.unwrap_or_default().iter().map(|state| state.0).collect()
-                    };
-                    let leading = self.leading_to(unit, &path);
+                Explored::Reached(here) => {
+                    let path = self.path_to(here);
+                    let leading = self.leading_to(&[here.unit], &path);
+                    self.in_doubt = 0;
                     (path, leading)
                 }
-                Explored::Closed if self.product.reading.is_finite() => return Ok(Verdict::Holds(Scope::Unbounded)),
                 Explored::Closed => {
-                    let components = match accepting_components(&mut self.product, self.budget) {
-                        Err(reason) => return Ok(self.unknown(Some(reason))),
-                        Ok(components) => components,
+                    let components = match self.product.reading.is_finite() {
+                        true => Vec::new(),
+                        false => match accepting_components(&mut self.product, self.budget) {
+                            Err(reason) => return Ok(self.unknown(Some(reason))),
+                            Ok(components) => components,
+                        },
                     };
                     // The component that a run can be in first.
                     let nearest = components.iter().min_by_key(|own| own.iter().map(|state| state.0).min());
-                    let Some(nearest) = nearest else { return Ok(Verdict::Holds(Scope::Unbounded)) };
-                    let found = lasso(&mut self.product, self.budget, nearest);
-                    self.loop_to = found.as_ref().map(|own| own.prefix.len());
-                    let path: Vec<u32> =
-                        found.map_or_else(Vec::new, |own| own.prefix.into_iter().chain(own.cycle).collect());
-                    // What is to blame may be on the way there.
-                    let members = components.iter().flatten().map(|state| state.0);
-                    let doubtful = members.chain(path.iter().copied()).collect();
-                    (path, doubtful)
+                    let in_doubt = self.product.doubtful.iter().map(|here| here.unit);
+                    let in_doubt: Vec<u32> = in_doubt.take(MOST_AT_ONCE).collect();
+                    match (nearest, self.product.doubtful.first()) {
+                        (None, None) => return self.holds(),
+                        (None, Some(_)) if self.has_no_errors()? => return self.holds(),
+                        (None, Some(&here)) => {
+                            let path = self.path_to(here);
+                            let leading = self.leading_to(&in_doubt, &path);
+                            self.in_doubt += 1;
+                            (path, leading)
+                        }
+                        (Some(nearest), _) => {
+                            let found = lasso(&mut self.product, self.budget, nearest);
+                            self.loop_to = found.as_ref().map(|own| own.prefix.len());
+                            let path: Vec<u32> =
+                                found.map_or_else(Vec::new, |own| own.prefix.into_iter().chain(own.cycle).collect());
+                            // What is to blame may be on the way there.
+                            let members = components.iter().flatten().map(|state| state.0);
+                            let doubtful = members.chain(path.iter().copied()).chain(in_doubt).collect();
+                            self.in_doubt = 0;
+                            (path, doubtful)
+                        }
+                    }
                 }
             };
             self.candidate = units;
@@ -285,18 +317,18 @@ impl Check<'_> {
                 return Ok(Verdict::Violated(run));
             }
             if self.refinements == 0
-                && let Some(run) = self.tried((&lower, &upper), &Guide::default(), WIDE_TRY)?
+                && let Some(found) = self.tried((&lower, &upper), &Guide::default(), WIDE_TRY)?
             {
-                return Ok(Verdict::Violated(run));
+                return Ok(self.verdict(found));
             }
-            if let Some(run) = self.follow()? {
-                return Ok(Verdict::Violated(run));
+            if let Some(found) = self.follow()? {
+                return Ok(self.verdict(found));
             }
             // Tries that were cut short say nothing, so the time comes first.
             if let Some(reason) = spent(self.budget) {
                 return Ok(self.unknown(Some(reason)));
             }
-            if options.refinements.is_some_and(|most| self.refinements >= most) {
+            if options.refinements.is_some_and(|most| self.refinements >= most) || self.in_doubt > PATIENCE {
                 return Ok(self.unknown(None));
             }
             if !self.refine(doubtful) {
@@ -306,10 +338,67 @@ impl Check<'_> {
         }
     }
 
-    fn tried(&mut self, corners: (&[f64], &[f64]), guide: &Guide, lengths: Lengths) -> Result<Option<Run>, CheckError> {
+    fn tried(
+        &mut self,
+        corners: (&[f64], &[f64]),
+        guide: &Guide,
+        lengths: Lengths,
+    ) -> Result<Option<Found>, CheckError> {
         let (budget, seed) = (self.budget, self.budget.seed);
         let most = (self.product.expansions as usize).saturating_mul(STEPS_PER_UNIT).max(STEPS_OF_A_TRY);
-        self.concrete.search(corners, guide, (lengths, most), seed, &|| spent(budget).is_some())
+        let found = self.concrete.search(corners, guide, (lengths, most), seed, &|| spent(budget).is_some())?;
+        // An error that is assumed not to be there is none.
+        Ok(found.filter(|found| !self.product.without_errors || matches!(found, Found::Violation(_))))
+    }
+
+    /// That the property holds, as far as it reaches by itself.
+    fn holds(&self) -> Result<Verdict, CheckError> {
+        if !self.product.without_errors && !initial_is_defined(self.system)? {
+            let Verdict::Unknown(unknown) = self.unknown(None) else { return Ok(self.unknown(None)) };
+            let holds_if = vec!["the initial conditions have a value in every state of the declared ranges".to_owned()];
+            return Ok(Verdict::Unknown(Unknown { holds_if, ..unknown }));
+        }
+        let horizon = Normal::of(self.formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok());
+        Ok(Verdict::Holds(horizon.map_or(Scope::Unbounded, Scope::Horizon)))
+    }
+
+    /// Whether a solver shows that the network's system has no model error anywhere; asked once, and only where units leave that open.
+    fn has_no_errors(&self) -> Result<bool, CheckError> {
+        if self.expander.extraction.is_some() || self.refinements > 0 {
+            return Ok(false);
+        }
+        let errors = Errors::new(self.system, false)?;
+        let own = errors.of_property(self.formula)?;
+        own.as_ref().unwrap_or(&errors).none_anywhere(self.budget, &mut |_| {})
+    }
+
+    /// What a run that was found means.
+    fn verdict(&self, found: Found) -> Verdict {
+        match found {
+            Found::Violation(run) => Verdict::Violated(run),
+            Found::Error(run, wrong) => Verdict::ModelError(Box::new(ModelError { run, kind: self.kind_of(wrong) })),
+        }
+    }
+
+    /// A model error with names.
+    fn kind_of(&self, wrong: Wrong) -> ModelErrorKind {
+        match wrong {
+            Wrong::Leaves { element, value } => {
+                let variable = self.system.state_names().swap_remove(element);
+                ModelErrorKind::RangeExit { variable, value }
+            }
+            Wrong::Deadlock => ModelErrorKind::Deadlock,
+            Wrong::Undefined => ModelErrorKind::Undefined { what: "the step".to_owned() },
+        }
+    }
+
+    /// The units of an abstract run to somewhere.
+    fn path_to(&mut self, here: Here) -> Vec<u32> {
+        if self.product.units.len() > MOST_SEARCHED {
+            return way_to(&self.product, here.unit);
+        }
+        let path = path_to(&mut self.product, self.budget, &|_, state| here.is(state));
+        path.unwrap_or_default().iter().map(|state| state.0).collect()
     }
 
     /// The initial states of the unit where the last abstract run began.
@@ -333,7 +422,7 @@ impl Check<'_> {
     }
 
     /// Runs of the system from where the last abstract run began.
-    fn follow(&mut self) -> Result<Option<Run>, CheckError> {
+    fn follow(&mut self) -> Result<Option<Found>, CheckError> {
         let Some((lower, upper)) = self.beginning() else { return Ok(None) };
         // Where somebody chooses, a run that has not closed after a few rounds will not close.
         let free = !self.system.inputs.is_empty() || !self.system.chances.is_empty();
@@ -348,15 +437,15 @@ impl Check<'_> {
         self.tried((&lower, &upper), &guide, Lengths { steps, ..lengths })
     }
 
-    /// The units from which a unit can be reached, among those that were met; some of them if the budget is used up.
-    fn leading_to(&mut self, goal: u32, path: &[u32]) -> HashSet<u32> {
+    /// The units from which one of some can be reached, among those that were met; some of them if the budget is used up.
+    fn leading_to(&mut self, goals: &[u32], path: &[u32]) -> HashSet<u32> {
         if self.product.units.len() > MOST_SEARCHED {
-            return path.iter().copied().chain([goal]).collect();
+            return path.iter().chain(goals).copied().collect();
         }
         let lattice = self.product.lattice;
         let mut leading = vec![false; self.product.units.len()];
-        leading[goal as usize] = true;
-        let (mut count, mut looks) = (1, 0u64);
+        goals.iter().for_each(|&goal| leading[goal as usize] = true);
+        let (mut count, mut looks) = (goals.len(), 0u64);
         // Successors mostly have larger numbers, so few rounds from back to front suffice.
         'rounds: loop {
             let before = count;
@@ -421,7 +510,12 @@ impl Check<'_> {
             format!("{} units after {} steps", self.product.units.len(), self.product.layers.len().saturating_sub(1));
         // A run that only its whole length shows to be a violation is not excluded by its first steps.
         let settled = steps.filter(|_| self.product.reading.is_finite());
-        Verdict::Unknown(Unknown { settled, ..Unknown::at(reason, place) })
+        let holds_if = match self.product.doubtful.first() {
+            Some(here) if self.in_doubt > 0 => self.conditions_at(here.unit),
+            _ => Vec::new(),
+        };
+        let candidate = self.concrete.candidate.clone().map(Box::new);
+        Verdict::Unknown(Unknown { settled, holds_if, candidate, ..Unknown::at(reason, place) })
     }
 
     /// Where the last abstract run goes round, or ends, in words.
@@ -472,6 +566,9 @@ impl Check<'_> {
             }
             return notes;
         }
+        if matches!(verdict, Verdict::ModelError(_)) {
+            return notes;
+        }
         let mut counted =
             format!("{} units of the grid, {} bounded", self.product.units.len(), self.product.expansions);
         if self.refinements > 0 {
@@ -491,9 +588,32 @@ impl Check<'_> {
                 "the last abstract run stays where {atoms} can neither be shown to hold nor to fail; if runs come to rest there, no width decides"
             ));
         }
-        if self.product.may_end {
-            notes.push("states may leave their declared ranges; a run ends where they do".to_owned());
-        }
         notes
+    }
+
+    /// What would have to be shown of a unit, in words.
+    fn conditions_at(&self, unit: u32) -> Vec<String> {
+        let doubts = self.product.units.doubts(unit);
+        let names = self.part.system.state_names();
+        let ranges = names.iter().zip(self.product.ends(unit));
+        let place: Vec<String> =
+            ranges.map(|(name, (low, high))| format!("{name} in [{}, {}]", short(low), short(high))).collect();
+        let place = place.join(", ");
+        let mut conditions = Vec::new();
+        if doubts.has(Doubts::RANGE) {
+            let leaving = self.expander.expand(self.product.units.key(unit)).map_or(0, |own| own.leaving[0]);
+            let leaving = (0..names.len()).filter(|axis| leaving >> axis & 1 == 1);
+            conditions.extend(leaving.map(|axis| {
+                let own = &self.product.lattice.axes[axis];
+                format!("{} stays in [{}, {}] from {place}", names[axis], own.lower, own.upper)
+            }));
+        }
+        if doubts.has(Doubts::DEADLOCK) {
+            conditions.push(format!("`assume` allows a choice everywhere in {place}"));
+        }
+        if doubts.has(Doubts::UNDEFINED) {
+            conditions.push(format!("every operation is defined in {place}"));
+        }
+        conditions
     }
 }

@@ -4,18 +4,24 @@
 //! intervals and affine forms, of which each node takes the common part. Where that leaves an atom open or lets the state leave its range, the
 //! operators' own enclosures have another look, which are exact where nothing is rounded. All of it is sound over the reals, and no
 //! unit's result depends on its neighbours in a batch.
+//!
+//! What bounds do not exclude is told as well: a successor out of its range, a state in which nothing is allowed, an undefined operation ([`Doubts`]).
+//! That something is allowed everywhere in a unit is shown by one choice that is: some labels, and inputs at an end or in the middle of their ranges.
 
 use certus_automata::system::Truths;
-use certus_graph::eval::enclose;
+use certus_graph::eval::{enclose, evaluate};
+use certus_graph::fault::Fault;
 use certus_graph::{Graph, GraphError, Interval};
-use certus_lang::system::System;
+use certus_lang::system::{AtomId, System};
 use certus_solver::{Enclosed, Forms, Ranges};
 
 use crate::blocks::{Left, Size, largest_share};
 use crate::coarse::Coarse;
+use crate::doubts::{Doubts, Valued};
 use crate::extract::Extraction;
 use crate::lattice::Lattice;
-use crate::moves::Moves;
+use crate::moves::{Moves, definedness};
+use crate::units::hash;
 
 /// A move, prepared for bounds.
 pub(crate) struct Prepared {
@@ -23,6 +29,8 @@ pub(crate) struct Prepared {
     pub(crate) ended: bool,
     /// Whether it is the same whatever is chosen.
     pub(crate) is_free: bool,
+    /// Moves that differ in what chance and the environment choose alone are of one group: one that is allowed suffices.
+    group: usize,
     pub(crate) ranges: Ranges,
     /// For each coordinate of the next state, the one that it is a copy of.
     pub(crate) copies: Vec<Option<usize>>,
@@ -46,8 +54,10 @@ impl Prepared {
 pub struct Expansion {
     /// What is known of the atoms.
     pub truths: Vec<Truths>,
-    /// Whether a run may end there: the state leaves its range, or the transition is not allowed.
-    pub may_end: Vec<bool>,
+    /// What may go wrong there. What is known of the atoms is then what is known where it does.
+    pub doubts: Vec<Doubts>,
+    /// The coordinates that may leave their ranges in each unit, as bits.
+    pub leaving: Vec<u32>,
     /// How many boxes the next states of each unit are in.
     pub counts: Vec<u8>,
     /// What is known of the atoms where the next state is in a box, for one box after the other.
@@ -69,6 +79,18 @@ pub struct Expander<'a> {
     pub(crate) one_hots: usize,
     pub(crate) atoms: usize,
     pub(crate) has_condition: bool,
+    /// How many truths say that operations are defined.
+    pub(crate) checks: usize,
+    /// Where atoms have values.
+    valued: Valued,
+    /// How many groups of moves there are.
+    groups: usize,
+    /// Choices of the environment that are tried as those that are always allowed.
+    witnesses: Vec<Vec<f64>>,
+    /// Ranges of the environment's choices, cut; empty where that is not worth it.
+    pieces: Vec<Vec<(f64, f64)>>,
+    /// Doubts that were excluded for all states at once.
+    pub(crate) excluded: Doubts,
     pub(crate) extraction: Option<Extraction>,
     /// Bounds of an extracted policy, if there are any.
     pub(crate) coarse: Option<Coarse>,
@@ -103,16 +125,17 @@ pub(crate) fn fitting(widest: usize, columns: usize) -> usize {
 }
 
 impl<'a> Expander<'a> {
-    /// Prepares a system whose step was taken apart for so many atoms. With an extraction, that policy's actions are taken; otherwise
+    /// Prepares a system whose step was taken apart for these atoms. With an extraction, that policy's actions are taken; otherwise
     /// all that the network may do.
     pub fn new(
         system: &System,
         lattice: &'a Lattice,
         moves: &'a Moves,
-        atoms: usize,
+        atoms: &[AtomId],
         extraction: Option<Extraction>,
     ) -> Result<Expander<'a>, GraphError> {
         let mut prepared = Vec::new();
+        let mut groups: Vec<(bool, Vec<usize>)> = Vec::new();
         let nexts = system.states.len();
         let mut widest = 1;
         for own in &moves.moves {
@@ -122,9 +145,16 @@ impl<'a> Expander<'a> {
             let axes = lattice.axes.len();
             // A copy of what the environment chooses is as free as that.
             let copies = ranges.copies().into_iter().take(axes).map(|copy| copy.filter(|&from| from < axes));
+            let chosen = moves.largest.iter().map(|&(choice, _)| own.labels[choice]);
+            let group = (own.ended, if own.is_free { Vec::new() } else { chosen.collect() });
+            let known = groups.iter().position(|other| *other == group);
+            if known.is_none() {
+                groups.push(group);
+            }
             prepared.push(Prepared {
                 labels: own.labels.clone(),
                 ended: own.ended,
+                group: known.unwrap_or(groups.len() - 1),
                 is_free: own.is_free,
                 copies: copies.collect(),
                 ranges,
@@ -149,13 +179,19 @@ impl<'a> Expander<'a> {
             batch: fitting(widest, columns),
             asked_at_once: fitting(widest_node(&moves.policy), columns),
             has_condition: system.roles.assume.is_some(),
+            checks: definedness(system, atoms).len(),
+            valued: Valued::of(system, atoms),
+            groups: groups.len(),
+            witnesses: if system.roles.assume.is_some() { witnesses(&inputs) } else { Vec::new() },
+            pieces: pieces(&inputs, moves.moves.len()),
+            excluded: Doubts::default(),
             lattice,
             moves,
             prepared,
             differences,
             terminal: moves.terminal.as_ref().map(Ranges::new).transpose()?,
             inputs,
-            atoms,
+            atoms: atoms.len(),
             extraction,
             coarse,
             is_coarse: lattice.axes.iter().any(|axis| axis.grain > 0),
@@ -169,10 +205,11 @@ impl<'a> Expander<'a> {
     pub fn expand(&self, keys: &[u64]) -> Result<Expansion, GraphError> {
         let (words, largest) = (self.lattice.words(), self.moves.largest.len());
         let count = keys.len() / words;
-        let all = u64::MAX >> (64 - self.atoms.clamp(1, 64));
+        let all = self.all_atoms();
         let mut whole = Expansion {
             truths: vec![Truths { yes: all, no: all }; count],
-            may_end: vec![false; count],
+            doubts: vec![Doubts::default(); count],
+            leaving: vec![0; count],
             ..Expansion::default()
         };
         let mut found = Boxes::default();
@@ -244,6 +281,11 @@ impl<'a> Expander<'a> {
             }
             _ => None,
         };
+        let all = self.all_atoms();
+        let mut doubted = vec![Truths { yes: all, no: all }; count];
+        // Whether moves of a group can be made in a unit, and whether one of them is allowed in all of it.
+        let mut allowed: Vec<Option<bool>> = vec![None; if self.has_condition { count * self.groups } else { 0 }];
+        let mut scratch = Scratch::default();
         for own in &self.prepared {
             let chosen = |unit: &usize| {
                 let labels = &possible[*unit * largest..(*unit + 1) * largest];
@@ -269,22 +311,75 @@ impl<'a> Expander<'a> {
                 }
                 own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols))
             };
-            let mut scratch = Scratch::default();
             for (place, &unit) in units.iter().enumerate() {
                 let input = Slices { low: &low, high: &high, count: units.len(), place };
                 let result = Slices { low: &result.lower, high: &result.upper, count: units.len(), place };
                 let key = &keys[unit * words..(unit + 1) * words];
-                let settled = self.settle(own, key, input, result, &mut scratch, &mut found.corners)?;
-                let unit = names[unit];
-                whole.truths[unit].yes &= settled.truths.yes;
-                whole.truths[unit].no &= settled.truths.no;
-                whole.may_end[unit] |= settled.may_end;
-                if settled.goes_on {
-                    found.owners.push((unit as u32, settled.truths));
+                scratch.settled.clear();
+                self.settle_all(own, key, (input, result), &mut scratch, &mut found.corners)?;
+                let is_sure = scratch.settled.iter().any(|settled| settled.allowed == Some(true));
+                if let Some(sure) = allowed.get_mut(unit * self.groups + own.group)
+                    && *sure != Some(true)
+                {
+                    *sure = Some(is_sure || self.has_witness(own, input)?);
+                }
+                for settled in &scratch.settled {
+                    let doubts = settled.doubts.without(self.excluded);
+                    if doubts != Doubts::default() {
+                        let own = self.valued.at(settled.truths, doubts);
+                        doubted[unit].yes &= own.yes;
+                        doubted[unit].no &= own.no;
+                    }
+                    let unit = names[unit];
+                    whole.truths[unit].yes &= settled.truths.yes;
+                    whole.truths[unit].no &= settled.truths.no;
+                    whole.doubts[unit].add(doubts);
+                    whole.leaving[unit] |= settled.leaving;
+                    if settled.goes_on {
+                        found.owners.push((unit as u32, settled.truths));
+                    }
                 }
             }
         }
+        for own in &self.prepared {
+            let kind = if own.ended { Doubts::STUCK } else { Doubts::DEADLOCK };
+            for unit in (0..count).filter(|_| self.has_condition && !self.excluded.has(kind)) {
+                if allowed[unit * self.groups + own.group] == Some(false) {
+                    whole.doubts[names[unit]].add(kind);
+                    let own = self.valued.at(whole.truths[names[unit]], kind);
+                    doubted[unit].yes &= own.yes;
+                    doubted[unit].no &= own.no;
+                }
+            }
+        }
+        for (unit, &name) in names.iter().enumerate().filter(|(_, name)| whole.doubts[**name] != Doubts::default()) {
+            whole.truths[name] = doubted[unit];
+        }
         Ok(())
+    }
+
+    /// Whether some choice of the environment is allowed, with a move, in all states of a box.
+    fn has_witness(&self, own: &Prepared, input: Slices<'_>) -> Result<bool, GraphError> {
+        let axes = self.lattice.axes.len();
+        for witness in &self.witnesses {
+            let mut row = 0;
+            let mut arguments: Vec<Vec<Interval>> = Vec::new();
+            for port in own.truths.inputs() {
+                let elements = own.truths.elements(port.node);
+                let range = |row: usize| match row.checked_sub(axes).and_then(|at| witness.get(at)) {
+                    Some(&value) => Interval::point(value),
+                    None => input.range(row),
+                };
+                arguments.push((row..row + elements).map(range).collect());
+                row += elements;
+            }
+            let slices: Vec<&[Interval]> = arguments.iter().map(Vec::as_slice).collect();
+            let found = enclose(&own.truths, &slices)?;
+            if found.get(self.atoms).and_then(|own| own.first()).is_some_and(|&range| truth(range) == Some(true)) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Whether runs have ended in some units, as far as that is known.
@@ -310,19 +405,82 @@ impl<'a> Expander<'a> {
         known.collect()
     }
 
-    /// What one move does in one unit. The corners of the box of next states come to those that are there, if there is one.
+    /// What one move does in one unit: for all that the environment may choose at once, or, where that leaves open what depends on it, for one piece
+    /// of its choices after the other.
+    fn settle_all(
+        &self,
+        own: &Prepared,
+        key: &[u64],
+        (input, result): (Slices<'_>, Slices<'_>),
+        scratch: &mut Scratch,
+        corners: &mut Vec<u64>,
+    ) -> Result<(), GraphError> {
+        let first = corners.len();
+        let settled = self.settle(own, key, (input, result, false), scratch, corners)?;
+        let open = !(settled.truths.yes | settled.truths.no) & !self.valued.without_choice & self.all_atoms();
+        let errors = settled.doubts.without(self.excluded).has(Doubts::ERRORS);
+        let is_deep = || (0..self.lattice.axes.len()).any(|axis| self.lattice.unpack(key, axis).1 >= DEEP);
+        if self.pieces.is_empty() || !(open != 0 || settled.allowed.is_none() || errors || is_deep()) {
+            scratch.settled.push(settled);
+            return Ok(());
+        }
+        corners.truncate(first);
+        let axes = self.lattice.axes.len();
+        let rows = input.low.len() / input.count;
+        let ends = (0..rows).map(|row| input.range(row));
+        let (mut low, mut high): (Vec<f64>, Vec<f64>) = ends.map(|range| (range.lo, range.hi)).unzip();
+        for piece in &self.pieces {
+            for (place, &(from, to)) in piece.iter().enumerate() {
+                (low[axes + place], high[axes + place]) = (from, to);
+            }
+            let input = Slices { low: &low, high: &high, count: 1, place: 0 };
+            let settled = self.settle(own, key, (input, result, true), scratch, corners)?;
+            scratch.settled.push(settled);
+        }
+        Ok(())
+    }
+
+    /// Two enclosures of one number that do not meet: one of them is wrong.
+    pub(crate) fn crossed(&self, what: &str, axis: usize, (one, other): (Interval, Interval)) -> Fault {
+        Fault::raise(format!("{what} do not meet"), format!("coordinate {axis} of the grid: {one} and {other}"))
+    }
+
+    /// Whether the successor of the middle of a box lies in an enclosure, up to what its evaluation rounds.
+    fn encloses_middle(&self, own: &Prepared, input: Slices<'_>, next: &[Interval]) -> bool {
+        let mut row = 0;
+        let mut arguments: Vec<Vec<f64>> = Vec::new();
+        for port in own.next.inputs() {
+            let elements = own.next.elements(port.node);
+            let middle = |row: usize| certus_solver::middle(input.range(row).lo, input.range(row).hi).0;
+            arguments.push((row..row + elements).map(middle).collect());
+            row += elements;
+        }
+        let slices: Vec<&[f64]> = arguments.iter().map(Vec::as_slice).collect();
+        let Ok(made) = evaluate(&own.next, &slices) else { return false };
+        made.concat()
+            .iter()
+            .zip(next)
+            .all(|(value, range)| range.widen(ROUNDED * (1.0 + range.magnitude())).contains(*value))
+    }
+
+    /// All atoms, as bits.
+    fn all_atoms(&self) -> u64 {
+        u64::MAX >> (64 - self.atoms.clamp(1, 64))
+    }
+
+    /// What one move does in one unit; bounds may be of a part of it only, of which the result is known to contain what follows. The corners of the box of next states come to
+    /// those that are there, if there is one.
     fn settle(
         &self,
         own: &Prepared,
         key: &[u64],
-        input: Slices<'_>,
-        result: Slices<'_>,
+        (input, result, is_part): (Slices<'_>, Slices<'_>, bool),
         scratch: &mut Scratch,
         corners: &mut Vec<u64>,
     ) -> Result<Settled, GraphError> {
         let axes = self.lattice.axes.len();
-        let conditions = self.atoms + usize::from(self.has_condition);
-        let Scratch { known, next } = scratch;
+        let conditions = self.atoms + usize::from(self.has_condition) + self.checks;
+        let Scratch { known, next, .. } = scratch;
         known.clear();
         known.extend((0..conditions).map(|place| truth(result.range(axes + place))));
         if known.contains(&None) {
@@ -336,25 +494,42 @@ impl<'a> Expander<'a> {
             settled.truths.yes |= u64::from(*known == Some(true)) << atom;
             settled.truths.no |= u64::from(*known == Some(false)) << atom;
         }
-        if self.has_condition {
-            settled.may_end |= known[self.atoms] != Some(true);
-            if known[self.atoms] == Some(false) {
-                return Ok(settled);
-            }
+        if known[conditions - self.checks..].iter().any(|known| *known != Some(true)) {
+            settled.doubts.add(Doubts::UNDEFINED);
+        }
+        settled.allowed = if self.has_condition { known[self.atoms] } else { Some(true) };
+        if settled.allowed == Some(false) {
+            return Ok(settled);
         }
         next.clear();
         next.extend((0..axes).map(|axis| result.range(axis)));
-        let leaves = |next: &[Interval]| {
-            let mut ends = next.iter().zip(&self.lattice.axes);
-            !ends.all(|(range, axis)| axis.lower <= range.lo && range.hi <= axis.upper)
+        let leaving = |next: &[Interval]| {
+            let ends = next.iter().zip(&self.lattice.axes).enumerate();
+            let outside = ends.filter(|(_, (range, axis))| !(axis.lower <= range.lo && range.hi <= axis.upper));
+            outside.fold(0u32, |bits, (axis, _)| bits | 1 << axis)
         };
-        if leaves(next) {
+        if is_part || leaving(next) != 0 {
             let exact = enclose_slices(&own.next, input)?;
-            for (range, exact) in next.iter_mut().zip(exact) {
-                *range = range.intersection(exact).unwrap_or(*range);
+            for (axis, (range, exact)) in next.iter_mut().zip(exact).enumerate() {
+                *range = match range.intersection(exact) {
+                    Some(common) => common,
+                    // Where nothing has a value, anything encloses it.
+                    None if settled.doubts.has(Doubts::UNDEFINED) => *range,
+                    None => return Err(self.crossed("two enclosures of a successor", axis, (*range, exact)).into()),
+                };
             }
-            settled.may_end |= leaves(next);
+            settled.leaving = leaving(next);
+            if settled.leaving != 0 {
+                settled.doubts.add(Doubts::RANGE);
+            }
         }
+        debug_assert!(
+            !hash(key).is_multiple_of(CHECKED)
+                || settled.doubts.has(Doubts::UNDEFINED)
+                || self.encloses_middle(own, input, next),
+            "a sample of {} is not in the enclosure of its unit's successors",
+            own.next.outputs().len()
+        );
         let outside =
             |(range, axis): (&Interval, &crate::lattice::Axis)| range.lo > axis.upper || range.hi < axis.lower;
         if next.iter().zip(&self.lattice.axes).any(outside) {
@@ -381,8 +556,72 @@ impl<'a> Expander<'a> {
 #[derive(Default)]
 struct Settled {
     truths: Truths,
-    may_end: bool,
+    doubts: Doubts,
+    /// Coordinates that may leave their ranges, as bits.
+    leaving: u32,
+    /// Whether the condition on transitions holds, if that is known.
+    allowed: Option<bool>,
     goes_on: bool,
+}
+
+/// More inputs than this are not taken to all corners of their ranges.
+const MOST_CORNERED: usize = 4;
+
+/// Choices of the environment with which it is tried to show that something is always allowed: the middle, and corners.
+fn witnesses(inputs: &[(f64, f64)]) -> Vec<Vec<f64>> {
+    let middle = inputs.iter().map(|&(low, high)| certus_solver::middle(low, high).0).collect();
+    let corners = if inputs.len() <= MOST_CORNERED { 0..1u32 << inputs.len() } else { 0..0 };
+    let corner = |which: u32| {
+        let end = |(place, &(low, high)): (usize, &(f64, f64))| if which >> place & 1 == 1 { high } else { low };
+        inputs.iter().enumerate().map(end).collect()
+    };
+    let ends: [Vec<f64>; 2] = [inputs.iter().map(|own| own.0).collect(), inputs.iter().map(|own| own.1).collect()];
+    [middle].into_iter().chain(ends).chain(corners.map(corner)).collect()
+}
+
+/// One unit in so many is sampled in debug builds.
+const CHECKED: u64 = 16;
+
+/// What an evaluation in doubles may be off by, beside the size of its result, in such a sample.
+const ROUNDED: f64 = 1e-6;
+
+/// In units that were halved so often, the environment's choices are cut as well.
+const DEEP: u32 = 4;
+
+/// The most boxes of next states of a unit, which are counted in eight bits.
+const MOST_BOXES: usize = 255;
+
+/// How often ranges of so many inputs are halved.
+fn halvings_of_inputs(inputs: usize) -> u32 {
+    match inputs {
+        0 => 0,
+        1 => 3,
+        2 | 3 => 1,
+        _ => 0,
+    }
+}
+
+/// Ranges of the environment's choices cut into pieces, for so many moves; none where that would be too many.
+fn pieces(inputs: &[(f64, f64)], moves: usize) -> Vec<Vec<(f64, f64)>> {
+    let halvings = halvings_of_inputs(inputs.len());
+    let parts = 1usize << halvings;
+    let total = parts.pow(inputs.len() as u32);
+    if halvings == 0 || total * moves > MOST_BOXES {
+        return Vec::new();
+    }
+    let cut = |low: f64, high: f64, place: usize| match place {
+        0 => low,
+        _ if place == parts => high,
+        _ => (low + (high - low) * (place as f64 / parts as f64)).clamp(low, high),
+    };
+    let piece = |number: usize| {
+        let along = |(axis, &(low, high)): (usize, &(f64, f64))| {
+            let place = number / parts.pow(axis as u32) % parts;
+            (cut(low, high, place), cut(low, high, place + 1))
+        };
+        inputs.iter().enumerate().map(along).collect()
+    };
+    (0..total).map(piece).collect()
 }
 
 /// Room that is used again and again.
@@ -390,6 +629,7 @@ struct Settled {
 struct Scratch {
     known: Vec<Option<bool>>,
     next: Vec<Interval>,
+    settled: Vec<Settled>,
 }
 
 /// Boxes of next states in the order in which moves were made.

@@ -11,8 +11,10 @@ use certus_graph::GraphError;
 use certus_lang::system::System;
 use certus_solver::{Budget, UnknownReason};
 
+use crate::doubts::Doubts;
 use crate::expand::{Expander, Expansion};
 use crate::handing::{Entered, Handing, Pending};
+use crate::initials::Initials;
 use crate::lattice::{Lattice, MOST_AXES};
 use crate::reading::{Reading, Universal};
 use crate::units::{Places, Units, Visitor};
@@ -22,10 +24,28 @@ use crate::units::{Places, Units, Visitor};
 pub enum Explored {
     /// Every unit that can be reached was met.
     Closed,
-    /// A run that is in this unit may have violated the property.
-    Reached(u32),
+    /// A run that is here may have violated the property.
+    Reached(Here),
     /// The budget was used up.
     Spent(UnknownReason),
+}
+
+/// A unit, with some of the automaton's states: a word of them, and bits of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Here {
+    /// The unit.
+    pub unit: u32,
+    /// Which word of states.
+    pub word: u16,
+    /// Bits of that word.
+    pub bits: u64,
+}
+
+impl Here {
+    /// Whether a state of the product is one of these.
+    pub fn is(&self, (unit, state): (u32, u16)) -> bool {
+        unit == self.unit && state / 64 == self.word && self.bits >> (state % 64) & 1 == 1
+    }
 }
 
 /// What is known of the product.
@@ -50,9 +70,13 @@ pub struct Product<'a> {
     pub most: u64,
     /// How many successors were looked at in all.
     pub looks: u64,
-    /// Whether states may leave their ranges.
-    pub may_end: bool,
+    /// Where a model error is not excluded before the property is decided, in the order in which that was met.
+    pub doubtful: Vec<Here>,
+    /// Whether model errors are taken for excluded.
+    pub without_errors: bool,
     pub(crate) initial: Places,
+    /// Tells which units have initial states, where these are no box.
+    initials: Option<Initials>,
     /// States of the automaton that accept whatever follows.
     violated: Vec<u64>,
     /// States of the automaton that may accept whatever follows, which matters where a run ends.
@@ -80,6 +104,9 @@ const LOOKS_PER_EXPANDED: u64 = 64;
 
 /// Not entered yet.
 const UNMET: u16 = u16::MAX;
+
+/// More units in doubt than this are not told one by one.
+const MOST_DOUBTFUL: usize = 1 << 18;
 
 /// After so many successors the budget is looked at.
 const HANDED_AT_ONCE: usize = 1 << 15;
@@ -117,8 +144,10 @@ impl<'a> Product<'a> {
             expansions: 0,
             most: u64::MAX,
             looks: 0,
-            may_end: false,
+            doubtful: Vec::new(),
+            without_errors: false,
             initial,
+            initials: None,
             violated: reading.states_that(|own| own == Universal::Yes),
             perhaps: reading.states_that(|own| own != Universal::No),
             reading,
@@ -151,9 +180,25 @@ impl<'a> Product<'a> {
         self.entered.all()
     }
 
-    /// Tells of every unit that initial states may be in.
+    /// Has units without initial states left out, of those in the box around all of them.
+    pub(crate) fn with_initials(&mut self, initials: Option<Initials>) {
+        self.initials = initials;
+    }
+
+    /// Tells of every unit that initial states may be in. False if there are no numbers left.
     pub fn each_initial(&mut self, visitor: &mut impl Visitor) -> bool {
-        self.units.each_meeting(self.lattice, &self.initial, visitor)
+        let Some(mut initials) = self.initials.take() else {
+            return self.units.each_meeting(self.lattice, &self.initial, visitor);
+        };
+        let mut met = Met::default();
+        let fits = self.units.each_meeting(self.lattice, &self.initial, &mut met);
+        for (unit, shelf) in met.0 {
+            if initials.may_be(unit, || self.ends(unit)) {
+                visitor.visit(unit, shelf, self.units.len());
+            }
+        }
+        self.initials = Some(initials);
+        fits
     }
 
     /// Explores from the initial units. What was found out about units earlier is used again; `watch` hears how many rounds there were and how many units.
@@ -167,13 +212,17 @@ impl<'a> Product<'a> {
         self.entered = Entered::new(words, &self.units);
         self.layers.clear();
         self.rounds.clear();
+        self.doubtful.clear();
         let mut starts = vec![0u64; words];
         for &state in &self.reading.automaton.initial {
             starts[state as usize / 64] |= 1 << (state % 64);
         }
         let mut pending: Pending = Vec::new();
-        let mut handing = Handing { entered: &mut self.entered, states: &starts, next: &mut pending, handed: 0 };
-        if !self.units.each_meeting(self.lattice, &self.initial, &mut handing) {
+        let mut entered = std::mem::take(&mut self.entered);
+        let mut handing = Handing { entered: &mut entered, states: &starts, next: &mut pending, handed: 0 };
+        let fits = self.each_initial(&mut handing);
+        self.entered = entered;
+        if !fits {
             return Ok(Explored::Spent(UnknownReason::Memory));
         }
         while !pending.is_empty() {
@@ -228,13 +277,19 @@ impl<'a> Product<'a> {
                         return Ok(Explored::Spent(UnknownReason::Memory));
                     }
                 }
-                if self.units.may_end(unit) {
+                let here = Here { unit, word, bits };
+                let doubts = self.units.doubts(unit);
+                if doubts != Doubts::default() {
                     read = None;
                     self.reading.targets(self.units.class(unit), word, bits, &mut targets);
-                    if meets(&targets, &self.perhaps) {
-                        return Ok(Explored::Reached(unit));
+                    // The automaton has no states from which nothing is accepted, so the property is decided where none is left.
+                    if doubts.has(Doubts::ERRORS) && !self.without_errors && targets.iter().any(|&word| word != 0) {
+                        if self.doubtful.len() < MOST_DOUBTFUL {
+                            self.doubtful.push(self.leading(here, self.units.class(unit), None));
+                        }
+                    } else if meets(&targets, &self.perhaps) {
+                        return Ok(Explored::Reached(self.leading(here, self.units.class(unit), Some(&self.perhaps))));
                     }
-                    self.may_end |= targets.iter().any(|&word| word != 0);
                 }
                 for place in 0..self.units.boxes(unit) {
                     let reads = (self.units.box_class(unit, place), word, bits);
@@ -243,7 +298,7 @@ impl<'a> Product<'a> {
                         read = Some(reads);
                     }
                     if meets(&targets, &self.violated) {
-                        return Ok(Explored::Reached(unit));
+                        return Ok(Explored::Reached(self.leading(here, reads.0, Some(&self.violated))));
                     }
                     if targets.iter().all(|&word| word == 0) {
                         continue;
@@ -268,13 +323,30 @@ impl<'a> Product<'a> {
             }
             self.looks += handed as u64;
             self.seconds.handing += begun.elapsed().as_secs_f64();
-            self.settled = Some(self.settled.map_or(round, |earlier| earlier.max(round)));
+            // A model error is as bad as a violation.
+            if self.doubtful.is_empty() {
+                self.settled = Some(self.settled.map_or(round, |earlier| earlier.max(round)));
+            }
             if self.bytes() > budget.memory {
                 return Ok(Explored::Spent(UnknownReason::Memory));
             }
             pending = next;
         }
         Ok(Explored::Closed)
+    }
+
+    /// Those of some states that lead to one of some others, or to any, on a class.
+    fn leading(&self, here: Here, class: u16, wanted: Option<&[u64]>) -> Here {
+        let mut targets = vec![0u64; self.reading.words];
+        let mut leads = |bit: u32| {
+            self.reading.targets(class, here.word, 1 << bit, &mut targets);
+            match wanted {
+                Some(wanted) => meets(&targets, wanted),
+                None => targets.iter().any(|&word| word != 0),
+            }
+        };
+        let bits = (0..64).filter(|&bit| here.bits >> bit & 1 == 1 && leads(bit)).fold(0, |bits, bit| bits | 1 << bit);
+        Here { bits, ..here }
     }
 
     /// Expands some units, in parallel.
@@ -332,6 +404,16 @@ impl<'a> Product<'a> {
     pub fn ends(&self, unit: u32) -> Vec<(f64, f64)> {
         debug_assert!(self.lattice.axes.len() <= MOST_AXES);
         (0..self.lattice.axes.len()).map(|axis| self.lattice.ends(self.units.key(unit), axis)).collect()
+    }
+}
+
+/// Units with their shelves.
+#[derive(Default)]
+struct Met(Vec<(u32, usize)>);
+
+impl Visitor for Met {
+    fn visit(&mut self, unit: u32, shelf: usize, _met: usize) {
+        self.0.push((unit, shelf));
     }
 }
 

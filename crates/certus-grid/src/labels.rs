@@ -3,9 +3,12 @@
 use certus_graph::GraphError;
 use certus_solver::{Enclosed, Forms};
 
-use crate::expand::{Expander, columns};
+use crate::expand::{Expander, Slices, columns, enclose_slices};
 use crate::extract::Given;
 use crate::lattice::{MOST_WORDS, Unit};
+
+/// Differences of scores nearer to zero than this may be ties.
+const TIED: f64 = 1e-9;
 
 impl Expander<'_> {
     /// Labels of single units that their blocks left open, as bits: bounds cost less than asking an extracted policy.
@@ -161,7 +164,8 @@ impl Expander<'_> {
             }
         }
         if first == Forms::None && !open.is_empty() {
-            let (low, high) = (with_labels(lower, 0.0, Some(&open)), with_labels(upper, 1.0, Some(&open)));
+            let low = with_labels(lower, 0.0, Some(&open));
+            let high = with_labels(upper, 1.0, Some(&open));
             let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
             for row in 0..differences.outputs() {
                 for (place, &unit) in open.iter().enumerate() {
@@ -172,7 +176,38 @@ impl Expander<'_> {
             for &unit in &open {
                 read(&below, &above, unit, &mut kept[unit * largest..(unit + 1) * largest]);
             }
+            self.break_ties((&low, &high), &open, (&mut below, &mut above), count);
+            for &unit in &open {
+                read(&below, &above, unit, &mut kept[unit * largest..(unit + 1) * largest]);
+            }
         }
         kept
+    }
+
+    /// Encloses differences of scores that are as good as zero operator by operator, which is exact where nothing is rounded: on ties the first label wins.
+    fn break_ties(
+        &self,
+        (low, high): (&[f64], &[f64]),
+        open: &[usize],
+        (below, above): (&mut [f64], &mut [f64]),
+        count: usize,
+    ) {
+        let Some(graph) = &self.moves.differences else { return };
+        let rows = below.len() / count;
+        for (place, &unit) in open.iter().enumerate() {
+            let is_tied = |row: usize| {
+                let (low, high) = (below[row * count + unit], above[row * count + unit]);
+                -TIED < low && high < TIED
+            };
+            if !(0..rows).any(is_tied) {
+                continue;
+            }
+            // What cannot be enclosed stays as it is.
+            let Ok(exact) = enclose_slices(graph, Slices { low, high, count: open.len(), place }) else { continue };
+            for (row, range) in exact.into_iter().enumerate() {
+                let at = row * count + unit;
+                (below[at], above[at]) = (range.lo, range.hi);
+            }
+        }
     }
 }

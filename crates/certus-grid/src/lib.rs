@@ -11,14 +11,18 @@
 #![forbid(unsafe_code)]
 
 mod blocks;
+mod bounded;
 pub mod coarse;
 pub mod concrete;
 pub mod cycles;
+pub mod doubts;
 mod engine;
 pub mod expand;
 pub mod explore;
 pub mod extract;
 mod handing;
+mod initials;
+mod judging;
 mod labels;
 pub mod lattice;
 pub mod moves;
@@ -29,6 +33,7 @@ mod report;
 pub mod returns;
 pub mod rounding;
 mod shelves;
+mod stepping;
 pub mod units;
 
 pub use engine::{NAME, Options, Policy, Standing, check, dimensions, suggested_widths};

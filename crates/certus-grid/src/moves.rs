@@ -23,7 +23,7 @@ pub enum Choice {
 }
 
 /// A step with every choice made. Its inputs are the state variables, the environment's choices, and, for an extracted policy, its
-/// outputs; its outputs the next state, then the atoms, then whether the transition is allowed.
+/// outputs; its outputs the next state, then the atoms, then whether the transition is allowed, then whether operations are defined.
 #[derive(Clone, Debug)]
 pub struct Move {
     /// The label of each choice.
@@ -111,7 +111,8 @@ impl Moves {
     pub fn new(system: &System, atoms: &[AtomId], extracted: bool) -> Result<Moves, String> {
         let roles = &system.roles;
         let truths = atoms.iter().map(|atom| roles.atoms[atom.0].truth);
-        let wanted: Vec<Output> = truths.chain(roles.assume.map(|assume| assume.truth)).collect();
+        let truths = truths.chain(roles.assume.map(|assume| assume.truth));
+        let wanted: Vec<Output> = truths.chain(definedness(system, atoms)).collect();
         let terminal = system.roles.terminal.map(|terminal| terminal.truth);
         Moves::build(system, &wanted, extracted, terminal.filter(|own| reads_states_only(system, own.node)))
     }
@@ -273,6 +274,13 @@ impl Moves {
         }
         Ok(graph.without_dead_nodes())
     }
+}
+
+/// What must be true for every operation of a step, and of some atoms, to be defined.
+pub(crate) fn definedness(system: &System, atoms: &[AtomId]) -> Vec<Output> {
+    let roles = &system.roles;
+    let own = atoms.iter().filter_map(|atom| roles.atoms_defined.get(atom.0).copied().flatten());
+    roles.defined.into_iter().chain(own).map(|own| own.truth).collect()
 }
 
 /// Whether a node of a graph is one that is looked for, or depends on one.

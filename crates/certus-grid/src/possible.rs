@@ -12,11 +12,12 @@ pub fn possible(
     property: &Property,
     widths: &[f64],
     refinements: Option<usize>,
+    extracted: bool,
 ) -> Result<(), String> {
     let PropertyKind::Ltl(formula) = &property.kind else { return Ok(()) };
     let mut atoms = Vec::new();
     atoms_of(formula, &mut atoms);
-    let part = Part::of(system, &atoms).map_err(|error| error.to_string())?;
+    let part = Part::of(system, &atoms, extracted).map_err(|error| error.to_string())?;
     // Units may begin wider, and then there are fewer.
     let grain = if refinements == Some(0) { 0 } else { DEPTH };
     let widths = part.of_state(widths);

@@ -1,13 +1,16 @@
 //! The part of a system that a property can tell apart.
 //!
-//! A state variable matters if an atom of the property, the condition on transitions, the end of runs or a policy reads it, or the next value of another one
-//! that matters. The others, a counter or what a run has cost so far, would cost a grid a dimension each. Without them every run of the system is still
-//! one, up to where a variable that was left out leaves its range, so what holds of all runs of the part holds of the system.
+//! A state variable matters if an atom of the property, the condition on transitions, the end of runs, a policy or the domain of an operation reads it, or the next value of
+//! another one that matters; and so does one that might leave its range. The others, a counter or what a run has cost so far, would cost a grid a dimension each.
+//! Without them every run of the system is still one, and none ends where a variable that was left out leaves its range, so what holds of all runs of the part
+//! holds of the system.
 
+use certus_check::CheckError;
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
-use certus_lang::system::{ActionRole, AtomId, NetworkRole, Output, Roles, System, Truth};
+use certus_lang::system::{ActionRole, AtomId, NetworkRole, Output, Roles, System, Truth, Variable};
 
-use crate::moves::reads;
+use crate::bounded::stays;
+use crate::moves::{definedness, reads};
 
 /// A system without the state variables that do not matter.
 pub(crate) struct Part {
@@ -22,9 +25,16 @@ pub(crate) struct Part {
 }
 
 impl Part {
-    /// The part of a system that matters to some atoms.
-    pub fn of(system: &System, atoms: &[AtomId]) -> Result<Part, GraphError> {
-        let matters = relevant(system, atoms);
+    /// The part of a system that matters to some atoms, with the network itself or a policy that is extracted from it.
+    pub fn of(system: &System, atoms: &[AtomId], extracted: bool) -> Result<Part, CheckError> {
+        let mut matters = relevant(system, atoms, &vec![false; system.states.len()]);
+        // Without a range there is nothing to leave.
+        let has_range = |own: &Variable| own.lower.iter().chain(&own.upper).any(|end| end.is_finite());
+        if system.states.iter().zip(&matters).any(|(own, matters)| !matters && has_range(own)) {
+            let stays = stays(system, extracted)?;
+            let leaves = system.states.iter().zip(&stays).map(|(own, stays)| !stays && has_range(own));
+            matters = relevant(system, atoms, &leaves.collect::<Vec<_>>());
+        }
         let offsets = system.state_offsets();
         let variables = || system.states.iter().zip(&matters).zip(&offsets);
         let kept = variables().filter(|((_, matters), _)| **matters);
@@ -50,8 +60,8 @@ impl Part {
     }
 }
 
-/// For each state variable, whether it matters.
-fn relevant(system: &System, atoms: &[AtomId]) -> Vec<bool> {
+/// For each state variable, whether it matters; some do in any case.
+fn relevant(system: &System, atoms: &[AtomId], kept: &[bool]) -> Vec<bool> {
     let roles = &system.roles;
     let truths = atoms.iter().map(|atom| roles.atoms[atom.0]).chain(roles.assume).chain(roles.terminal);
     let actions = roles.actions.iter().map(|role| match role {
@@ -59,8 +69,11 @@ fn relevant(system: &System, atoms: &[AtomId]) -> Vec<bool> {
         ActionRole::Softmax { logits, .. } => logits.node,
     });
     let policies = roles.policies.iter().map(|policy| policy.node);
-    let mut pending: Vec<NodeId> = truths.map(|own| own.truth.node).chain(actions).chain(policies).collect();
-    let mut matters = vec![false; system.states.len()];
+    let defined = definedness(system, atoms).into_iter().map(|own| own.node);
+    let mut pending: Vec<NodeId> =
+        truths.map(|own| own.truth.node).chain(actions).chain(policies).chain(defined).collect();
+    let mut matters = kept.to_vec();
+    pending.extend(roles.next.iter().zip(kept).filter(|(_, kept)| **kept).map(|(next, _)| next.node));
     while let Some(node) = pending.pop() {
         for (variable, input) in roles.states.iter().enumerate() {
             if !matters[variable] && reads(&system.step, node, |other| other == *input) {
@@ -149,7 +162,7 @@ mod tests {
 
     use super::*;
 
-    const COUNTING: &str = "system counting\nstate cost in [0, 100]\nstate x in [0, 2]\nstate past[2] in [0, 2]\nstate v in [0, 1]\n\
+    const COUNTING: &str = "system counting\nstate cost\nstate x in [0, 2]\nstate past[2] in [0, 2]\nstate v in [0, 1]\n\
         chance c of { ok: 0.5, bad: 0.5 }\naction a = argmax([x, 1]) of { left, right }\n\
         next cost = cost + past[0]\nnext x = x / 2 + v / 4\nnext past = shift(past, x)\n\
         next v = match a { left: v, right: match c { ok: 0, bad: 1 } }\n\
@@ -160,7 +173,7 @@ mod tests {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
         let part = |name: &str| {
             let place = system.properties.iter().position(|own| own.name == name).unwrap();
-            Part::of(&system, &[AtomId(place)]).unwrap()
+            Part::of(&system, &[AtomId(place)], false).unwrap()
         };
         let small = part("small");
         assert_eq!((small.kept.as_slice(), small.without.join(" ").as_str()), (&[1, 4][..], "cost past"));
@@ -172,7 +185,7 @@ mod tests {
     #[test]
     fn the_part_does_what_the_whole_does() {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
-        let part = Part::of(&system, &[AtomId(0)]).unwrap().system;
+        let part = Part::of(&system, &[AtomId(0)], false).unwrap().system;
         for (x, v) in [(0.3, 0.5), (1.5, 0.0), (0.9, 1.0)] {
             let whole = evaluate(&system.step, &[&[3.0], &[x], &[0.1, 0.2], &[v], &[0.0, 1.0]]).unwrap();
             let values = evaluate(&part.step, &[&[x], &[v], &[0.0, 1.0]]).unwrap();

@@ -3,15 +3,13 @@
 //! A unit takes its packed words, four to eight bytes of a table, a class, and the corners of the boxes that its successors meet.
 //! Which units a box meets is worked out where it is asked for, so a thousand successors cost no more than one.
 
+use crate::doubts::Doubts;
 use crate::expand::Expansion;
 use crate::lattice::{DEPTH, Lattice, MOST_AXES, MOST_WORDS};
 use crate::shelves::Shelves;
 
 /// Where nothing is known yet.
 pub const UNKNOWN: u16 = u16::MAX;
-
-/// The flag of units in which a run may end.
-const MAY_END: u16 = 0x8000;
 
 /// All units that were met.
 pub struct Units {
@@ -27,7 +25,7 @@ pub struct Units {
     classes: Vec<u16>,
     /// Where the boxes of its successors begin, counted in boxes.
     begins: Vec<u32>,
-    /// How many there are, and whether a run may end there.
+    /// How many there are, and what may go wrong there.
     counts: Vec<u16>,
     boxes: Vec<u64>,
     /// What the automaton can read where the next state is in a box.
@@ -200,9 +198,9 @@ impl Units {
         self.classes[unit as usize]
     }
 
-    /// Whether a run may end in a unit.
-    pub fn may_end(&self, unit: u32) -> bool {
-        self.counts[unit as usize] & MAY_END != 0
+    /// What may go wrong in a unit.
+    pub fn doubts(&self, unit: u32) -> Doubts {
+        Doubts(self.counts[unit as usize] & Doubts::ALL.0)
     }
 
     /// Notes what can happen in a unit: one of an expansion, whose boxes begin at some place, with their classes. Says where the next one's do;
@@ -218,7 +216,7 @@ impl Units {
         let end = begin + usize::from(from.counts[place]);
         self.classes[unit as usize] = class;
         self.begins[unit as usize] = u32::try_from(self.box_classes.len()).ok()?;
-        self.counts[unit as usize] = u16::from(from.counts[place]) | if from.may_end[place] { MAY_END } else { 0 };
+        self.counts[unit as usize] = u16::from(from.counts[place]) | from.doubts[place].0;
         self.boxes.extend_from_slice(&from.images[begin * 2 * self.words..end * 2 * self.words]);
         self.box_classes.extend_from_slice(&classes[begin..end]);
         Some(end)
@@ -249,7 +247,7 @@ impl Units {
 
     /// How many boxes contain a unit's next states.
     pub fn boxes(&self, unit: u32) -> usize {
-        usize::from(self.counts[unit as usize] & !MAY_END)
+        usize::from(self.counts[unit as usize] & !Doubts::ALL.0)
     }
 
     /// What the automaton can read in a unit if the next state is in a box of it.

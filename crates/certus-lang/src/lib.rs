@@ -96,8 +96,8 @@ pub fn load_file_with(
     load_source(&source, &mut networks, options)
 }
 
-/// The text of a file.
-fn read_source(path: &Path) -> Result<Arc<Source>, Diagnostics> {
+/// The text of a file, read once: whoever wants its digest takes that of this text.
+pub fn read_source(path: &Path) -> Result<Arc<Source>, Diagnostics> {
     let name = path.display().to_string();
     match std::fs::read_to_string(path) {
         Ok(text) => Ok(Source::new(name, text)),
@@ -111,6 +111,10 @@ fn read_source(path: &Path) -> Result<Arc<Source>, Diagnostics> {
 
 /// The policies and actions of a file, each with the paths of the networks that it applies, as written.
 pub fn applied_networks(path: impl AsRef<Path>) -> Result<Vec<(String, Vec<String>)>, Diagnostics> {
-    let file = parse(&read_source(path.as_ref())?)?;
-    Ok(check::applied_networks(&file))
+    applied_networks_of(&read_source(path.as_ref())?)
+}
+
+/// The same of a text.
+pub fn applied_networks_of(source: &Arc<Source>) -> Result<Vec<(String, Vec<String>)>, Diagnostics> {
+    Ok(check::applied_networks(&parse(source)?))
 }

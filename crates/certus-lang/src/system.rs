@@ -36,6 +36,8 @@ pub struct System {
     pub init_box: (Vec<f64>, Vec<f64>),
     /// Whether every state of the box is initial.
     pub init_is_box: bool,
+    /// The `assume` declarations, in their order.
+    pub assumptions: Vec<Assumption>,
     /// What formulas are made of.
     pub atoms: Vec<Atom>,
     /// What must hold.
@@ -106,6 +108,8 @@ pub struct Parameter {
     pub upper: f64,
     /// Its value in this system.
     pub value: f64,
+    /// The value that the file gives it.
+    pub declared: f64,
     /// Whether it is an input of the step rather than a number in it.
     pub free: bool,
     /// Its documentation.
@@ -247,6 +251,18 @@ pub struct Atom {
     pub state_only: bool,
     /// Whether it reads an input, a chance or a random action, directly or through what depends on one.
     pub uses_choice: bool,
+}
+
+/// An `assume` declaration.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Assumption {
+    /// What is assumed, as written.
+    pub text: String,
+    /// The line that it begins in, counted from 1.
+    pub line: usize,
+    /// Whether it refers to a random outcome, or to something that is computed from one: a chance, a softmax action, a successor that
+    /// depends on one.
+    pub drawn: bool,
 }
 
 /// A temporal formula.

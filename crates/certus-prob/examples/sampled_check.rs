@@ -13,7 +13,7 @@ use certus_lang::system::PropertyKind;
 use certus_lang::{LowerOptions, load_file};
 use certus_prob::abstraction::{Abstraction, Task};
 use certus_prob::domain::Template;
-use certus_prob::engine::concrete::sampled;
+use certus_prob::engine::concrete::{Following, sampled};
 use certus_prob::engine::simulate::{confident_lower, simulated};
 use certus_prob::{Budget, Method, Options, Outcome, check};
 use certus_sim::Random;
@@ -70,8 +70,11 @@ fn followed() -> Result<(), String> {
     for (name, steps) in [("ball", 20), ("stopping_car", 7), ("stopping_car", 9), ("pendulum_softmax", 6)] {
         let options = Options { grid: 4, ..Options::default() };
         let own = Bounded::new(name, steps, &options, &Budget { threads: 2, ..Budget::default() })?;
-        let values: Vec<f64> =
-            own.starts.chunks(50).flat_map(|starts| sampled(&own.plain, starts, steps, 1e-12)).collect();
+        let values: Vec<f64> = own
+            .starts
+            .chunks(50)
+            .flat_map(|starts| sampled(&own.plain, starts, Following { steps, behaviour: 0 }, 1e-12))
+            .collect();
         let (exceeding, largest) = (own.exceeding(&values), largest(&values));
         let (cells, upper) = (own.found.cells.len(), own.found.upper);
         println!("| {name} | {steps} | {cells} | {upper:.3e} | {largest:.3e} | {exceeding} |");

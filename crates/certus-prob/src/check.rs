@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use certus_graph::Interval;
 use certus_graph::eval::enclose;
+use certus_graph::{Fault, Interval};
 use certus_lang::System;
 use certus_lang::system::{BoundOp, ProbabilityQuery, Property, PropertyKind, Quantifier};
 
 use crate::abstraction::{Abstraction, PIECES, Refining, Task, automatic};
 use crate::domain::{Polyhedron, Template};
+use crate::engine::concrete::Following;
 use crate::engine::partition::partition;
 use crate::engine::search::{Aim, Cell, Standing, search};
 use crate::engine::unfold::{Unfolding, unfold};
-use crate::engine::{Budget, concrete, in_parallel};
+use crate::engine::{Budget, Errors, concrete, in_parallel};
 use crate::imdp::Imdp;
 
 /// Which polyhedra.
@@ -125,8 +126,11 @@ pub struct Outcome {
     pub model: Option<Imdp>,
     /// What was done, in words.
     pub method: String,
-    /// Whether some region may have left the declared ranges; that was counted as reaching the goal.
-    pub left_range: bool,
+    /// Which model errors could not be excluded. They count against the property.
+    pub errors: Errors,
+    /// An upper bound of the probability that a run meets a model error before the path formula is decided on it: zero if that was proved impossible,
+    /// nothing if it was not bounded.
+    pub error: Option<f64>,
     /// Whether the budget ended the work.
     pub stopped: bool,
     /// How long it took.
@@ -172,6 +176,13 @@ fn question(system: &System, property: &Property, steps: Option<usize>) -> Resul
     let PropertyKind::Probability { query, quantifier, path } = &property.kind else {
         return Err("it is no probability: write `P<=p [ F<=k φ ]` or `Pmax=? [ F<=k φ ]`".to_owned());
     };
+    if let Some(own) = system.assumptions.iter().find(|own| own.drawn) {
+        return Err(format!(
+            "line {}: `assume {}` refers to a random outcome, or to a successor that depends on one; the environment cannot restrict \
+             what is drawn: assume something of the state and the inputs alone",
+            own.line, own.text
+        ));
+    }
     let task = Task::of(system, path, steps)?;
     // A probability that may not be small is that of a complement which may not be large.
     let complement = match (query, quantifier) {
@@ -229,6 +240,21 @@ fn is_initial(system: &System, state: &[f64]) -> bool {
     enclose(&graph, &inputs).is_ok_and(|found| found[0][0].certainty() == Some(true))
 }
 
+/// Whether the initial conditions are defined in every state of the declared ranges, for certain.
+fn init_is_defined(system: &System) -> bool {
+    let Some(defined) = &system.roles.init_defined else { return true };
+    let graph = system.step.keep_outputs(&[defined.truth.port]);
+    let range = |place: usize, i: usize| match system.states.get(place) {
+        Some(state) => Interval::new(state.lower[i], state.upper[i]),
+        None => Interval::ZERO,
+    };
+    let ports = graph.inputs().iter().enumerate();
+    let inputs: Vec<Vec<Interval>> =
+        ports.map(|(place, port)| (0..graph.elements(port.node)).map(|i| range(place, i)).collect()).collect();
+    let inputs: Vec<&[Interval]> = inputs.iter().map(Vec::as_slice).collect();
+    enclose(&graph, &inputs).is_ok_and(|found| found[0][0].certainty() == Some(true))
+}
+
 /// The initial region in so many slices per dimension.
 fn grid(initial: &Polyhedron, slices: usize) -> Vec<Polyhedron> {
     let mut cells = vec![initial.clone()];
@@ -276,6 +302,11 @@ pub fn check(
         return Err("the shortest width of a cut is a positive number".to_owned());
     }
     let (task, bound) = question(system, property, options.steps)?;
+    if !init_is_defined(system) {
+        let message = "an operation in `init` might be undefined in some state of the declared ranges: narrow the ranges, or \
+                       guard it with `if`";
+        return Err(message.to_owned());
+    }
     let endless = task.steps.is_none() && !task.weak;
     if endless && matches!(options.method, Method::Unfold { .. } | Method::Search { .. }) {
         let message = "without a bound on the steps only the partition gives a bound: add one (`F<=k`, or -k), or leave \
@@ -308,7 +339,7 @@ pub fn check(
         Some(steps) => setting.within(Some(steps), steps, &mut told),
         None if endless => setting.within(None, LOOKED_AT, &mut told),
         None => setting.growing(&mut told),
-    };
+    }?;
     outcome.steps = task.steps;
     outcome.stopped = search.stopped();
     if !system.actions.is_empty() && outcome.cells.len() <= MOST_SHOWN {
@@ -353,10 +384,10 @@ struct Setting<'a> {
 impl Setting<'_> {
     /// Not to reach something, for all time, is no likelier than for so many steps: more and more of them, until that is enough. Of
     /// the lower end nothing is known then.
-    fn growing(&self, watch: &mut dyn FnMut(Standing)) -> Outcome {
+    fn growing(&self, watch: &mut dyn FnMut(Standing)) -> Result<Outcome, String> {
         let (mut steps, mut before) = (8, f64::INFINITY);
         loop {
-            let found = self.within(Some(steps), steps, watch);
+            let found = self.within(Some(steps), steps, watch)?;
             let settled = found.holds == Some(true) || found.upper <= self.options.gap;
             // Twice as many steps that hardly help say that what is left stays for ever, or cannot be told from that.
             let stuck = found.upper > HARDLY * before;
@@ -365,31 +396,38 @@ impl Setting<'_> {
                 let method = format!("{}, for {steps} steps", found.method);
                 let holds = found.holds.filter(|&holds| holds);
                 let narrow = found.upper <= self.options.gap;
-                return Outcome { lower: 0.0, start: None, holds, narrow, method, ..found };
+                // Of later errors nothing is known but that the goal was not reached before.
+                let error = Some(found.upper);
+                return Ok(Outcome { lower: 0.0, start: None, holds, narrow, method, error, ..found });
             }
             steps *= 2;
         }
     }
 
     /// Bounds the task within so many steps, or within any number; start states are looked at for `looked` steps.
-    fn within(&self, steps: Option<usize>, looked: usize, watch: &mut dyn FnMut(Standing)) -> Outcome {
+    fn within(&self, steps: Option<usize>, looked: usize, watch: &mut dyn FnMut(Standing)) -> Result<Outcome, String> {
         let Setting { system, task, bound, abstraction, initial, options, budget, confirming } = *self;
         let stopped = || budget.stopped();
         let mut lower = 0.0;
         let mut start = None;
         let accept = |state: &[f64]| is_initial(system, state);
         let endless_stay = task.weak && task.steps.is_none();
-        if !endless_stay
-            && let Some((state, _)) =
-                concrete::worst_start(abstraction, initial, &accept, looked, budget.seed, &stopped)
-            && let Some(range) = concrete::exact(abstraction, &state, looked, 1e-13, &stopped)
-        {
-            lower = range.lo;
-            start = Some(state);
+        let mut following = Following { steps: looked, behaviour: 0 };
+        let behaviours = if endless_stay { 0 } else { abstraction.behaviours() };
+        for behaviour in 0..behaviours {
+            let own = Following { behaviour, ..following };
+            if let Some((state, _)) = concrete::worst_start(abstraction, initial, &accept, own, budget.seed, &stopped)
+                && let Some(range) = concrete::exact(abstraction, &state, own, 1e-13, &stopped)
+                && (start.is_none() || range.lo > lower)
+            {
+                (lower, start, following) = (range.lo, Some(state), own);
+            }
+        }
+        if start.is_some() {
             // A corner may be worse than plain numbers can tell, if it lies on the edge of a guard.
             let corners = concrete::corners(initial, initial);
-            let corners = concrete::no_less(abstraction, corners, looked, lower / 2.0);
-            if let Some(found) = concrete::best_exactly(abstraction, corners, &accept, looked, lower, &stopped) {
+            let corners = concrete::no_less(abstraction, corners, following, lower / 2.0);
+            if let Some(found) = concrete::best_exactly(abstraction, corners, &accept, following, lower, &stopped) {
                 (start, lower) = (Some(found.0), found.1);
             }
         }
@@ -419,7 +457,8 @@ impl Setting<'_> {
             contained: 0,
             model: None,
             method: String::new(),
-            left_range: false,
+            errors: Errors::default(),
+            error: None,
             stopped: false,
             seconds: 0.0,
         };
@@ -440,7 +479,8 @@ impl Setting<'_> {
                     let cells = regions.iter().zip(&found.upper);
                     outcome.cells = cells.map(|(region, &upper)| Cell { region: region.clone(), upper }).collect();
                     (outcome.regions, outcome.contained) = (found.regions.len(), found.contained);
-                    outcome.left_range = found.left_range;
+                    outcome.errors = found.errors;
+                    outcome.error = Some(found.error.iter().copied().fold(0.0, f64::max));
                     outcome.model = Some(found.model);
                 }
             }
@@ -449,7 +489,8 @@ impl Setting<'_> {
                 let found = partition(abstraction, initial, lower, steps, &aim, budget, watch);
                 (outcome.upper, outcome.cells, outcome.regions) =
                     (found.standing.upper, found.cells, found.standing.regions);
-                outcome.left_range = found.left_range;
+                outcome.errors = found.errors;
+                outcome.error = Some(found.error);
             }
             Some(Method::Search { containment }) => {
                 let merged = if containment { ", merging" } else { "" };
@@ -457,7 +498,8 @@ impl Setting<'_> {
                 let found = search(abstraction, &regions, lower, &unfolding(containment), &aim, budget, watch);
                 (outcome.upper, outcome.cells, outcome.regions) =
                     (found.standing.upper, found.cells, found.standing.regions);
-                outcome.left_range = found.left_range;
+                outcome.errors = found.errors;
+                outcome.error = Some(found.error);
             }
             Some(Method::Automatic) => {}
         }
@@ -467,27 +509,45 @@ impl Setting<'_> {
         if !violated && !admitted && !narrow(&outcome) && !endless_stay {
             let late = || confirming.stopped();
             let points = concrete::suspects(&outcome.cells, budget.seed);
-            if let Some((state, value)) = concrete::best_of(abstraction, points, &accept, looked, lower, &late) {
+            if let Some((state, value)) = concrete::best_of(abstraction, points, &accept, following, lower, &late) {
                 (outcome.lower, outcome.start) = (value, Some(state));
             }
             let worst = outcome.cells.iter().max_by(|a, b| a.upper.total_cmp(&b.upper));
             let corners = worst.map_or_else(Vec::new, |cell| concrete::corners(&cell.region, initial));
             if !narrow(&outcome)
                 && let Some((state, value)) =
-                    concrete::best_exactly(abstraction, corners, &accept, looked, outcome.lower, &late)
+                    concrete::best_exactly(abstraction, corners, &accept, following, outcome.lower, &late)
             {
                 (outcome.lower, outcome.start) = (value, Some(state));
             }
         }
-        outcome.upper = outcome.upper.max(outcome.lower);
+        if outcome.upper < outcome.lower {
+            return Err(crossed(system, task, &outcome).to_string());
+        }
+        debug_assert!(0.0 <= outcome.lower && outcome.upper <= 1.0, "{} {}", outcome.lower, outcome.upper);
+        // What may end in an error is counted as reaching the goal.
+        outcome.error = outcome.error.map(|error| error.min(outcome.upper));
         outcome.holds = match bound {
             Some(bound) if bound.refuted_by(outcome.lower) => Some(false),
             Some(bound) if bound.admits(outcome.upper) => Some(true),
             _ => None,
         };
         outcome.narrow = narrow(&outcome);
-        outcome
+        Ok(outcome)
     }
+}
+
+/// A lower end above an upper one: one of the two engines that found them is wrong.
+fn crossed(system: &System, task: &Task, outcome: &Outcome) -> Fault {
+    let message = format!(
+        "in {}, a start state has probability {:?} at least, and all have {:?} at most",
+        system.name, outcome.lower, outcome.upper
+    );
+    let details = format!(
+        "task: {task:?}\nstart state: {:?}\nmethod: {}\nsteps: {:?}",
+        outcome.start, outcome.method, outcome.steps
+    );
+    Fault::raise(message, details)
 }
 
 fn abstraction(system: &System, task: &Task, options: &Options, seed: u64) -> Result<Abstraction, String> {

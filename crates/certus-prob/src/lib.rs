@@ -19,5 +19,5 @@ pub mod imdp;
 pub const NAME: &str = "imdp";
 
 pub use check::{Domain, Method, Options, Outcome, can_check, check};
-pub use engine::Budget;
 pub use engine::search::{Cell, Standing};
+pub use engine::{Budget, Errors};

@@ -6,7 +6,7 @@ use certus_lang::system::{PropertyKind, Quantifier};
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
 use certus_prob::abstraction::{Abstraction, Task};
 use certus_prob::domain::Template;
-use certus_prob::engine::concrete::sampled;
+use certus_prob::engine::concrete::{Following, sampled};
 use certus_prob::{Budget, Method, Options, Outcome, check};
 use certus_sim::Random;
 
@@ -119,7 +119,7 @@ property ends = Pmax=? [ F x >= 60 ]
 ",
     );
     let found = outcome(&system, "ends", &Options::default());
-    assert!(found.left_range && found.upper == 1.0, "{found:?}");
+    assert!(found.errors.range && found.upper == 1.0, "{found:?}");
     let found = outcome(&system, "ends", &Options { most: 5, ..Options::default() });
     assert!(found.upper == 1.0 && !found.narrow, "{found:?}");
 }
@@ -150,10 +150,123 @@ fn sampled_start_states_stay_above_the_least_probability() {
             let mut random = Random::new(5, 6);
             let starts: Vec<Vec<f64>> =
                 (0..40).map(|_| (0..2).map(|i| random.between(lower[i], upper[i])).collect()).collect();
-            let values = sampled(&plain, &starts, steps, 1e-9);
+            let values = sampled(&plain, &starts, Following { steps, behaviour: 0 }, 1e-9);
             let least = values.iter().copied().fold(f64::INFINITY, f64::min);
             assert!(found.lower <= least + 1e-6 && found.lower <= found.upper, "{name}: {least} and {found:?}");
             assert!(least > 0.5 || name == "ball", "{least}");
         }
     }
+}
+
+fn asked(text: &str, property: &str, options: &Options) -> Result<Outcome, String> {
+    let system = inline(text);
+    let own = system.property(property).unwrap();
+    check(&system, own, options, &Budget { threads: 1, ..Budget::default() }, &mut |_| {})
+}
+
+/// The input is 0.9 at least, so x jumps over what is asked about.
+const JUMPS: &str = "system jumps
+state x in [0, 4]
+input u in [0.5, 1]
+chance c of { a: 0.5, b: 0.5 }
+next x = clamp(x + u + match c { a: 0, b: 0.01 }, 0, 4)
+assume u > 0.9
+init x == 2
+property between = P<=0.1 [ F<=1 (x > 2.1 & x <= 2.8) ]
+property beyond = P>=0.9 [ F<=1 x > 2.85 ]
+";
+
+#[test]
+fn assumptions_restrict_the_inputs() {
+    for method in METHODS {
+        let options = Options { method, most: 500, ..Options::default() };
+        let between = asked(JUMPS, "between", &options).unwrap();
+        assert_eq!(
+            (between.holds, between.lower, between.upper, between.error),
+            (Some(true), 0.0, 0.0, Some(0.0)),
+            "{method:?}"
+        );
+        assert_eq!(asked(JUMPS, "beyond", &options).unwrap().holds, Some(true), "{method:?}");
+        let free = JUMPS.replace("assume u > 0.9\n", "");
+        assert_eq!(asked(&free, "between", &options).unwrap().holds, Some(false), "{method:?}");
+    }
+}
+
+#[test]
+fn the_environment_cannot_restrict_a_draw() {
+    for (assumed, line) in [("c == a", 6), ("next(x) < 3", 6), ("u > 0.9\nassume c != b | u > 0.6", 7)] {
+        let text = JUMPS.replace("u > 0.9", assumed);
+        let message = asked(&text, "between", &Options::default()).unwrap_err();
+        assert!(
+            message.starts_with(&format!("line {line}: `assume ")) && message.contains("random outcome"),
+            "{message}"
+        );
+    }
+    // A successor that no draw changes may be spoken of.
+    let text = JUMPS
+        .replace("u > 0.9", "next(y) > 0.9")
+        .replace("init x == 2", "state y in [0, 1]\nnext y = u\ninit x == 2 & y == 0");
+    assert_eq!(asked(&text, "between", &Options::default()).unwrap().holds, Some(true));
+}
+
+/// After either draw there is an input that reaches the goal, but not the same one.
+const AFTERWARDS: &str = "system afterwards
+state x in [0, 1]
+input u in [0, 1]
+chance c of { a: 0.5, b: 0.5 }
+define low = u < 0.5
+next x = match c { a: if low then 1 else 0, b: if low then 0 else 1 }
+init x == 0
+property most = P<=0.75 [ F<=1 x > 0.5 ]
+";
+
+#[test]
+fn inputs_are_chosen_after_the_draws() {
+    for method in METHODS {
+        let found = asked(AFTERWARDS, "most", &Options { method, most: 500, ..Options::default() }).unwrap();
+        assert!(found.upper == 1.0 && found.holds != Some(true), "{method:?}: {found:?}");
+    }
+}
+
+#[test]
+fn model_errors_count_against_the_property() {
+    let text = |next: &str, rest: &str| {
+        format!(
+            "system errs\nstate x in [0, 4]\ninput u in [0, 1]\nchance c of {{ a: 0.25, b: 0.75 }}\nnext x = {next}\n{rest}\ninit x == 1\n\
+             property rare = P<=0.3 [ F<=2 x > 3.5 ]\nproperty never = P<=0.2 [ F<=2 x > 3.5 ]\nproperty likely = P>=0.8 [ F<=2 x < 0.5 ]\n"
+        )
+    };
+    let half = Options::default();
+    // Out of range with 0.25.
+    let out = text("match c { a: 5, b: 0 }", "terminal x < 0.5");
+    let rare = asked(&out, "rare", &half).unwrap();
+    assert_eq!(rare.holds, Some(true));
+    assert!(rare.errors.range && rare.error.is_some_and(|p| (0.25..0.25 + 1e-9).contains(&p)), "{rare:?}");
+    assert_eq!(asked(&out, "never", &half).unwrap().holds, Some(false));
+    assert_eq!(asked(&out, "likely", &half).unwrap().holds, Some(false));
+    // By the width of a hair.
+    let hair = text("match c { a: x + 3.0000000001, b: 0 }", "terminal x < 0.5");
+    assert_eq!(asked(&hair, "never", &half).unwrap().holds, Some(false));
+    // At the end of the range, exactly.
+    let edge = text("match c { a: 4 - x, b: 0 }", "terminal x < 0.5");
+    assert_eq!(asked(&edge, "rare", &half).unwrap().error, Some(0.0));
+    // A deadlock at 2, where no input is allowed.
+    let dead = text("match c { a: 2, b: 0 }", "assume u > x - 1\nterminal x < 0.5");
+    let never = asked(&dead, "never", &half).unwrap();
+    assert!(never.errors.deadlock && never.holds != Some(true) && never.upper >= 0.25, "{never:?}");
+    assert_eq!(asked(&dead, "rare", &half).unwrap().holds, Some(true));
+    // An operation that is undefined at 2, whatever is made of it.
+    let undefined = text("clamp(match c { a: 2, b: 0 } + min(0, abs(log(2 - x))), 0, 4)", "terminal x < 0.5");
+    let never = asked(&undefined, "never", &half).unwrap();
+    assert!(never.errors.undefined && never.holds != Some(true) && never.upper >= 0.25, "{never:?}");
+    assert_eq!(asked(&undefined, "rare", &half).unwrap().holds, Some(true));
+    let start = text("match c { a: 1, b: 0 }", "terminal x < 0.5").replace("init x == 1", "init x == 1 & 1 / x > 0.5");
+    assert!(asked(&start, "rare", &half).unwrap_err().contains("`init` might be undefined"));
+    // So is one in what is asked.
+    let atom = text("match c { a: 2, b: 0 }", "terminal x < 0.5").replace("x > 3.5", "1 / (x - 2) > 5");
+    let never = asked(&atom, "never", &half).unwrap();
+    assert!(never.errors.undefined && never.holds != Some(true), "{never:?}");
+    // Undefined after the formula is decided: that does not matter.
+    let late = undefined.replace("F<=2", "F<=1");
+    assert_eq!(asked(&late, "never", &half).unwrap().error, Some(0.0));
 }

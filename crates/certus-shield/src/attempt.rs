@@ -111,17 +111,18 @@ impl Work<'_> {
         }
         let middle: Vec<f64> = region.iter().map(|(a, b)| 0.5 * (a + b)).collect();
         all.extend(self.regulators(&[vec![0.0; middle.len()], middle]));
+        debug_assert!(all.iter().all(|(_, policy)| self.keeps_sketch(policy)));
         all
     }
 
-    /// Regulators around the equilibria near some states.
+    /// Regulators around the equilibria near some states, as far as they are programs of the kind that was asked for.
     pub fn regulators(&self, near: &[Vec<f64>]) -> Vec<Origin> {
         let mut rests: Vec<(Vec<f64>, Vec<f64>)> = Vec::new();
         for near in near {
             rests.extend(equilibrium(&self.plant, near).filter(|rest| !rests.contains(rest)));
         }
         let own = |rest| regulators(&self.plant, rest).into_iter().map(|p| ("regulator", readable(&p)));
-        rests.iter().flat_map(own).collect()
+        rests.iter().flat_map(own).filter(|(_, policy)| self.keeps_sketch(policy)).collect()
     }
 
     /// What is tried for every program, in this order.

@@ -9,6 +9,7 @@ use std::time::Instant;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
 
+use crate::effort::{semidefinite_program, spend};
 use crate::linear::solve;
 use crate::plant::{Plant, Policy};
 use crate::polynomial::Poly;
@@ -129,6 +130,7 @@ pub fn search(
     let quadratic = CscMatrix::zeros((columns, columns));
     let mut solver = DefaultSolver::new(&quadratic, &objective, &matrix, &right, &cones, settings).ok()?;
     solver.solve();
+    spend(semidefinite_program(solver.solution.iterations, right.len()));
     let x = &solver.solution.x;
     if x.len() != columns || x.iter().any(|value| !value.is_finite()) {
         return None;

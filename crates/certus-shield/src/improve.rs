@@ -2,12 +2,16 @@
 //! with other programs for the same states, with more branches where the network wants to go, and with giving control back
 //! later. Whatever is taken is proved like the rest.
 
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
 use certus_audit::shield::{Branch, Cover, Invariant, Shield};
 use certus_shield_rt::{Decision, Fallback, Monitor};
 use certus_sim::Random;
 
 use crate::attempt::{FEW_HALFSPACES, Origin, Proved, Stage};
 use crate::cover::{Covered, Set, cover};
+use crate::effort::{spend, spent};
 use crate::network::Scratch;
 use crate::plant::Region;
 use crate::polyhedron::farthest_side;
@@ -37,6 +41,12 @@ const WORTH_A_CHANGE: f64 = 0.1;
 
 /// So few interventions in each troubled run are not improved upon.
 const FEW: u64 = 3;
+
+/// Items that are worked on before it is asked what is left to be spent.
+const ROUND: usize = 16;
+
+/// What a step under a monitor takes, in the unit of effort.
+const MONITORED_STEP: u64 = 500;
 
 /// How far inside control is given back.
 const RELEASES: [f64; 3] = [0.1, 0.3, 0.6];
@@ -88,8 +98,9 @@ impl Work<'_> {
             }
         }
         let mut best = (0.0, shown.interventions);
+        // A few more runs, whatever was spent so far.
         for release in RELEASES {
-            if self.stopped() {
+            if self.interrupted() {
                 break;
             }
             let Some(own) = self.watched(draft, release, &troubled, steps) else { break };
@@ -273,28 +284,46 @@ impl Work<'_> {
         modes.into_iter().chain([stage_of(like)]).collect()
     }
 
-    /// What comes of every item, in their order, by several threads; nothing once it is time to stop.
-    pub fn parallel<I: Sync, T: Send>(&self, items: &[I], work: impl Fn(&Self, &I) -> Option<T> + Sync) -> Vec<T> {
-        let next = std::sync::atomic::AtomicUsize::new(0);
-        let results: Vec<std::sync::Mutex<Option<T>>> = items.iter().map(|_| std::sync::Mutex::new(None)).collect();
+    /// What comes of the items, in their order, by several threads; nothing more once it is time to stop. What may be spent is looked at
+    /// between rounds of a fixed number of items, so what is left out does not depend on the threads.
+    pub fn parallel<I: Sync, T: Send>(&mut self, items: &[I], work: impl Fn(&Self, &I) -> Option<T> + Sync) -> Vec<T> {
+        let mut found = Vec::new();
+        for round in items.chunks(ROUND) {
+            if self.stopped() {
+                break;
+            }
+            let (own, spent) = self.round(round, &work);
+            found.extend(own);
+            self.left = self.left.saturating_sub(spent);
+        }
+        found
+    }
+
+    /// The same for a few items, all of which are done unless the deadline ends it; and the work that was done.
+    fn round<I: Sync, T: Send>(&self, items: &[I], work: &(impl Fn(&Self, &I) -> Option<T> + Sync)) -> (Vec<T>, u64) {
+        let next = AtomicUsize::new(0);
+        let results: Vec<Mutex<(Option<T>, u64)>> = items.iter().map(|_| Mutex::new((None, 0))).collect();
         std::thread::scope(|scope| {
-            for _ in 0..self.options.threads.max(1) {
+            for _ in 0..self.options.threads.clamp(1, items.len().max(1)) {
                 scope.spawn(|| {
                     loop {
-                        let place = next.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+                        let place = next.fetch_add(1, Ordering::Relaxed);
                         let Some(item) = items.get(place) else { return };
                         if self.stopped() {
                             return;
                         }
+                        let before = spent();
                         let result = work(self, item);
                         if let Ok(mut slot) = results[place].lock() {
-                            *slot = result;
+                            *slot = (result, spent() - before);
                         }
                     }
                 });
             }
         });
-        results.into_iter().filter_map(|slot| slot.into_inner().ok().flatten()).collect()
+        let results: Vec<(Option<T>, u64)> = results.into_iter().filter_map(|slot| slot.into_inner().ok()).collect();
+        let spent = results.iter().map(|(_, spent)| spent).sum();
+        (results.into_iter().filter_map(|(result, _)| result).collect(), spent)
     }
 
     /// Runs of the model under the network with a draft beside it.
@@ -329,6 +358,8 @@ impl Work<'_> {
             }
             Some(())
         })?;
+        // The monitor looks at every half-space or term; most of the rest is the network's, which counts itself.
+        spend((steps * batch) as u64 * MONITORED_STEP);
         shown.interventions = shown.each.iter().sum();
         Some(shown)
     }

@@ -17,6 +17,7 @@ pub mod convergence;
 pub mod cover;
 pub mod document;
 mod domain;
+mod effort;
 pub mod ellipsoid;
 pub mod export;
 mod heart;

@@ -5,6 +5,8 @@ use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError};
 use certus_lang::system::System;
 
+use crate::effort::spend;
+
 /// A network with what it sees of a state.
 pub struct Network {
     arguments: Evaluator<f64>,
@@ -13,6 +15,8 @@ pub struct Network {
     inputs: Vec<Vec<f64>>,
     results: usize,
     limits: Vec<(f64, f64)>,
+    /// Multiplications that a state takes.
+    cost: u64,
 }
 
 /// Buffers of an evaluation, kept between batches.
@@ -36,11 +40,13 @@ impl Network {
             inputs: inputs.collect(),
             results: system.networks[0].results,
             limits: limits.to_vec(),
+            cost: network.parameters() as u64,
         })
     }
 
     /// The actions, within their limits, for a batch of states; everything element-major.
     pub fn act(&self, states: &[f64], batch: usize, scratch: &mut Scratch) -> Result<Vec<f64>, GraphError> {
+        spend(self.cost * batch as u64);
         let mut slices: Vec<&[f64]> = Vec::new();
         let mut start = 0;
         for len in &self.lengths {

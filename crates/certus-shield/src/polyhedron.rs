@@ -21,6 +21,7 @@ use certus_audit::shield::{Branch, Halfspace, Invariant, PieceProof, Polyhedron}
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 
+use crate::effort::{linear_program, spend};
 use crate::linear::{Matrix, plus, solve};
 use crate::modes::{modes, partial_sums};
 use crate::plant::{Plant, Policy};
@@ -374,6 +375,7 @@ fn implied(rows: &[Row], normal: &[f64], limit: f64) -> Implied {
     };
     solver.solve();
     let solution = &solver.solution;
+    spend(linear_program(solution.iterations, rows.len(), states));
     match solution.status {
         SolverStatus::Solved | SolverStatus::AlmostSolved => {}
         SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => return Implied::Empty,

@@ -13,6 +13,7 @@ use certus_lapack as _;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
 
+use crate::effort::{semidefinite_program, spend};
 use crate::polynomial::{Poly, monomial_product};
 
 /// A polynomial that has to be nowhere negative where its constraints are not.
@@ -149,6 +150,7 @@ impl Program {
         let quadratic = CscMatrix::zeros((columns, columns));
         let mut solver = DefaultSolver::new(&quadratic, &objective, &matrix, &right, &cones, settings).ok()?;
         solver.solve();
+        spend(semidefinite_program(solver.solution.iterations, right.len()));
         let x = &solver.solution.x;
         if x.len() != columns || x.iter().any(|value| !value.is_finite()) {
             return None;

@@ -6,7 +6,7 @@
 //! `certus-audit` has accepted it in exact arithmetic.
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use certus_audit::shield::{
     Accepted, Branch, Convergence, Cover, Monomial, Range, Shield, check, rational, read_model,
@@ -17,9 +17,10 @@ use certus_lang::system::{Property, System};
 use crate::attempt::Proved;
 use crate::cover::{Covered, Set, cover};
 use crate::domain::choose_domain;
+use crate::effort::spent;
 use crate::network::Network;
-use crate::plant::Plant;
-use crate::polynomial::monomials;
+use crate::plant::{Plant, Policy};
+use crate::polynomial::{degree, monomials};
 use crate::rollout::Simulator;
 
 /// Which kind of invariant is sought.
@@ -66,6 +67,8 @@ pub struct Synthesised {
     pub origins: Vec<&'static str>,
     /// The names of the states.
     pub states: Vec<String>,
+    /// Whether the deadline ended the search for a shield that interferes less.
+    pub cut_short: bool,
 }
 
 /// Why there is no shield.
@@ -99,8 +102,8 @@ const LONG_RUNS: usize = 12;
 const LONG_STEPS: usize = 4000;
 const FOCUS: usize = 400;
 
-/// A draft is improved for this long, or for twice as long as it took, and never for more than half of the time that is left.
-const IMPROVEMENT: Duration = Duration::from_secs(10);
+/// So much is spent on the improvement of a draft, or twice what the draft took, in the unit of effort: some ten seconds of two threads.
+const IMPROVEMENT: u64 = 20_000_000_000;
 
 /// Part of the steps of troubled runs that a shield should not decide.
 const TOO_MUCH: f64 = 0.2;
@@ -134,6 +137,8 @@ pub struct Work<'w> {
     pub target: Option<Vec<Range>>,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
+    /// What may still be spent.
+    pub left: u64,
     /// How many candidates were tried.
     pub tried: usize,
 }
@@ -174,6 +179,8 @@ pub fn synthesise(
     }
     let mut best: Option<(Synthesised, f64)> = None;
     let mut outcome = Failed::Stopped { branches: 0, tried: 0 };
+    // Whether the deadline kept another domain from being compared.
+    let mut late = false;
     for (index, domain) in domains.iter().enumerate() {
         let plant = Plant::new(read_model(system, property, domain).map_err(|e| unsupported(&e))?);
         let sketch = sketch(&plant, options).map_err(Failed::Unsupported)?;
@@ -183,7 +190,7 @@ pub fn synthesise(
         let focus = long.iter().step_by(long.len().div_ceil(FOCUS).max(1)).filter(inside).cloned().collect();
         let (network, target) = (&network, target.clone());
         let deadline = options.deadline;
-        let started = Instant::now();
+        let before = spent();
         let mut work = Work {
             plant,
             linear,
@@ -197,36 +204,40 @@ pub fn synthesise(
             focus,
             target,
             deadline,
+            left: u64::MAX,
             tried: 0,
         };
         let quick = index + 1 < domains.len();
         let found = work.draft(quick).and_then(|draft| {
-            work.deadline = Some(improvement_ends(started.elapsed(), deadline));
+            work.left = IMPROVEMENT.max(2 * (spent() - before));
+            work.deadline = deadline.map(improvement_ends);
             work.finished(draft, property)
         });
         match (found, &best) {
             // Another domain may do better where the network is hardly ever left alone.
-            (Ok(made), _)
-                if quick && made.1 > TOO_MUCH && deadline.is_none_or(|deadline| Instant::now() < deadline) =>
-            {
-                best = Some(made)
+            (Ok(made), _) if quick && made.1 > TOO_MUCH => best = Some(made),
+            (Ok(made), Some(other)) if other.1 <= made.1 => {
+                late |= made.0.cut_short;
+                break;
             }
-            (Ok(made), Some(other)) if other.1 <= made.1 => break,
             (Ok(made), _) => {
                 best = Some(made);
                 break;
             }
-            (Err(failed), _) => outcome = failed,
+            (Err(failed), _) => {
+                late |= matches!(failed, Failed::Stopped { .. });
+                outcome = failed;
+            }
         }
     }
-    best.map(|(made, _)| made).ok_or(outcome)
+    let made = best.map(|(made, _)| made).ok_or(outcome)?;
+    Ok(Synthesised { cut_short: made.cut_short || late, ..made })
 }
 
-/// When a draft that took so long is no longer improved: what is proved is not lost to a deadline.
-fn improvement_ends(drafted: Duration, deadline: Option<Instant>) -> Instant {
+/// When a draft is no longer improved: half of the time is kept back, so that what is proved is not lost to a deadline.
+fn improvement_ends(deadline: Instant) -> Instant {
     let now = Instant::now();
-    let own = now + IMPROVEMENT.max(2 * drafted);
-    deadline.map_or(own, |deadline| own.min(now + deadline.saturating_duration_since(now) / 2))
+    now + deadline.saturating_duration_since(now) / 2
 }
 
 /// The box that programs have to lead to, if there is one.
@@ -267,7 +278,33 @@ fn sketch(plant: &Plant, options: &Options) -> Result<Vec<Monomial>, String> {
 impl Work<'_> {
     /// Whether it is time to stop.
     pub fn stopped(&self) -> bool {
+        self.left == 0 || self.interrupted()
+    }
+
+    /// Whether the deadline is over, or somebody asks to stop.
+    pub fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+
+    /// Whether a program is of the kind that was asked for.
+    pub fn keeps_sketch(&self, policy: &Policy) -> bool {
+        policy.iter().all(|action| action.terms().all(|(monomial, factor)| factor == 0.0 || self.in_sketch(monomial)))
+    }
+
+    /// Whether a program may use a monomial: one of those that were named, or one of at most the degree that was.
+    fn in_sketch(&self, monomial: &Monomial) -> bool {
+        match self.options.sketch.as_slice() {
+            [] => degree(monomial) <= self.options.sketch_degree.unwrap_or(1),
+            named => named.contains(monomial),
+        }
+    }
+
+    /// What is wrong with a draft whose programs are not all of the kind that was asked for.
+    fn foreign_monomial(&self, draft: &Draft) -> Option<String> {
+        let programs = draft.branches.iter().flat_map(|proved| &proved.branch.program);
+        let mut terms = programs.flatten().filter(|(factor, _)| *factor != 0.0);
+        let (_, foreign) = terms.find(|(_, monomial)| !self.in_sketch(monomial))?;
+        Some(format!("a program with the exponents {foreign:?} was found, which were not asked for; please report it"))
     }
 
     /// Branches that cover the initial states; if it has to be quick, one or none.
@@ -306,6 +343,10 @@ impl Work<'_> {
     /// The draft, made to interfere less, and accepted by the audit; and how much it still interferes.
     fn finished(&mut self, mut draft: Draft, property: &Property) -> Result<(Synthesised, f64), Failed> {
         let (release, interference) = self.improve(&mut draft);
+        let cut_short = self.interrupted();
+        if let Some(foreign) = self.foreign_monomial(&draft) {
+            return Err(Failed::Unsupported(foreign));
+        }
         let branches: Vec<Branch> = draft.branches.iter().map(|proved| proved.branch.clone()).collect();
         let origins: Vec<&'static str> = draft.branches.iter().map(|proved| proved.origin).collect();
         let proofs: Option<Vec<_>> = draft.branches.into_iter().map(|proved| proved.decrease).collect();
@@ -315,7 +356,7 @@ impl Work<'_> {
         match check(&self.plant.model, &shield, &mut || {}) {
             Ok(accepted) => {
                 let states = self.plant.model.states.clone();
-                Ok((Synthesised { shield, accepted, origins, states }, interference))
+                Ok((Synthesised { shield, accepted, origins, states, cut_short }, interference))
             }
             Err(_) => {
                 let uncovered = self.plant.init.iter().map(|(a, b)| 0.5 * (a + b)).collect();

@@ -157,8 +157,10 @@ impl Work<'_> {
             let middle = region.iter().map(|(a, b)| 0.5 * (a + b)).collect();
             for near in self.rests(&region, RESTS, &mut random).into_iter().chain([middle]) {
                 let Some(rest) = equilibrium(&self.plant, &near) else { continue };
-                for policy in regulators(&self.plant, &rest) {
-                    items.push(Item { sides: region.clone(), rest: rest.0.clone(), policy: readable(&policy) });
+                for policy in regulators(&self.plant, &rest).iter().map(readable) {
+                    if self.keeps_sketch(&policy) {
+                        items.push(Item { sides: region.clone(), rest: rest.0.clone(), policy });
+                    }
                 }
             }
         }

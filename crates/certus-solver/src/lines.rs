@@ -4,7 +4,7 @@
 //! So whoever knows more of a region than its box can minimise the line over the region and has a sound bound too.
 
 use certus_graph::lower::lower;
-use certus_graph::{Graph, GraphError, Interval};
+use certus_graph::{Fault, Graph, GraphError, Interval};
 
 use crate::bound::backward::{Objectives, minimise};
 use crate::bound::program::{Program, Role};
@@ -106,6 +106,12 @@ impl Lines {
             let slopes: Vec<f64> = (0..self.program.inputs).map(|input| found.inputs[input * count + column]).collect();
             if slopes.iter().any(|slope| !slope.is_finite()) || !found.constants[column].is_finite() {
                 return Line { bound: enclosed.lo, ..nothing() };
+            }
+            let (lower, upper) = &boxes[index];
+            if found.bounds[column] > enclosed.hi && lower.iter().zip(upper).all(|(low, high)| low <= high) {
+                let details = format!("{} below, {enclosed} around, from {lower:?} to {upper:?}", found.bounds[column]);
+                Fault::raise("a lower bound is above what encloses the same value", details);
+                return nothing();
             }
             Line { slopes, constant: found.constants[column], bound: found.bounds[column].max(enclosed.lo) }
         };

@@ -4,7 +4,7 @@ use std::fmt;
 
 use certus_graph::canonical::canonicalize;
 use certus_graph::lower::lower;
-use certus_graph::{Graph, GraphError, NodeId};
+use certus_graph::{Graph, GraphError, Interval, NodeId};
 
 use crate::formula::Formula;
 use crate::vnnlib::{Case, Specification, Variable};
@@ -30,12 +30,29 @@ pub struct Region {
     pub inner_lower: Vec<f64>,
     /// Upper ends, rounded inwards; below the lower end where no double lies in between.
     pub inner_upper: Vec<f64>,
+    /// For an input that is fixed to a decimal which is no double, the double that is shown as that decimal (one of the
+    /// two around it). The input is the decimal, not the double.
+    pub decimals: Vec<Option<f64>>,
 }
 
 impl Region {
     /// The box between two corners of doubles.
     pub fn new(lower: Vec<f64>, upper: Vec<f64>) -> Self {
-        Region { inner_lower: lower.clone(), inner_upper: upper.clone(), lower, upper }
+        Region {
+            inner_lower: lower.clone(),
+            inner_upper: upper.clone(),
+            decimals: vec![None; lower.len()],
+            lower,
+            upper,
+        }
+    }
+
+    /// The real number that a coordinate of a witness stands for: itself, or the decimal that it is shown as.
+    pub(crate) fn meaning(&self, input: usize, value: f64) -> Interval {
+        match self.decimals[input] {
+            Some(_) => Interval { lo: self.lower[input], hi: self.upper[input] },
+            None => Interval::point(value),
+        }
     }
 }
 
@@ -98,7 +115,7 @@ impl Query {
     pub fn new(graph: &Graph, region: Region, formula: Formula<Variable>) -> Result<Self, QueryError> {
         let inputs: usize = graph.inputs().iter().map(|port| graph.elements(port.node)).sum();
         let sizes = [&region.lower, &region.upper, &region.inner_lower, &region.inner_upper];
-        if sizes.iter().any(|bounds| bounds.len() != inputs) {
+        if sizes.iter().any(|bounds| bounds.len() != inputs) || region.decimals.len() != inputs {
             let message = format!("a region over {} inputs for a graph with {inputs}", region.lower.len());
             return Err(QueryError::Size(message));
         }
@@ -174,6 +191,7 @@ impl Query {
                 upper: case.upper,
                 inner_lower: case.inner_lower,
                 inner_upper: case.inner_upper,
+                decimals: case.decimals,
             };
             Query::new(graph, region, case.formula)
         };

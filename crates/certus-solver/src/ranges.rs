@@ -12,7 +12,7 @@ mod reduced;
 
 use certus_graph::lower::lower;
 use certus_graph::ops::{Arg, Operator};
-use certus_graph::{Graph, GraphError, Interval};
+use certus_graph::{Fault, Graph, GraphError, Interval};
 
 use crate::bound::program::{Layer, Program, Role};
 use crate::bound::zonotope::band::band;
@@ -246,10 +246,15 @@ impl Shape {
         let bounded = size.is_finite() && centre.is_finite();
         if bounded {
             let (low, high) = ((centre - size).next_down(), (centre + size).next_up());
-            let (low, high) = (low.max(values.lower[at]), high.min(values.upper[at]));
-            // Both are sound, so they meet.
+            let before = (values.lower[at], values.upper[at]);
+            let (low, high) = (low.max(before.0), high.min(before.1));
             if low <= high {
                 (values.lower[at], values.upper[at]) = (low, high);
+            } else if before.0 <= before.1 {
+                // Both are sound, so they meet.
+                let form = (centre, size);
+                let details = format!("a form gives {form:?} (centre, radius), the interval is {before:?}");
+                Fault::raise("two enclosures of one value do not meet", details);
             }
         }
         let (middle, half) = middle(values.lower[at], values.upper[at]);

@@ -8,7 +8,7 @@
 
 use certus_graph::lower::lower;
 use certus_graph::ops::Operator;
-use certus_graph::{Graph, GraphError, Interval};
+use certus_graph::{Fault, Graph, GraphError, Interval};
 
 use crate::bound::program::{Layer, Program, Role};
 use crate::bound::{ROOM, gamma};
@@ -61,6 +61,7 @@ impl Slopes {
 
     /// The outputs over a box around a middle; nothing where they have no slopes: at a jump, or where an operator is not known well enough.
     pub fn over(&self, middle: &[f64], region: &[Interval]) -> Option<Sloped> {
+        debug_assert!(region.iter().all(|range| range.is_well_formed()));
         let columns = 1 + middle.len();
         let reach = region.iter().zip(middle).map(|(&range, &middle)| range - Interval::point(middle)).collect();
         let frame = Frame { reach, columns };
@@ -107,8 +108,13 @@ impl Frame {
             values.errors.push(error);
         }
         let element = first / self.columns;
+        // Numbers beyond all bounds say nothing, and end the pass.
+        if !values.centres[first..].iter().chain(&values.errors[first..]).all(|value| value.is_finite()) {
+            values.ranges.push(known);
+            return;
+        }
         let range = self.range(values, element);
-        values.ranges.push(range.intersection(known).unwrap_or(range));
+        values.ranges.push(range.intersection(known).unwrap_or_else(|| contradiction(range, known)));
     }
 
     /// The middle value and what the slopes add to it within the box.
@@ -216,6 +222,15 @@ impl Frame {
         }
         own
     }
+}
+
+/// Two enclosures of one value over a box that do not meet, where the box has points.
+fn contradiction(by_slopes: Interval, by_range: Interval) -> Interval {
+    Fault::raise(
+        "two enclosures of one value do not meet",
+        format!("slopes around the middle of a box give {by_slopes}, its range gives {by_range}"),
+    );
+    Interval::ENTIRE
 }
 
 /// The quotients of differences that a curve has over a range; nothing if they are unbounded or not known.

@@ -1,7 +1,7 @@
 //! Is this certificate a proof?
 
 use std::fs::File;
-use std::io::{BufReader, Read, Seek};
+use std::io::{BufRead, BufReader, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -9,11 +9,10 @@ use std::time::Instant;
 
 use certus_audit::{Header, Reason, Rejection, Summary, check, read_header};
 
-use crate::check::certificate::claim;
+use crate::check::certificate::{Claim, claim, settings};
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
-use crate::question::problem_of;
-use crate::{Question, Sealed, Source};
+use crate::{Question, Sealed, Source, Sources, shield};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -33,9 +32,9 @@ pub struct Audit {
 /// What the certificate turned out to be.
 pub enum Judgement {
     /// A proof about these files, and of what.
-    Accepted(Vec<Source>, Summary, String),
-    /// A shield whose certificate proves it safe for this file.
-    Shield(Source, certus_audit::shield::Accepted),
+    Accepted(Box<Accepted>),
+    /// A shield whose certificate proves it safe.
+    Shield(Box<AcceptedShield>),
     /// None: where, and why.
     Rejected {
         /// The line; 0 if it is about no line.
@@ -43,6 +42,32 @@ pub enum Judgement {
         /// What is wrong.
         reason: String,
     },
+}
+
+/// A proof that was checked.
+pub struct Accepted {
+    /// The files that it is about.
+    pub sources: Vec<Source>,
+    /// What it consisted of.
+    pub summary: Summary,
+    /// Obligations beside its cases that intervals alone settle.
+    pub settled: usize,
+    /// What it proves, in words.
+    pub claim: String,
+    /// What that is relative to, and where it comes from: what each is called, and what it is.
+    pub particulars: Vec<(&'static str, String)>,
+}
+
+/// A shield that was checked.
+pub struct AcceptedShield {
+    /// The files that it is about.
+    pub sources: Vec<Source>,
+    /// What was checked.
+    pub accepted: certus_audit::shield::Accepted,
+    /// What it keeps, in words.
+    pub claim: String,
+    /// What that is relative to.
+    pub particulars: Vec<(&'static str, String)>,
 }
 
 /// Checks a certificate: what it turned out to be, if that is known in time, and how many leaves were checked. `tick` is
@@ -65,41 +90,44 @@ pub fn audit(
     Ok((judgement, leaves.load(Ordering::Relaxed)))
 }
 
-/// Reads the certificate and what it is about, and checks it.
+/// Reads the certificate and what it is about, each byte once, and checks it.
 fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
     let path = &task.certificate;
-    let mut file = File::open(path).map_err(|error| Failure::reading(path, &error))?;
-    let mut first = [0u8];
-    if file.read(&mut first).map_err(|error| Failure::reading(path, &error))? == 1 && first == *b"{" {
-        return judge_shield(task, leaves);
+    let failed = |error: std::io::Error| Failure::reading(path, &error);
+    let mut file = BufReader::new(File::open(path).map_err(failed)?);
+    if file.fill_buf().map_err(failed)?.first() == Some(&b'{') {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes).map_err(failed)?;
+        return judge_shield(task, &bytes, leaves);
     }
-    file.rewind().map_err(|error| Failure::reading(path, &error))?;
-    let (header, certificate) = match read_header(BufReader::new(file)) {
+    let (header, certificate) = match read_header(file) {
         Ok(read) => read,
         Err(rejection) => return rejected(path, rejection),
     };
+    let mut progress = |count| leaves.store(count, Ordering::Relaxed);
     let (question, digests) = match header {
         Header::Proof(header) => {
             if task.network.is_some() || task.specification.is_some() || task.query.is_some() {
                 return Err(Failure::message("the certificate is about a system, whose files it names itself"));
             }
-            let claim = match claim(&header)? {
+            let claim = match claim(&header, &mut Sources::default())? {
                 Ok(claim) => claim,
                 Err(reason) => return Ok(Judgement::Rejected { line: 2, reason }),
             };
-            let problems: Vec<certus_audit::Problem<'_>> = claim.queries.iter().map(problem_of).collect();
-            let checked = check(&problems, certificate, &mut |count| leaves.store(count, Ordering::Relaxed));
-            return match checked {
-                Ok(summary) => Ok(Judgement::Accepted(claim.sources, summary, claim.says)),
-                Err(rejection) => rejected(path, rejection),
+            let problems: Vec<certus_audit::Problem<'_>> = claim.obligations.iter().map(|own| own.problem()).collect();
+            let summary = match check(&problems, certificate, &mut progress) {
+                Ok(summary) => summary,
+                Err(rejection) => return rejected(path, rejection),
             };
+            let Claim { sources, settled, says: claim, particulars, .. } = claim;
+            return Ok(Judgement::Accepted(Box::new(Accepted { sources, summary, settled, claim, particulars })));
         }
         Header::Query(query) => {
             if task.network.is_some() || task.specification.is_some() {
                 return Err(Failure::message("the certificate is about a query file: name it with --query"));
             }
             let place = place(task.query.as_deref(), &query.path, "--query")?;
-            (Question::of_query(&place, Sealed::Yes)?, vec![query.digest])
+            (Question::of_query(&place)?, vec![query.digest])
         }
         Header::Verification { network, specification } => {
             if task.query.is_some() {
@@ -121,35 +149,48 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
             return Ok(Judgement::Rejected { line: 0, reason });
         }
     }
-    let checked = check(&question.problems(), certificate, &mut |count| leaves.store(count, Ordering::Relaxed));
-    match checked {
-        Ok(summary) => Ok(Judgement::Accepted(question.sources, summary, "`unsat`".to_owned())),
-        Err(rejection) => rejected(path, rejection),
-    }
+    let summary = match check(&question.problems(), certificate, &mut progress) {
+        Ok(summary) => summary,
+        Err(rejection) => return rejected(path, rejection),
+    };
+    let relative = "the files with these digests, as Certus reads them, over the real numbers".to_owned();
+    Ok(Judgement::Accepted(Box::new(Accepted {
+        sources: question.sources,
+        summary,
+        settled: 0,
+        claim: "`unsat`".to_owned(),
+        particulars: vec![("audited by", format!("certus {}", env!("CARGO_PKG_VERSION"))), ("relative to", relative)],
+    })))
 }
 
 /// Checks a shield in exact arithmetic.
-fn judge_shield(task: &Audit, claims: &AtomicU64) -> Result<Judgement, Failure> {
-    let read = crate::shield::read(&task.certificate)?;
+fn judge_shield(task: &Audit, bytes: &[u8], claims: &AtomicU64) -> Result<Judgement, Failure> {
+    let read = shield::parse(&task.certificate, bytes)?;
     let place = place(task.specification.as_deref(), &read.path, "--specification")?;
-    let source =
-        Source { role: "system", name: None, path: place.clone(), digest: Some(crate::shield::digest(&place)?) };
-    if source.digest.as_deref() != Some(read.digest.as_str()) {
-        let reason = format!("it is about another system: {} has another digest than it names", place.display());
-        return Ok(Judgement::Rejected { line: 0, reason });
-    }
-    let (_, model) = match crate::shield::model_of(&read, &place) {
-        Ok(read) => read,
-        Err(crate::shield::NoModel::Failure(failure)) => return Err(failure),
-        Err(crate::shield::NoModel::Reason(reason)) => return Ok(Judgement::Rejected { line: 0, reason }),
-    };
     let mut progress = || {
         claims.fetch_add(1, Ordering::Relaxed);
     };
-    match certus_audit::shield::check(&model, &read, &mut progress) {
-        Ok(accepted) => Ok(Judgement::Shield(source, accepted)),
-        Err(reason) => Ok(Judgement::Rejected { line: 0, reason }),
-    }
+    Ok(match shield::accept(&read, &place, &mut progress)? {
+        Ok((sealed, _, accepted)) => {
+            let settings = settings(&sealed, &read.settings);
+            let with = if settings.is_empty() { String::new() } else { format!(", with {}", settings.join(", ")) };
+            let property = sealed.system.property(&read.property).map_or("", |property| property.source.as_str());
+            let relative = "the system with this digest, exactly, over the real numbers";
+            Judgement::Shield(Box::new(AcceptedShield {
+                sources: vec![sealed.file.source("system", None)],
+                accepted,
+                claim: format!("keeps {} safe{with}", place.display()),
+                particulars: vec![
+                    ("property", format!("{}: {property}", read.property)),
+                    ("settings", if settings.is_empty() { "none".to_owned() } else { settings.join(", ") }),
+                    ("scope", "for all time".to_owned()),
+                    ("audited by", format!("certus {}", env!("CARGO_PKG_VERSION"))),
+                    ("relative to", relative.to_owned()),
+                ],
+            }))
+        }
+        Err(reason) => Judgement::Rejected { line: 0, reason },
+    })
 }
 
 /// What cannot be read is bad input; everything else that is wrong with a certificate rejects it.

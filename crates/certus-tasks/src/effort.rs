@@ -10,6 +10,8 @@ use crate::output::short;
 pub struct Effort {
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
+    /// The seconds that the deadline leaves from the beginning: what an outcome names, where the deadline is a moment of one day.
+    pub timeout: Option<f64>,
     /// How many threads; 0 for one per processor.
     pub threads: usize,
     /// Names the random numbers.
@@ -20,7 +22,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Effort { deadline: None, threads: 0, seed: 0, memory: 4096 << 20 }
+        Effort { deadline: None, timeout: None, threads: 0, seed: 0, memory: 4096 << 20 }
     }
 }
 

@@ -15,7 +15,7 @@ use crate::check::{grid_widths, names_of, policy_names};
 use crate::failure::Failure;
 use crate::output::json_number;
 use crate::patience::{Waited, wait};
-use crate::{Effort, Loading, load_system};
+use crate::{Effort, Loaded, Loading, Provenance, load};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -36,6 +36,8 @@ pub struct Extract {
 pub struct Extracted {
     /// The system.
     pub system: System,
+    /// Where all of that comes from.
+    pub provenance: Provenance,
     /// The grid.
     pub lattice: Lattice,
     /// Both policies' returns, of fewer episodes than were asked for if there was no time for all, and the units that were met.
@@ -55,7 +57,7 @@ pub fn extract(task: &Extract, stop: &Arc<AtomicBool>, tick: impl FnMut()) -> Re
 }
 
 fn run(task: &Extract, stop: &AtomicBool) -> Result<Option<Extracted>, Failure> {
-    let system = load_system(&task.system)?;
+    let Loaded { system, sources } = load(&task.system)?;
     let mut widths = grid_widths(&system, &task.widths).map_err(Failure::message)?;
     if widths.is_empty() {
         widths = certus_grid::suggested_widths(&system);
@@ -64,7 +66,11 @@ fn run(task: &Extract, stop: &AtomicBool) -> Result<Option<Extracted>, Failure> 
     let deadline = task.effort.deadline;
     let over = || stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
     let compared = compare(&system, &lattice, task.options, task.episodes, &over).map_err(Failure::message)?;
-    Ok((!compared.network.is_empty()).then_some(Extracted { system, lattice, compared }))
+    let provenance = Provenance::of_system("grid", &task.system, &system, &sources)
+        .with_effort(&task.effort)
+        .limit("episodes", Some(task.episodes.count.into()))
+        .limit("steps", Some(task.episodes.steps.into()));
+    Ok((!compared.network.is_empty()).then_some(Extracted { system, provenance, lattice, compared }))
 }
 
 /// The names of both policies with five numbers of their returns each.
@@ -83,6 +89,11 @@ pub fn picture(own: &Extracted) -> Option<String> {
         "return",
         &plots(own),
     )
+}
+
+/// What the returns are about.
+fn relative_to(provenance: &Provenance) -> String {
+    format!("a policy extracted from the network{}, in sampled runs of doubles", provenance.discretised())
 }
 
 /// The extracted policy and what it earns as a document.
@@ -127,5 +138,7 @@ pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
         "episodes": own.compared.network.len(),
         "returns": {"network": five(&own.compared.network), "extracted": five(&own.compared.extracted)},
         "units": units,
+        "relative_to": relative_to(&own.provenance),
+        "provenance": own.provenance.to_json(),
     })
 }

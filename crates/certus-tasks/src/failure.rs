@@ -4,6 +4,8 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 
+use certus_graph::Fault;
+
 /// Why a command could not do its work; all of these exit with code 2.
 #[derive(Debug)]
 pub enum Failure {
@@ -11,6 +13,8 @@ pub enum Failure {
     Message(String),
     /// Rendered diagnostics of a `.certus` file, complete as they are.
     Diagnostics(String),
+    /// Certus contradicts itself: nothing that it found counts.
+    Fault(Box<Fault>),
     /// Standard output was closed by its reader.
     ClosedPipe,
 }
@@ -37,8 +41,15 @@ impl fmt::Display for Failure {
         match self {
             Failure::Message(text) => write!(f, "error: {text}"),
             Failure::Diagnostics(text) => f.write_str(text.trim_end()),
+            Failure::Fault(fault) => fault.fmt(f),
             Failure::ClosedPipe => f.write_str("error: the output was closed"),
         }
+    }
+}
+
+impl From<Fault> for Failure {
+    fn from(fault: Fault) -> Failure {
+        Failure::Fault(Box::new(fault))
     }
 }
 

@@ -15,7 +15,7 @@ use certus_sim::{InputSource, Options, RunReport, Simulator, Summary, Verdict};
 
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
-use crate::{Loading, load_system, network_of, property_named};
+use crate::{Loaded, Loading, Provenance, Source, load, network_of, property_named};
 
 mod bounded;
 mod picture;
@@ -91,6 +91,8 @@ impl Cell {
 pub struct Row {
     /// The network.
     pub network: PathBuf,
+    /// The digest of its bytes.
+    pub digest: Option<String>,
     /// One cell per property.
     pub cells: Vec<Cell>,
     /// How many runs left the model: a declared range, `assume`, or the numbers.
@@ -110,6 +112,8 @@ pub struct Gated {
     pub rows: Vec<Row>,
     /// How many there are.
     pub of: usize,
+    /// What the properties are about: the files beside the checkpoints, and the settings.
+    pub provenance: Provenance,
 }
 
 impl Gated {
@@ -241,18 +245,27 @@ pub fn gate(
     let network = network_of(&task.system.path, task.policy.as_deref(), task.system.colour)?;
     let files = checkpoints(&task.checkpoints)?;
     // Everything is read before anything runs.
-    let mut systems = Vec::new();
+    let (mut systems, mut digests) = (Vec::new(), Vec::new());
+    let mut provenance = None;
     for file in &files {
         let networks = vec![(network.clone(), file.clone())];
-        systems.push(load_system(&Loading { networks, ..task.system.clone() })?);
+        let Loaded { system, mut sources } = load(&Loading { networks, ..task.system.clone() })?;
+        let is_own = |source: &Source| source.name.as_ref() == Some(&network);
+        digests.push(sources.iter().find(|source| is_own(source)).and_then(|source| source.digest.clone()));
+        sources.retain(|source| !is_own(source));
+        provenance.get_or_insert_with(|| Provenance::of_system("", &task.system, &system, &sources));
+        systems.push(system);
     }
-    let Some(first) = systems.first() else {
+    let (Some(first), Some(provenance)) = (systems.first(), provenance) else {
         return Err(Failure::message("there is no checkpoint: name networks, or a folder with .onnx or .nnet files"));
     };
     let places: Vec<usize> = match task.properties.as_slice() {
         [] => (0..first.properties.len()).collect(),
         names => names.iter().map(|name| property_named(first, name)).collect::<Result<_, _>>()?,
     };
+    if places.is_empty() {
+        return Err(crate::check::nothing_to_check(&task.system));
+    }
     let properties = places.iter().map(|&place| first.properties[place].name.clone()).collect();
     let (system, of) = (first.name.clone(), files.len());
     let rows: Arc<Mutex<Vec<Row>>> = Arc::default();
@@ -260,9 +273,9 @@ pub fn gate(
     let work = {
         let (rows, done, stop, deadline) = (Arc::clone(&rows), Arc::clone(&done), Arc::clone(stop), task.deadline);
         move || -> Result<(), Failure> {
-            for (file, system) in files.into_iter().zip(&systems) {
+            for ((network, digest), system) in files.into_iter().zip(digests).zip(&systems) {
                 let Some((cells, faults)) = engine.check(system, &places, deadline, &stop)? else { break };
-                rows.lock().unwrap_or_else(PoisonError::into_inner).push(Row { network: file, cells, faults });
+                rows.lock().unwrap_or_else(PoisonError::into_inner).push(Row { network, digest, cells, faults });
                 done.fetch_add(1, Ordering::Relaxed);
             }
             Ok(())
@@ -272,11 +285,11 @@ pub fn gate(
         result?;
     }
     let rows = rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Ok(Gated { system, network, properties, rows, of })
+    Ok(Gated { system, network, properties, rows, of, provenance })
 }
 
 /// The files that are named, and those in folders that are named, there in the order of the numbers in their names.
-fn checkpoints(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
+pub fn checkpoints(paths: &[PathBuf]) -> Result<Vec<PathBuf>, Failure> {
     let mut files = Vec::new();
     for path in paths {
         if !path.is_dir() {
@@ -332,13 +345,14 @@ mod tests {
 
     #[test]
     fn a_property_is_learnt_where_it_holds_from_then_on() {
-        let row = |cell: Cell| Row { network: PathBuf::new(), cells: vec![cell], faults: 0 };
+        let row = |cell: Cell| Row { network: PathBuf::new(), digest: None, cells: vec![cell], faults: 0 };
         let gated = |cells: Vec<Cell>| Gated {
             system: String::new(),
             network: String::new(),
             properties: vec![String::new()],
             of: cells.len(),
             rows: cells.into_iter().map(row).collect(),
+            provenance: Provenance::default(),
         };
         let broken = || Cell::Refuted { steps: 0, loop_to: None };
         assert_eq!(gated(vec![broken(), Cell::Holds, Cell::HoldsUpTo(3)]).learnt(0), Some(1));

@@ -51,8 +51,15 @@ impl Output {
         }
     }
 
-    /// Makes everything that was written appear.
+    /// Makes everything that was written appear; if Certus has contradicted itself, nothing of it.
     pub fn finish(self) -> Result<(), Failure> {
+        if let Some(fault) = certus_graph::fault::noted() {
+            if let Output::Standard(writer) = self {
+                // Taken apart, since a writer that is dropped writes what it holds.
+                drop(writer.into_parts());
+            }
+            return Err(fault.into());
+        }
         match self {
             Output::Standard(mut writer) => Ok(writer.flush()?),
             Output::File(mut pending) => {
@@ -64,24 +71,9 @@ impl Output {
     }
 }
 
-/// That each output can be written, and that no two of them are one file: asked before the work, since hours of it are not to end with a
-/// file that cannot be written.
-pub fn ready<'a>(paths: impl IntoIterator<Item = &'a PathBuf>) -> Result<(), Failure> {
-    let mut targets: Vec<(PathBuf, &Path)> = Vec::new();
-    for path in paths {
-        let failed = |error: io::Error| Failure::writing(path, &error);
-        // A pipe is left alone: opening it would wait for its reader, and closing it would be the end of what that reads.
-        let Destination::File(target) = Destination::of(path).map_err(failed)? else { continue };
-        if let Some((_, other)) = targets.iter().find(|(own, _)| *own == target) {
-            let (path, other) = (path.display(), other.display());
-            return Err(Failure::message(format!(
-                "two outputs would be written to one file ({other} and {path}): name another one"
-            )));
-        }
-        drop(PendingFile::create(target.clone(), path).map_err(failed)?);
-        targets.push((target, path));
-    }
-    Ok(())
+/// That a file can be written: asked by writing a temporary one beside it, which is gone at once.
+pub(crate) fn writable(target: PathBuf, path: &Path) -> io::Result<()> {
+    PendingFile::create(target, path).map(drop)
 }
 
 /// The temporary files that there are now.
@@ -284,16 +276,6 @@ mod tests {
         std::fs::create_dir(&path).unwrap();
         assert!(output.finish().is_err());
         assert_eq!(folder.count(), 1);
-    }
-
-    #[test]
-    fn two_outputs_are_not_one_file() {
-        let folder = Folder::new("twice");
-        let (path, detour) = (folder.0.join("a.svg"), folder.0.join(".").join("a.svg"));
-        let other = folder.0.join("b.svg");
-        assert!(ready([&path, &other]).is_ok());
-        assert!(ready([&path, &other, &detour]).unwrap_err().to_string().contains("one file"));
-        assert_eq!(folder.count(), 0);
     }
 
     #[cfg(unix)]

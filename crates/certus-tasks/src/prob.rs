@@ -14,7 +14,7 @@ use crate::check::describe;
 use crate::failure::Failure;
 use crate::output::json_number;
 use crate::patience::{Waited, wait};
-use crate::{Effort, Loading, load_system, property_named};
+use crate::{Effort, Loaded, Loading, Provenance, Source, load, property_named};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -25,6 +25,8 @@ pub struct Prob {
     pub properties: Vec<String>,
     /// How.
     pub options: Options,
+    /// The two state variables over which start states will be drawn, by their numbers.
+    pub axes: Option<(usize, usize)>,
     /// How much work each property is worth.
     pub effort: Effort,
 }
@@ -37,6 +39,8 @@ pub struct Bounded {
     pub results: Vec<(usize, Result<Outcome, String>)>,
     /// For each of these, how the interval narrowed.
     pub courses: Vec<Course>,
+    /// Where all of that comes from.
+    pub provenance: Provenance,
 }
 
 /// How an interval narrowed: seconds since the property was begun, lower end, upper end.
@@ -76,6 +80,7 @@ pub struct Where {
 struct SoFar {
     place: Where,
     system: Option<Arc<System>>,
+    sources: Vec<Source>,
     properties: Vec<usize>,
     results: Vec<(usize, Result<Outcome, String>)>,
     courses: Vec<Course>,
@@ -105,16 +110,32 @@ pub fn prob(task: &Prob, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -
     }
     let mut courses = std::mem::take(&mut known.courses);
     courses.resize(results.len(), Course::new());
-    Ok(Bounded { system: known.system.take(), results, courses })
+    let system = known.system.take();
+    let provenance = system.as_ref().map(|system| provenance(task, system, &known.sources)).unwrap_or_default();
+    Ok(Bounded { system, results, courses, provenance })
+}
+
+/// Where bounds come from.
+fn provenance(task: &Prob, system: &System, sources: &[Source]) -> Provenance {
+    Provenance::of_system(certus_prob::NAME, &task.system, system, sources)
+        .with_effort(&task.effort)
+        .limit("steps", task.options.steps.map(Into::into))
+        .limit("gap", Some(json_number(task.options.gap)))
+        .limit("share", Some(json_number(task.options.share)))
+        .limit("most", Some(task.options.most.into()))
 }
 
 fn run(task: &Prob, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
-    let system = Arc::new(load_system(&task.system)?);
+    let Loaded { system, sources } = load(&task.system)?;
+    let system = Arc::new(system);
     let is_probability = |&place: &usize| matches!(system.properties[place].kind, PropertyKind::Probability { .. });
     let properties: Vec<usize> = match task.properties.as_slice() {
         [] => (0..system.properties.len()).filter(is_probability).collect(),
         names => names.iter().map(|name| property_named(&system, name)).collect::<Result<_, _>>()?,
     };
+    if let Some(axes) = task.axes {
+        drawn_over(&system, axes).map_err(Failure::message)?;
+    }
     if properties.is_empty() {
         return Err(Failure::message(format!(
             "{} has no property about a probability; write one as `P<=0.01 [ F<=20 φ ]` or `Pmax=? [ F<=20 φ ]`",
@@ -124,6 +145,7 @@ fn run(task: &Prob, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fail
     {
         let mut known = locked(so_far);
         known.system = Some(Arc::clone(&system));
+        known.sources = sources;
         known.properties.clone_from(&properties);
     }
     let budget = Budget {
@@ -162,7 +184,12 @@ pub(crate) fn with_course(
 }
 
 /// The results as one document, in the form of `certus check`.
-pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)], courses: &[Course]) -> Value {
+pub fn document(
+    system: &System,
+    results: &[(usize, Result<Outcome, String>)],
+    courses: &[Course],
+    provenance: &Provenance,
+) -> Value {
     let result = |(index, (place, outcome)): (usize, &(usize, Result<Outcome, String>))| {
         let property = &system.properties[*place];
         let mut shown = Map::new();
@@ -170,31 +197,48 @@ pub fn document(system: &System, results: &[(usize, Result<Outcome, String>)], c
         describe(property, &mut shown);
         shown.extend(match outcome {
             Err(reason) => members(json!({"verdict": "unknown", "engine": certus_prob::NAME, "reason": reason})),
-            Ok(outcome) => outcome_members(system, outcome, courses.get(index).map_or(&[], Vec::as_slice)),
+            Ok(outcome) => outcome_members(system, outcome, courses.get(index).map_or(&[], Vec::as_slice), provenance),
         });
         Value::Object(shown)
     };
-    json!({"system": system.name, "results": results.iter().enumerate().map(result).collect::<Vec<_>>()})
+    let results: Vec<Value> = results.iter().enumerate().map(result).collect();
+    json!({"system": system.name, "results": results, "provenance": provenance.to_json()})
 }
 
 /// The cells of the initial states in the colours of their bounds, over two elements of the state.
 pub fn map(system: &System, title: &str, outcome: &Outcome, axes: (usize, usize)) -> Result<Picture, String> {
-    let names = system.state_names();
-    let (x, y) = axes;
-    let (Some(across), Some(up)) = (names.get(x), names.get(y)) else {
-        return Err(format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len()));
-    };
+    let names = drawn_over(system, axes)?;
     let part = |cell: &Cell| Part { corners: cell.region.shadow(axes), value: cell.upper };
     let parts = outcome.cells.iter().map(part).collect();
-    Ok(heat::draw(&Heat { title: title.to_owned(), names: [across.clone(), up.clone()], parts }))
+    Ok(heat::draw(&Heat { title: title.to_owned(), names, parts }))
+}
+
+/// The names of the two elements of the state over which a map is drawn.
+fn drawn_over(system: &System, (x, y): (usize, usize)) -> Result<[String; 2], String> {
+    let names = system.state_names();
+    match (names.get(x), names.get(y)) {
+        (Some(across), Some(up)) => Ok([across.clone(), up.clone()]),
+        _ => Err(format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len())),
+    }
 }
 
 /// What every bound is relative to, in words.
-pub const RELATIVE_TO: &str =
-    "the model over the reals, from every initial state; leaving the declared ranges counts against the property";
+fn relative_to(system: &System, provenance: &Provenance) -> String {
+    let drawn = !system.chances.is_empty() || !system.actions.is_empty();
+    let order = if drawn && !system.inputs.is_empty() { ", inputs chosen after the step's draws" } else { "" };
+    format!(
+        "the model over the reals{}, from every initial state{order}; a model error (declared ranges left, a deadlock, an undefined operation) before the formula is decided counts against the property",
+        provenance.discretised()
+    )
+}
 
 /// What was found out about a probability, as members of a result.
-pub(crate) fn outcome_members(system: &System, outcome: &Outcome, course: &[(f64, f64, f64)]) -> Map<String, Value> {
+pub(crate) fn outcome_members(
+    system: &System,
+    outcome: &Outcome,
+    course: &[(f64, f64, f64)],
+    provenance: &Provenance,
+) -> Map<String, Value> {
     let numbers = |values: Vec<f64>| values.into_iter().map(json_number).collect::<Vec<Value>>();
     let names = system.state_names();
     let cell = |cell: &Cell| {
@@ -233,8 +277,11 @@ pub(crate) fn outcome_members(system: &System, outcome: &Outcome, course: &[(f64
         "regions": outcome.regions,
         "merged": outcome.contained,
         "choices": outcome.model.as_ref().map(|model| model.choice_count()),
-        "may_leave_range": outcome.left_range,
-        "relative_to": RELATIVE_TO,
+        "may_leave_range": outcome.errors.range,
+        "may_deadlock": outcome.errors.deadlock,
+        "may_be_undefined": outcome.errors.undefined,
+        "model_error_probability": outcome.error.map_or(Value::Null, json_number),
+        "relative_to": relative_to(system, provenance),
         "reason": reason,
         "axes": names,
         "cells": outcome.cells.iter().map(cell).collect::<Vec<_>>(),

@@ -6,15 +6,16 @@ use std::path::{Path, PathBuf};
 
 use certus_audit::Problem;
 use certus_graph::Graph;
-use certus_graph::import::{load_network, load_nnet, load_onnx};
 use certus_solver::formula::Formula;
-use certus_solver::vnnlib::networks::{AnySpecification, Joint, Likeness, NetworkSpecification, Role, read_any};
+use certus_solver::vnnlib::networks::{AnySpecification, Joint, Likeness, NetworkSpecification, Role, parse_any_bytes};
 use certus_solver::vnnlib::{Case, Specification, Variable, VnnLibError};
 use certus_solver::{Query, Witness, file};
 use serde_json::{Map, Value};
 
 use crate::failure::Failure;
 use crate::output::json_number;
+use crate::sources::{Contents, Sources};
+use crate::system;
 
 /// Specifications that fall into more boxes than this are refused.
 const MOST_CASES: usize = 1 << 16;
@@ -39,7 +40,7 @@ pub struct Source {
     pub name: Option<String>,
     /// The file.
     pub path: PathBuf,
-    /// The digest of its bytes, where it was asked for.
+    /// The digest of its bytes; none if they came through a pipe.
     pub digest: Option<String>,
 }
 
@@ -60,10 +61,10 @@ enum About {
     Kept(Box<Query>),
 }
 
-/// Whether the bytes of the files are digested.
+/// Whether a proof or a kept search will rest on the digests of the files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Sealed {
-    /// Yes; and networks whose weights stand in other files, which a digest does not cover, are refused.
+    /// Yes: networks whose weights stand in other files, which a digest does not cover, are refused.
     Yes,
     /// No.
     No,
@@ -77,7 +78,7 @@ impl Question {
                 "--network names the networks of a specification: give the specification alone, without a network before it",
             )),
             (Some(specification), []) => Question::of_network(&asked.file, specification, sealed),
-            (None, []) if is_query(&asked.file) => Question::of_query(&asked.file, sealed),
+            (None, []) if is_query(&asked.file) => Question::of_query(&asked.file),
             (None, []) => Err(Failure::message(format!(
                 "{} alone asks nothing: give a network and a specification, or a .query file",
                 asked.file.display()
@@ -88,11 +89,11 @@ impl Question {
 
     /// A network and a specification; one of VNN-LIB 2.0 must declare a single network.
     pub fn of_network(network: &Path, specification: &Path, sealed: Sealed) -> Result<Question, Failure> {
-        let read = read_specification(specification)?;
-        let two = match read {
+        let contents = Sources::default().read(specification)?;
+        let two = match parsed(&contents)? {
             AnySpecification::One(one) => {
-                let (graph, source) = read_network(network, None, sealed)?;
-                let sources = vec![source, read_source("specification", specification, sealed)?];
+                let (graph, mut sources) = read_network(network, None, sealed)?;
+                sources.push(digested(&contents, "specification"));
                 let fault = in_file(specification);
                 Query::from_specification(&graph, &one, Vec::new()).map_err(|error| fault(&error))?;
                 let cases = one.cases(MOST_CASES).map_err(|error| fault(&error))?;
@@ -104,7 +105,7 @@ impl Question {
         match (needed.next(), needed.next()) {
             (Some(only), None) => {
                 let networks = [(only.name.clone(), network.to_owned())];
-                Question::of_declared(&networks, specification, two, sealed)
+                Question::of_declared(&networks, &contents, two, sealed)
             }
             _ => {
                 let names: Vec<String> =
@@ -118,8 +119,9 @@ impl Question {
     }
 
     fn of_networks(networks: &[(String, PathBuf)], specification: &Path, sealed: Sealed) -> Result<Question, Failure> {
-        match read_specification(specification)? {
-            AnySpecification::Two(two) => Question::of_declared(networks, specification, two, sealed),
+        let contents = Sources::default().read(specification)?;
+        match parsed(&contents)? {
+            AnySpecification::Two(two) => Question::of_declared(networks, &contents, two, sealed),
             AnySpecification::One(_) => Err(in_file(specification)(
                 &"no network is declared by name: give the network and the specification, without --network",
             )),
@@ -128,29 +130,31 @@ impl Question {
 
     fn of_declared(
         networks: &[(String, PathBuf)],
-        specification: &Path,
+        specification: &Contents,
         declared: NetworkSpecification,
         sealed: Sealed,
     ) -> Result<Question, Failure> {
         let mut graphs = Vec::new();
         let mut sources = Vec::new();
         for (name, path) in networks {
-            let (graph, source) = read_network(path, Some(name), sealed)?;
+            let (graph, own) = read_network(path, Some(name), sealed)?;
             graphs.push(graph);
-            sources.push(source);
+            sources.extend(own);
         }
         let named: Vec<(&str, &Graph)> = networks.iter().map(|(name, _)| name.as_str()).zip(&graphs).collect();
-        let fault = in_file(specification);
+        let fault = in_file(&specification.path);
         let joint = declared.joint(&named).map_err(|error| fault(&error))?;
         let cases = joint.specification.cases(MOST_CASES).map_err(|error| fault(&error))?;
-        sources.push(read_source("specification", specification, sealed)?);
+        sources.push(digested(specification, "specification"));
         Ok(Question { sources, about: About::Named { declared, joint: Box::new(joint) }, cases })
     }
 
     /// A query file.
-    pub fn of_query(path: &Path, sealed: Sealed) -> Result<Question, Failure> {
-        let query = file::read_query(path).map_err(|error| Failure::message(error.to_string()))?;
-        let source = read_source("query", path, sealed)?;
+    pub fn of_query(path: &Path) -> Result<Question, Failure> {
+        let contents = Sources::default().read(path)?;
+        let query = file::query_from(path, contents.bytes.as_slice());
+        let query = query.map_err(|error| Failure::message(error.to_string()))?;
+        let source = digested(&contents, "query");
         Ok(Question { sources: vec![source], about: About::Kept(Box::new(query)), cases: Vec::new() })
     }
 
@@ -201,7 +205,7 @@ impl Question {
     pub fn json_sources(&self) -> Map<String, Value> {
         let mut shown = Map::new();
         let mut networks = Map::new();
-        for source in &self.sources {
+        for source in self.sources.iter().filter(|source| source.role != "weights") {
             let path = source.path.display().to_string();
             match &source.name {
                 Some(name) => networks.insert(name.clone(), path.into()),
@@ -297,42 +301,36 @@ fn in_file(path: &Path) -> impl Fn(&dyn std::fmt::Display) -> Failure + '_ {
     move |error| Failure::message(format!("{}: {error}", path.display()))
 }
 
-fn read_specification(path: &Path) -> Result<AnySpecification, Failure> {
-    read_any(path).map_err(|error| match error {
+fn parsed(contents: &Contents) -> Result<AnySpecification, Failure> {
+    let fault = in_file(&contents.path);
+    let read = parse_any_bytes(&contents.path, &contents.bytes).map_err(|error| match error {
         // This one names the file itself.
         VnnLibError::Read { .. } => Failure::message(error.to_string()),
-        _ => in_file(path)(&error),
-    })
-}
-
-fn read_source(role: &'static str, path: &Path, sealed: Sealed) -> Result<Source, Failure> {
-    let digest = match sealed {
-        Sealed::Yes => {
-            let bytes = std::fs::read(path).map_err(|error| Failure::reading(path, &error))?;
-            Some(certus_audit::digest(&bytes))
-        }
-        Sealed::No => None,
+        _ => fault(&error),
+    })?;
+    let asserted = match &read {
+        AnySpecification::One(one) => &one.assertion,
+        AnySpecification::Two(two) => &two.assertion,
     };
-    Ok(Source { role, name: None, path: path.to_owned(), digest })
-}
-
-fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Graph, Source), Failure> {
-    let name = name.map(str::to_owned);
-    let source = |digest| Source { role: "network", name, path: path.to_owned(), digest };
-    let is_nnet = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("nnet"));
-    let is_onnx = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("onnx"));
-    if sealed == Sealed::No || !(is_nnet || is_onnx) {
-        let graph = load_network(path).map_err(|error| Failure::message(error.to_string()))?;
-        return Ok((graph, source(None)));
+    match asserted {
+        Formula::And(parts) if parts.is_empty() => Err(fault(&"nothing is asserted, so there is nothing to decide")),
+        _ => Ok(read),
     }
-    // What is digested is what is loaded, and nothing else is.
-    let bytes = std::fs::read(path).map_err(|error| Failure::reading(path, &error))?;
-    let graph = match is_nnet {
-        true => load_nnet(&String::from_utf8_lossy(&bytes)),
-        false => load_onnx(&bytes, None),
-    };
-    let graph = graph.map_err(|error| in_file(path)(&error))?;
-    Ok((graph, source(Some(certus_audit::digest(&bytes)))))
+}
+
+fn digested(contents: &Contents, role: &'static str) -> Source {
+    contents.source(role, None)
+}
+
+fn read_network(path: &Path, name: Option<&str>, sealed: Sealed) -> Result<(Graph, Vec<Source>), Failure> {
+    match sealed {
+        // What is digested is what is loaded, and nothing else is.
+        Sealed::Yes => {
+            let contents = Sources::default().read(path)?;
+            Ok((contents.network()?, vec![contents.source("network", name)]))
+        }
+        Sealed::No => system::read_network(path, name).map_err(|error| Failure::message(error.to_string())),
+    }
 }
 
 /// The element of a declared tensor, as `Y[0,1]`.
@@ -361,9 +359,8 @@ fn declared_element(declared: &NetworkSpecification, joint: &Joint, name: &str) 
     }
 }
 
-/// A formula in the types of the checker, which shares none with the solver.
 /// A query as the checker of certificates takes it.
-pub(crate) fn problem_of(query: &Query) -> Problem<'_> {
+fn problem_of(query: &Query) -> Problem<'_> {
     let region = query.region();
     Problem {
         graph: query.original(),
@@ -373,6 +370,7 @@ pub(crate) fn problem_of(query: &Query) -> Problem<'_> {
     }
 }
 
+/// A formula in the types of the checker, which shares none with the solver.
 fn for_audit(formula: &Formula<Variable>) -> certus_audit::Formula {
     let all = |parts: &[Formula<Variable>]| parts.iter().map(for_audit).collect();
     match formula {

@@ -19,7 +19,9 @@ use serde_json::{Value, json};
 
 use crate::check::describe;
 use crate::patience::{Waited, wait};
-use crate::{Effort, Failure, Loading, load_system, network_of, property_named};
+use crate::sources::{SealedSystem, Unnamed, Unsealed, load_sealed};
+use crate::system::read_network;
+use crate::{Effort, Failure, Loading, Provenance, Source, Sources, network_of, property_named};
 
 /// A synthesis that is asked for.
 #[derive(Clone, Debug, Default)]
@@ -56,6 +58,10 @@ pub struct Made {
     pub accepted: Accepted,
     /// Where each branch's program came from.
     pub origins: Vec<&'static str>,
+    /// Whether the deadline ended the search for a shield that interferes less.
+    pub cut_short: bool,
+    /// Where all of that comes from.
+    pub provenance: Provenance,
 }
 
 fn opened(loading: &Loading) -> Loading {
@@ -65,7 +71,7 @@ fn opened(loading: &Loading) -> Loading {
 }
 
 /// The network that an open system applies, as a graph.
-fn network(loading: &Loading, system: &System) -> Result<Graph, Failure> {
+fn network(loading: &Loading, system: &System) -> Result<(Graph, Vec<Source>), Failure> {
     let Some(open) = system.networks.first() else {
         return Err(Failure::message(format!("{} applies no network", loading.path.display())));
     };
@@ -75,8 +81,7 @@ fn network(loading: &Loading, system: &System) -> Result<Graph, Failure> {
             place = file.clone();
         }
     }
-    certus_graph::import::load_network(&place)
-        .map_err(|error| Failure::message(format!("{}: {error}", place.display())))
+    read_network(&place, Some(&open.path)).map_err(|error| Failure::message(format!("{}: {error}", place.display())))
 }
 
 fn is_invariant(property: &Property) -> bool {
@@ -87,7 +92,9 @@ fn is_invariant(property: &Property) -> bool {
 /// Makes a shield; `tick` is called some twenty times a second with what is being done.
 pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&str)) -> Result<Shielded, Failure> {
     let loading = opened(&task.loading);
-    let system = load_system(&loading)?;
+    let sealed = sealed(&loading, &mut Sources::default())?;
+    let sources = sealed.sources();
+    let system = sealed.system;
     let place =
         match &task.property {
             Some(name) => property_named(&system, name)?,
@@ -95,8 +102,9 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
                 Failure::message(format!("{} has no property of the form `G φ`", loading.path.display()))
             })?,
         };
-    let graph = network(&loading, &system)?;
-    let own_digest = digest(&loading.path)?;
+    let (graph, _) = network(&loading, &system)?;
+    let shown = system.clone();
+    let provenance = Provenance::of_system("shield", &loading, &system, &sources).with_effort(&task.effort);
     let mut options = task.options.clone();
     options.deadline = task.effort.deadline;
     options.threads = task.effort.threads();
@@ -130,10 +138,15 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
         Err(failed) => return Ok(Shielded::Failed(failed)),
     };
     made.shield.path = loading.path.display().to_string();
-    made.shield.digest = own_digest;
+    made.shield.digest = sealed.file.digest.clone();
     made.shield.settings = loading.options.overrides.clone();
     let mut written = document(&made.shield, &name, &made.states);
-    picture_of(&mut written, &made.shield, &property, &loading.path);
+    picture_of(&mut written, &made.shield, &property, &shown);
+    let about = format!("the plant as polynomials{}, in exact arithmetic; any network", provenance.discretised());
+    let provenance = provenance.claiming(&property.name, &property.source, "unbounded".into(), about);
+    if let Some(written) = written.as_object_mut() {
+        written.insert("provenance".to_owned(), provenance.to_json());
+    }
     Ok(Shielded::Made(Box::new(Made {
         document: written,
         program: program_text(&made.shield, &made.states, &policy),
@@ -141,12 +154,14 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
         property: property.name,
         accepted: made.accepted,
         origins: made.origins,
+        cut_short: made.cut_short,
+        provenance,
     })))
 }
 
 /// Adds what a picture of a shield needs and its proof does not: what the property says, and the initial and unsafe states.
-fn picture_of(document: &mut Value, shield: &Shield, property: &Property, system: &Path) {
-    let (Ok((_, model)), Some(document)) = (model_of(shield, system), document.as_object_mut()) else { return };
+fn picture_of(document: &mut Value, shield: &Shield, property: &Property, system: &System) {
+    let (Ok(model), Some(document)) = (model_of(shield, system), document.as_object_mut()) else { return };
     describe(property, document);
     let initial = model.init.iter().map(|(lower, upper)| json!([rounded(lower), rounded(upper)]));
     document.insert("initial".to_owned(), initial.collect());
@@ -158,38 +173,69 @@ fn picture_of(document: &mut Value, shield: &Shield, property: &Property, system
     document.insert("unsafe".to_owned(), pieces.collect());
 }
 
-/// The digest of a file.
-pub fn digest(path: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(path).map_err(|error| Failure::reading(path, &error))?;
-    Ok(certus_audit::digest(&bytes))
-}
-
 /// Reads a shield's file.
 pub fn read(path: &Path) -> Result<Shield, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))?;
-    let document: Value =
-        serde_json::from_str(&text).map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
-    read_shield(&document).map_err(|reason| Failure::message(format!("{}: {reason}", path.display())))
+    read_with_origin(path).map(|(shield, ..)| shield)
 }
 
-/// Why there is no model for a shield.
-pub enum NoModel {
-    /// Something could not be read.
-    Failure(Failure),
-    /// The shield does not fit the system.
-    Reason(String),
+/// Reads a shield from what its file contains.
+pub(crate) fn parse(path: &Path, bytes: &[u8]) -> Result<Shield, Failure> {
+    with_origin(path, bytes).map(|(shield, _)| shield)
 }
 
-/// The open system and the model that a shield is about.
-pub fn model_of(shield: &Shield, system: &Path) -> Result<(System, Model), NoModel> {
+/// A shield, and what its file says of where it comes from.
+fn with_origin(path: &Path, bytes: &[u8]) -> Result<(Shield, Value), Failure> {
+    let mut document: Value =
+        serde_json::from_slice(bytes).map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
+    let shield = read_shield(&document).map_err(|reason| Failure::message(format!("{}: {reason}", path.display())))?;
+    Ok((shield, document.get_mut("provenance").map(Value::take).unwrap_or_default()))
+}
+
+/// Reads a shield's file once: the shield, the file with its digest, and what the file says of where the shield comes from.
+fn read_with_origin(path: &Path) -> Result<(Shield, Source, Value), Failure> {
+    let contents = Sources::default().read(path)?;
+    let (shield, origin) = with_origin(path, &contents.bytes)?;
+    Ok((shield, contents.source("shield", None), origin))
+}
+
+/// A system from files that are read once.
+fn sealed(loading: &Loading, sources: &mut Sources) -> Result<SealedSystem, Failure> {
+    load_sealed(loading, Unnamed::AsWritten, sources).map_err(|error| match error {
+        Unsealed::Failure(failure) => failure,
+        Unsealed::Unnamed(name) => Failure::message(format!("nobody says which network '{name}' is")),
+    })
+}
+
+/// The model that a shield is about, or why it does not fit the system.
+fn model_of(shield: &Shield, system: &System) -> Result<Model, String> {
+    let Some(property) = system.property(&shield.property) else {
+        return Err(format!("the system has no property '{}'", shield.property));
+    };
+    read_model(system, property, &shield.domain).map_err(|error| error.to_string())
+}
+
+/// A shield whose proof was checked: its system, its model, and what was checked.
+pub(crate) type Checked = (SealedSystem, Model, Accepted);
+
+/// Checks a shield's proof against the system in a file: what was checked, or why it is none.
+pub(crate) fn accept(
+    shield: &Shield,
+    system: &Path,
+    progress: &mut dyn FnMut(),
+) -> Result<Result<Checked, String>, Failure> {
+    let mut sources = Sources::default();
+    if sources.read(system)?.digest != shield.digest {
+        let named = system.display();
+        return Ok(Err(format!("it is about another system: {named} has another digest than it names")));
+    }
     let options = LowerOptions { overrides: shield.settings.clone(), open: Open::All, ..LowerOptions::default() };
     let loading = Loading { path: system.to_owned(), options, ..Loading::default() };
-    let system = load_system(&loading).map_err(NoModel::Failure)?;
-    let Some(property) = system.property(&shield.property) else {
-        return Err(NoModel::Reason(format!("the system has no property '{}'", shield.property)));
+    let sealed = sealed(&loading, &mut sources)?;
+    let model = match model_of(shield, &sealed.system) {
+        Ok(model) => model,
+        Err(reason) => return Ok(Err(reason)),
     };
-    let model = read_model(&system, property, &shield.domain).map_err(|error| NoModel::Reason(error.to_string()))?;
-    Ok((system, model))
+    Ok(certus_audit::shield::check(&model, shield, progress).map(|accepted| (sealed, model, accepted)))
 }
 
 /// A shield with its system, ready to run or to be exported.
@@ -198,32 +244,37 @@ pub struct Ready {
     pub system: System,
     /// The property's name.
     pub property: String,
+    /// The settings that it was made for.
+    pub settings: Vec<(String, f64)>,
     /// Its atom.
     pub atom: usize,
     /// The shield.
     pub runtime: Runtime,
     /// The network.
     pub network: Graph,
+    /// The files: the shield, the system, the network.
+    pub sources: Vec<Source>,
+    /// Where the shield comes from, as its own file says; null if it does not say.
+    pub origin: Value,
 }
 
-/// Reads a shield and its system. The system must be the one that the shield names.
+/// Reads a shield and its system, and checks its proof. The system must be the one that the shield names, and a shield that the
+/// audit rejects is no shield.
 pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)]) -> Result<Ready, Failure> {
-    let shield = read(path)?;
+    let (shield, own, origin) = read_with_origin(path)?;
     let place = system.map_or_else(|| PathBuf::from(&shield.path), Path::to_owned);
     if !place.exists() {
         let named = place.display();
         return Err(Failure::message(format!("there is no file {named}; say with --system where the system is")));
     }
-    if digest(&place)? != shield.digest {
-        let (shield, system) = (path.display(), place.display());
-        return Err(Failure::message(format!("{shield} was made for another version of {system}: make it anew")));
-    }
-    let (system, model) = model_of(&shield, &place).map_err(|error| match error {
-        NoModel::Failure(failure) => failure,
-        NoModel::Reason(reason) => Failure::message(format!("{}: {reason}", path.display())),
+    let (sealed, model, _) = accept(&shield, &place, &mut || {})?.map_err(|reason| {
+        let shield = path.display();
+        Failure::message(format!("{shield} is rejected by the audit: {reason}; make it anew"))
     })?;
+    let plant = sealed.file.source("system", None);
+    let system = sealed.system;
     let loading = Loading { path: place, networks: networks.to_vec(), ..Loading::default() };
-    let network = network(&loading, &system)?;
+    let (network, beside) = network(&loading, &system)?;
     let atom = match system.property(&shield.property).map(|property| &property.kind) {
         Some(PropertyKind::Ltl(Formula::Globally(_, inner))) => match inner.as_ref() {
             Formula::Atom(atom) => atom.0,
@@ -234,7 +285,8 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
     let runtime = Runtime::new(&shield, &model).ok_or_else(|| {
         Failure::message("the shield cannot be run: its domain is unbounded, or the environment has too many choices")
     })?;
-    Ok(Ready { system, property: shield.property, atom, runtime, network })
+    let sources = [own, plant].into_iter().chain(beside).collect();
+    Ok(Ready { system, property: shield.property, settings: shield.settings, atom, runtime, network, sources, origin })
 }
 
 /// What a replay showed.

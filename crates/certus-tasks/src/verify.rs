@@ -9,10 +9,10 @@ use std::time::Instant;
 use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, Witness, file, solve_from};
 
 use crate::failure::Failure;
-use crate::output::{Output, ready};
+use crate::output::Output;
 use crate::patience::{Waited, wait};
 use crate::resume::Folder;
-use crate::{Asked, Effort, Question, Sealed, Standing};
+use crate::{Asked, Effort, Files, Provenance, Question, Sealed, Standing};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -92,6 +92,20 @@ impl Verified {
         self.outcome.as_ref().and_then(|outcome| Some((&outcome.question, outcome.found.as_ref()?)))
     }
 
+    /// What the answer is relative to.
+    pub fn relative_to(&self) -> &'static str {
+        match self.witness() {
+            Some(_) => "the network in its file, evaluated in single and in double precision",
+            None => "the network in its file, over the reals",
+        }
+    }
+
+    /// Where the answer comes from.
+    pub fn provenance(&self, task: &Verify) -> Provenance {
+        let sources = self.question().map(|question| question.sources.clone()).unwrap_or_default();
+        Provenance::new("verify", sources).with_search(&task.effort)
+    }
+
     /// What is known of a question that stayed open.
     pub fn undecided(&self, resume: Option<&Path>) -> String {
         let why = match self.reason {
@@ -121,7 +135,11 @@ impl Verified {
 
 /// Decides a question. `tick` is called some twenty times a second while the search goes on, and `stop` ends it.
 pub fn verify(task: &Verify, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Standing)) -> Result<Verified, Failure> {
-    ready(&task.certificate)?;
+    let Asked { file, specification, networks } = &task.asked;
+    Files::new()
+        .reads("the question", [file].into_iter().chain(specification).chain(networks.iter().map(|(_, path)| path)))
+        .writes("the certificate", &task.certificate)
+        .ready()?;
     let standing = Arc::new(Mutex::new(Standing::default()));
     let work = {
         let (task, stop, standing) = (task.clone(), Arc::clone(stop), Arc::clone(&standing));
@@ -337,9 +355,14 @@ fn save_queries(question: &Question, path: &Path) -> Result<(), Failure> {
             question.title()
         )));
     }
-    for index in 0..question.cases() {
+    let named = |index: usize| {
         let number = if question.cases() == 1 { String::new() } else { format!("-{index}") };
-        let own = path.with_file_name(format!("{stem}{number}{ending}"));
+        path.with_file_name(format!("{stem}{number}{ending}"))
+    };
+    let read = question.sources.iter().map(|source| &source.path);
+    Files::new().reads("the question", read).writes("--save-query", (0..question.cases()).map(named)).ready()?;
+    for index in 0..question.cases() {
+        let own = named(index);
         let mut output = Output::open(Some(&own))?;
         file::print_query_as(&own, &mut output, question.query(index)?.as_ref()).map_err(|error| {
             Failure::message(format!("cannot write {}: {}; nothing was left behind", own.display(), error.source))

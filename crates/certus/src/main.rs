@@ -7,10 +7,12 @@ mod commands;
 mod progress;
 mod terminal;
 
+use std::path::Path;
 use std::process::ExitCode;
 
 use clap::Parser;
 
+use certus_tasks::fault_file::FaultFile;
 use certus_tasks::{failure, output};
 
 use arguments::{Arguments, Command};
@@ -62,6 +64,9 @@ fn main() -> ExitCode {
         Command::Completions(command) => commands::completions::run(command),
     };
     output::discard_unfinished();
+    if let Some(fault) = certus_graph::fault::noted() {
+        return report(&fault);
+    }
     match result {
         Ok(finding) => finding.into(),
         // Whoever reads our output may stop early, as `head` does; that is no error of ours.
@@ -71,4 +76,14 @@ fn main() -> ExitCode {
             ExitCode::from(2)
         }
     }
+}
+
+/// Tells of a contradiction in Certus itself and leaves a file from which it can be found.
+fn report(fault: &certus_graph::Fault) -> ExitCode {
+    eprintln!("{fault}");
+    match FaultFile::new(fault, std::env::args_os()).write(Path::new(".")) {
+        Ok(path) => eprintln!("attach {}: it says how to make it happen again", path.display()),
+        Err(error) => eprintln!("no file that reproduces it could be written: {error}\n{}", fault.details),
+    }
+    ExitCode::from(2)
 }

@@ -154,6 +154,37 @@ fn proofs_for_all_time_have_certificates_that_are_checked() {
 }
 
 #[test]
+fn a_certificate_says_what_it_is_relative_to() {
+    let folder = Folder::new("settings");
+    let system = "system gusts\nparam gust in [0, 1] = 1\nstate x in [-20, 20]\ninput w in [-1, 1]\n\
+                  next x = clamp(0.5 * x + gust * w, -10, 10)\ninit x in [-1, 1]\nproperty calm = G abs(x) <= 1\n";
+    let file = folder.write("gusts.certus", system.to_owned());
+    let certificate = folder.file("calm.cert");
+    let ran = certus(&["check", &file, "calm", "--set", "gust=0", "--certificate", &certificate]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let audited = certus(&["audit", &certificate]);
+    let first = audited.stdout.lines().next().unwrap_or_default();
+    assert!(
+        first.ends_with("that calm holds for all time, with gust = 0 in place of the file's 1"),
+        "{}",
+        audited.stdout
+    );
+    for line in [
+        "property       calm: G abs(x) <= 1",
+        "settings       gust = 0 in place of the file's 1",
+        "scope          for all time",
+    ] {
+        assert!(audited.stdout.contains(line), "{line}: {}", audited.stdout);
+    }
+    // Without its setting it is a proof of nothing.
+    let text = std::fs::read_to_string(&certificate).unwrap();
+    let (before, after) = text.split_once("\"settings\":[").unwrap();
+    let (_, after) = after.split_once(']').unwrap();
+    let bare = folder.write("bare.cert", format!("{before}\"settings\":[]{after}"));
+    assert_eq!(certus(&["audit", &bare]).code, 1);
+}
+
+#[test]
 fn a_bounded_verdict_has_a_certificate_too() {
     let folder = Folder::new("bounded-proof");
     let certificate = folder.file("toy.cert");

@@ -152,6 +152,9 @@ fn bad_questions_name_the_way_out() {
     );
     assert!(message(&["prob", CAR, "worst", "--spread", "-1"]).contains("from 0 to 1"));
     assert!(message(&["mdp", "zoo/toy/toy.certus"]).contains(".drn, .tra and .prism"));
+    // Nothing asked is no success; the model is described all the same.
+    let described = message(&["mdp", LINK]);
+    assert!(described.contains("13 states") && described.contains("nothing was asked"), "{described}");
 }
 
 #[test]
@@ -181,4 +184,69 @@ fn a_model_goes_through_every_format() {
         "{table}"
     );
     assert_eq!(certus(&["mdp", LINK, "Pmaxmin>=0.88 [ F \"delivered\" ]"]).code, 1);
+}
+
+const JUMPS: &str = "system jumps
+state x in [0, 4]
+input u in [0.5, 1]
+chance c of { a: 0.5, b: 0.5 }
+next x = clamp(x + u + match c { a: 0, b: 0.01 }, 0, 4)
+assume u > 0.9
+init x == 2
+property between = P<=0.1 [ F<=1 (x > 2.1 & x <= 2.8) ]
+property above = G x >= 2
+";
+
+#[test]
+fn assumptions_restrict_the_inputs_or_are_refused() {
+    let folder = Folder::new("prob-assume");
+    let file = folder.write("jumps.certus", JUMPS);
+    for command in ["prob", "check"] {
+        let ran = certus(&[command, &file, "between", "--json"]);
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let result = &document["results"][0];
+        assert_eq!((&result["verdict"], result["probability"]["upper"].as_f64()), (&"holds".into(), Some(0.0)));
+        assert_eq!(result["model_error_probability"].as_f64(), Some(0.0));
+        assert!(result["relative_to"].as_str().unwrap().contains("inputs chosen after the step's draws"));
+    }
+    let drawn = folder.write("drawn.certus", JUMPS.replace("u > 0.9", "u > 0.9 | c == a"));
+    let ran = certus(&["prob", &drawn]);
+    assert_eq!(ran.code, 2, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("line 6: `assume u > 0.9 | c == a` refers to a random outcome"), "{}", ran.stdout);
+    // Of runs it may well be assumed.
+    let runs = certus(&["check", &drawn, "above"]);
+    assert_eq!(runs.code, 0, "{}{}", runs.stdout, runs.stderr);
+    let out = folder.write("out.certus", JUMPS.replace("clamp(x + u + match c { a: 0, b: 0.01 }, 0, 4)", "x + 3 * u"));
+    let ran = certus(&["prob", &out]);
+    assert_eq!(ran.code, 1, "{}{}", ran.stdout, ran.stderr);
+    let ran = certus(&[
+        "prob",
+        &folder.write(
+            "mostly.certus",
+            JUMPS
+                .replace("clamp(x + u + match c { a: 0, b: 0.01 }, 0, 4)", "match c { a: 3, b: 5 }")
+                .replace("P<=0.1", "P<=0.6"),
+        ),
+    ]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(
+        ran.stdout.contains("a run might meet a model error (a variable leaves its range), with probability 5"),
+        "{}",
+        ran.stdout
+    );
+}
+
+#[test]
+fn a_markov_chain_chooses_uniformly() {
+    let folder = Folder::new("dtmc");
+    let text = "dtmc\nmodule m\n x : [0..3];\n [] x<1 -> 0.5:(x'=1)+0.5:(x'=2);\n [] x>=0&x<1 -> (x'=3);\nendmodule\nlabel \"g\" = x=3;\n";
+    let chain = folder.write("chain.prism", text);
+    let property = "Pmax<=0.6 [ F \"g\" ]";
+    let ran = certus(&["mdp", &chain, property, "--json"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+    assert!((document["probability"]["upper"].as_f64().unwrap() - 0.5).abs() < 1e-6, "{document}");
+    let process = folder.write("process.prism", text.replace("dtmc", "mdp"));
+    assert_eq!(certus(&["mdp", &process, property]).code, 1);
 }

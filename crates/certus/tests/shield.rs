@@ -40,6 +40,11 @@ fn a_shield_is_made_audited_run_and_exported() {
     let rejected = certus(&["audit", &place("worse.json")]);
     assert_eq!(rejected.code, 1, "{}", rejected.stdout);
     assert!(rejected.stdout.starts_with("rejected"));
+    // What the audit rejects is neither exported nor run.
+    let exported = certus(&["shield", "export", &place("worse.json"), "--lang", "c", "-o", &place("worse")]);
+    assert!(exported.code == 2 && exported.stderr.contains("rejected by the audit"), "{}", exported.stderr);
+    assert!(!std::path::Path::new(&place("worse.c")).exists());
+    assert_eq!(certus(&["shield", "run", &place("worse.json")]).code, 2);
 
     // A shield for another version of the system is refused.
     let other = place("other.certus");
@@ -57,7 +62,9 @@ fn a_changed_environment_gets_a_shield_of_its_own() {
     let made = certus(&["shield", "zoo/pendulum/pendulum.certus", "within_half", "--set", "mass=1.3", "-o", &shield]);
     assert_eq!(made.code, 0, "{}{}", made.stdout, made.stderr);
     assert!(std::fs::read_to_string(&shield).unwrap().contains("\"mass\":1.3"));
-    assert_eq!(certus(&["audit", &shield]).code, 0);
+    let audited = certus(&["audit", &shield]);
+    let first = audited.stdout.lines().next().unwrap_or_default();
+    assert!(audited.code == 0 && first.contains("with mass = 1.3 in place of the file's"), "{}", audited.stdout);
     // The proof is about that mass: for another one it is worth nothing.
     let text = std::fs::read_to_string(&shield).unwrap().replace("\"mass\":1.3", "\"mass\":0.5");
     std::fs::write(&shield, text).unwrap();

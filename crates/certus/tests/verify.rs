@@ -255,6 +255,30 @@ fn certificates_are_about_their_files() {
     }
 }
 
+/// A pipe that first serves the specification that the certificate names, and then the one that its tree proves.
+#[cfg(unix)]
+#[test]
+fn a_specification_is_read_once() {
+    let folder = Folder::new("pipe");
+    let net = folder.write("net.nnet", network(&[2, 4, 1]));
+    let proved = specification(2, &format!("{}(assert (>= Y_0 100))", cube(2)));
+    let claimed = specification(2, &format!("{}(assert (>= Y_0 -100))", cube(2)));
+    let file = folder.write("bound.vnnlib", proved.clone());
+    let certificate = folder.file("bound.certificate");
+    assert_eq!(certus(&["verify", &net, &file, "--certificate", &certificate]).stdout, "unsat\n");
+    let digest = |text: &str| certus_audit::digest(text.as_bytes());
+    let text = std::fs::read_to_string(&certificate).unwrap();
+    let pipe = folder.file("pipe.vnnlib");
+    let forged = text.replace(&digest(&proved), &digest(&claimed)).replace(&file, &pipe);
+    assert_ne!(forged, text);
+    let forged = folder.write("forged.certificate", forged);
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    // Whoever reads once leaves the thread waiting, which ends with the process.
+    std::thread::spawn(move || [claimed, proved].iter().for_each(|text| drop(std::fs::write(&pipe, text))));
+    let audited = certus(&["audit", &forged]);
+    assert_eq!(audited.code, 1, "{}{}", audited.stdout, audited.stderr);
+}
+
 #[test]
 fn only_unsat_has_a_certificate() {
     let folder = Folder::new("no-certificate");

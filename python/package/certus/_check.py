@@ -38,6 +38,10 @@ class Checked:
     probability: Optional[Dict[str, float]] = None
     #: Of such a property: the start state that reaches the lower end.
     start: Optional[Dict[str, float]] = None
+    #: What the verdict is about: the network over the reals, a run of doubles, an extracted policy, discretised time.
+    relative_to: Optional[str] = None
+    #: Where the verdict comes from: version, files with digests, settings, engine, seed, budget.
+    provenance: Optional[Dict[str, Any]] = None
 
     @property
     def states(self) -> List[Dict[str, float]]:
@@ -86,9 +90,10 @@ def check(
         progress,
     )
     fields = ("property", "verdict", "engine", "scope", "trace", "loop", "proof", "certificate", "reason", "notes", "seconds")
-    optional = ("probability", "start")
+    optional = ("probability", "start", "relative_to")
 
     def read(result):
-        return Checked(**{name: result.get(name) for name in fields}, **{name: result.get(name) for name in optional})
+        own = {name: result.get(name) for name in (*fields, *optional)}
+        return Checked(**own, provenance=document.get("provenance"))
 
     return [read(result) for result in document["results"]]

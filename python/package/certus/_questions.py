@@ -57,6 +57,8 @@ class Outcome:
     #: What went wrong beside the search.
     warnings: List[str]
     seconds: float
+    #: Where the answer comes from: version, files with digests, engine, seed, budget.
+    provenance: Optional[Dict[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -151,6 +153,7 @@ def verify(
         certificate=None if found["certificate"] is None else os.fspath(found["certificate"]),
         warnings=found["warnings"],
         seconds=found["seconds"],
+        provenance=found.get("provenance"),
     )
 
 

@@ -15,6 +15,7 @@ mod check;
 mod convergence;
 mod enclosure;
 mod model;
+mod observation;
 mod polyhedron;
 mod polynomial;
 mod positive;

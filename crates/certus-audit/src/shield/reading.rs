@@ -18,6 +18,7 @@ use certus_graph::ops::Op;
 use certus_lang::system::{Formula as Temporal, Property, PropertyKind, ResultRange, System};
 
 use super::model::{Constraint, Model, Piece, Range};
+use super::observation;
 use super::polynomial::{Polynomial, Rational, rational};
 use formula::Formula;
 use values::{Reader, Value};
@@ -45,6 +46,7 @@ const MAX_PIECES: usize = 4096;
 /// within the declared one; where it is missing, the declared one is taken.
 pub fn read_model(system: &System, property: &Property, domain: &[Range]) -> Result<Model, ReadError> {
     supported(system)?;
+    observation::exact(system)?;
     let names = system.state_names();
     let states = names.len();
     let domain = whole_domain(system, domain)?;

@@ -36,6 +36,7 @@ pub fn enclose_nodes(graph: &Graph, inputs: &[&[Interval]]) -> Result<Vec<Vec<In
             let args: Vec<Arg<'_, Interval>> =
                 node.inputs.iter().map(|&id| Arg { shape: graph.shape(id), values: &values[id.index()] }).collect();
             node.op.enclose(&args, &node.shape, &mut result);
+            debug_assert!(result.iter().all(|own| own.is_well_formed()), "{:?} over {args:?}: {result:?}", node.op);
         }
         values.push(result);
     }

@@ -36,10 +36,15 @@ const MAX_FILE: u64 = 1 << 31;
 
 /// Loads a network from a file; its name tells the format: `.onnx` or `.nnet`.
 pub fn load_network(path: &Path) -> Result<Graph, ImportError> {
-    load(path).map_err(|error| error.in_file(path))
+    load_network_with(path, |_| ())
 }
 
-fn load(path: &Path) -> Result<Graph, ImportError> {
+/// The same; `look` sees the bytes that the network is made of, which are read once.
+pub fn load_network_with(path: &Path, look: impl FnOnce(&[u8])) -> Result<Graph, ImportError> {
+    load(path, look).map_err(|error| error.in_file(path))
+}
+
+fn load(path: &Path, look: impl FnOnce(&[u8])) -> Result<Graph, ImportError> {
     let extension = path.extension().and_then(|extension| extension.to_str()).unwrap_or("");
     let read = || {
         let metadata = std::fs::metadata(path).map_err(ImportError::Io)?;
@@ -50,7 +55,9 @@ fn load(path: &Path) -> Result<Graph, ImportError> {
         if size > MAX_FILE {
             return Err(ImportError::Limit(format!("the file has {size} bytes, more than {MAX_FILE}")));
         }
-        std::fs::read(path).map_err(ImportError::Io)
+        let bytes = std::fs::read(path).map_err(ImportError::Io)?;
+        look(&bytes);
+        Ok(bytes)
     };
     match extension.to_ascii_lowercase().as_str() {
         "onnx" => load_onnx(&read()?, Some(path.parent().unwrap_or(Path::new("")))),
@@ -66,6 +73,11 @@ fn load(path: &Path) -> Result<Graph, ImportError> {
 /// never outside of it; without it such a model is refused.
 pub fn load_onnx(bytes: &[u8], base_dir: Option<&Path>) -> Result<Graph, ImportError> {
     model::import(bytes, base_dir)
+}
+
+/// The files beside an ONNX file in which weights of it stand, as it names them; none if the bytes are no ONNX file.
+pub fn external_files(bytes: &[u8]) -> Vec<String> {
+    model::external_files(bytes)
 }
 
 /// Loads a network from the text of an NNet file.

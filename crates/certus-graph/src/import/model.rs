@@ -29,6 +29,21 @@ pub(super) fn import(bytes: &[u8], base_dir: Option<&Path>) -> Result<Graph, Imp
     Importer::new(opset, base_dir).run(&graph)
 }
 
+/// The files beside an ONNX file in which weights of it stand, as it names them; none if it cannot be read.
+pub(super) fn external_files(bytes: &[u8]) -> Vec<String> {
+    let Some(graph) = Model::decode(bytes).ok().and_then(|model| model.graph) else { return Vec::new() };
+    let values = graph.nodes.iter().flat_map(|node| &node.attributes).filter_map(|attribute| match &attribute.value {
+        AttributeValue::Tensor(tensor) => Some(tensor),
+        _ => None,
+    });
+    let named = graph.initializers.iter().chain(values).flat_map(|tensor| &tensor.external);
+    let mut files: Vec<String> =
+        named.filter(|(key, _)| *key == "location").map(|(_, value)| (*value).to_owned()).collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
 fn opset(model: &Model<'_>) -> Result<i64, ImportError> {
     let version = model.opsets.iter().find(|(domain, _)| matches!(*domain, "" | "ai.onnx"));
     match version {

@@ -116,6 +116,7 @@ impl Checker<'_> {
         let free = self.options.free_params.iter().any(|n| n == name);
         let place = &mut self.model.params[number];
         (place.lower, place.upper, place.value, place.free) = (lower, upper, value, free);
+        place.declared = declared;
         Some(Value::Term(if free {
             term::leaf(TermKind::FreeParam(number), Sort::Real, 1, Uses::NONE)
         } else {

@@ -30,7 +30,7 @@ use crate::options::LowerOptions;
 use crate::syntax::ast::{Expr, File};
 use crate::syntax::{Span, ast};
 use crate::system::{
-    Action, Atom, Chance, ChoiceId, Define, Formula, Integrator, Parameter, Policy, Property, Variable,
+    Action, Assumption, Atom, Chance, ChoiceId, Define, Formula, Integrator, Parameter, Policy, Property, Variable,
 };
 
 pub(crate) use names::applied_networks;
@@ -69,6 +69,8 @@ pub(crate) struct Model {
     pub assume: Vec<Term>,
     /// Their conjunction; those that speak of the successor do not apply where a run has ended.
     pub assumption: Option<Term>,
+    /// What the declarations say, in their order. Whether they depend on a draw is known once the step is lowered.
+    pub assumptions: Vec<Assumption>,
     pub terminal: Option<Term>,
     pub reward: Option<Term>,
     /// One per state variable.

@@ -103,7 +103,7 @@ impl<'a> Checker<'a> {
             EntryKind::Builtin(_) | EntryKind::Const(_) | EntryKind::Dt(_) => 0,
             EntryKind::Param { .. } => {
                 let (lower, upper) = (f64::NEG_INFINITY, f64::INFINITY);
-                model.params.push(Parameter { name, lower, upper, value: 0.0, free: false, doc });
+                model.params.push(Parameter { name, lower, upper, value: 0.0, declared: 0.0, free: false, doc });
                 model.params.len() - 1
             }
             EntryKind::State(v) | EntryKind::Input(v) => {

@@ -5,7 +5,7 @@ use std::rc::Rc;
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::Span;
 use crate::syntax::ast::{Declaration, DeclarationKind, Expr, Ident};
-use crate::system::Integrator;
+use crate::system::{Assumption, Integrator};
 
 use super::term::{self, Term, Uses};
 use super::{Checker, Context};
@@ -23,7 +23,12 @@ impl Checker<'_> {
                     init.extend(self.within(Context::INIT, |c| c.scalar_bool(e, "an initial condition")));
                 }
                 DeclarationKind::Assume(e) => {
-                    assume.extend(self.within(Context::ASSUME, |c| c.scalar_bool(e, "an assumption")));
+                    let own = self.within(Context::ASSUME, |c| c.scalar_bool(e, "an assumption"));
+                    if own.is_some() {
+                        let (text, line) = self.place(e.span);
+                        self.model.assumptions.push(Assumption { text, line, drawn: false });
+                    }
+                    assume.extend(own);
                 }
                 DeclarationKind::Step { method, .. } if self.first_time(&mut step, declaration, "step") => {
                     self.check_method(method.as_ref());
@@ -45,6 +50,13 @@ impl Checker<'_> {
         });
         self.model.assumption = conjunction(applied.collect());
         self.model.assume = assume;
+    }
+
+    /// The text of a span, and the line that it begins in.
+    fn place(&self, span: Span) -> (String, usize) {
+        let text = self.text.get(span.start..span.end).unwrap_or_default().to_owned();
+        let before = self.text.get(..span.start).unwrap_or_default();
+        (text, 1 + before.matches('\n').count())
     }
 
     fn check_system(&mut self) {

@@ -1,6 +1,6 @@
 //! A graph under construction in which equal nodes are made once.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use certus_graph::ops::{
     Abs, Add, And, ArgMax, Clip, Compare, Concat, Cos, Div, Exp, Floor, Gather, Log, Max, Min, Mul, Neg, Not, Op, Or,
@@ -46,6 +46,21 @@ impl Builder {
 
     pub(super) fn input(&mut self, name: &str, len: usize) -> NodeId {
         self.graph.input(name, &[len])
+    }
+
+    /// Whether a node is computed from any of some others.
+    pub(super) fn depends_on(&self, node: NodeId, others: &[NodeId]) -> bool {
+        let mut pending = vec![node];
+        let mut seen = HashSet::new();
+        while let Some(node) = pending.pop() {
+            if others.contains(&node) {
+                return true;
+            }
+            if seen.insert(node) {
+                pending.extend(&self.graph.node(node).inputs);
+            }
+        }
+        false
     }
 
     pub(super) fn len(&self, node: NodeId) -> usize {

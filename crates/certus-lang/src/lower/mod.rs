@@ -17,7 +17,7 @@ use certus_graph::{GraphError, NodeId};
 use crate::check::term::{Term, Uses};
 use crate::check::{Item, Model};
 use crate::diagnostics::Diagnostics;
-use crate::system::{ActionKind, ActionRole, Atom, NetworkRole, Output, Roles, System, Truth};
+use crate::system::{ActionKind, ActionRole, Assumption, Atom, NetworkRole, Output, Roles, System, Truth};
 
 use builder::Builder;
 use environment::Environment;
@@ -55,6 +55,12 @@ pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
         actions: model.actions.into_iter().map(|(a, _)| a).collect(),
         init_box: model.init_box,
         init_is_box: model.init_is_box,
+        assumptions: model
+            .assumptions
+            .into_iter()
+            .zip(plan.drawn)
+            .map(|(own, drawn)| Assumption { drawn, ..own })
+            .collect(),
         atoms: model.atoms.into_iter().zip(chosen).map(|((a, _), uses_choice)| Atom { uses_choice, ..a }).collect(),
         properties: model.properties,
         networks,
@@ -112,6 +118,8 @@ struct Plan {
     atoms: Vec<TruthPorts>,
     init: Option<TruthPorts>,
     assume: Option<TruthPorts>,
+    /// For each `assume` declaration, whether it depends on a random outcome.
+    drawn: Vec<bool>,
     choice_defined: Option<TruthPorts>,
     defined: Option<TruthPorts>,
     /// Where each atom is defined; nothing for everywhere.
@@ -196,6 +204,12 @@ impl Lowering<'_> {
         }
         plan.init = self.optional_truth("init", model.init.as_ref(), &mut env)?;
         plan.assume = self.optional_truth("assume", model.assumption.as_ref(), &mut env)?;
+        let sampled = model.actions.iter().zip(&env.actions).filter(|((own, _), _)| own.kind == ActionKind::Softmax);
+        let draws: Vec<NodeId> = env.chances.iter().copied().chain(sampled.filter_map(|(_, &choice)| choice)).collect();
+        for assumption in &model.assume {
+            let node = self.term(assumption, &mut env)?;
+            plan.drawn.push(self.builder.depends_on(node, &draws));
+        }
         self.definedness(&mut plan, next_defined, &mut env)?;
         if let Some(reward) = &model.reward {
             let node = self.term(reward, &mut env)?;
@@ -226,6 +240,10 @@ impl Lowering<'_> {
             let own = self.all_defined(t, env)?;
             let exempt = terminal.filter(|_| t.uses.includes(Uses::NEXT));
             parts.push(self.unless(exempt, own)?);
+        }
+        // An assumption about the successor is evaluated for every choice, and so is the successor.
+        if model.assume.iter().any(|own| own.uses.includes(Uses::NEXT)) {
+            parts.push(self.unless(terminal, next)?);
         }
         let chosen = self.every(parts.iter().copied())?;
         plan.choice_defined = self.defined_ports("choice.defined", chosen)?;

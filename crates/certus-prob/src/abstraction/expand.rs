@@ -1,8 +1,10 @@
 //! One step of a batch of regions: parts with their moves.
 
+use certus_graph::Interval;
+use certus_graph::eval::enclose;
 use certus_sim::Random;
 
-use super::{Abstraction, HalfSpace, best_cut};
+use super::{Abstraction, HalfSpace, Mode, best_cut};
 use crate::domain::{HitAndRun, Polyhedron, Rows};
 
 /// When regions are cut before they move.
@@ -38,25 +40,47 @@ pub struct Part {
     pub moves: Vec<Successor>,
 }
 
+/// The model errors that a run may meet in a region.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Failure {
+    /// The region may reach beyond the declared ranges, where nothing is known.
+    Range,
+    /// Some state may have no allowed choice.
+    Deadlock,
+    /// An operation of the step may be undefined.
+    Step,
+    /// An operation of the task's atoms may be undefined.
+    Atom,
+}
+
+impl Failure {
+    /// Whether it matters after the last step, where nothing is chosen any more.
+    pub fn is_of_state(self) -> bool {
+        matches!(self, Failure::Range | Failure::Atom)
+    }
+}
+
 /// What becomes of a region in one step.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Expansion {
     /// The goal may hold in it.
     Goal,
-    /// It may have left the declared range, beyond which nothing is known.
-    Left,
+    /// A run may meet a model error in it.
+    Failed(Failure),
     /// Its parts; those in which the goal can no more be reached are left out.
     Parts(Vec<Part>),
 }
 
 /// A part on its way.
-struct Pending {
-    owner: usize,
-    mode: usize,
+pub(super) struct Pending {
+    pub(super) owner: usize,
+    pub(super) mode: usize,
+    /// Other modes that its states may be in by another choice of the environment, each with what its guards say.
+    pub(super) partners: Vec<(usize, Vec<HalfSpace>)>,
     /// What the mode's guards say, beyond the region's own sides.
     guards: Vec<HalfSpace>,
-    rows: Rows,
-    region: Polyhedron,
+    pub(super) rows: Rows,
+    pub(super) region: Polyhedron,
 }
 
 impl Abstraction {
@@ -68,45 +92,81 @@ impl Abstraction {
     /// What counts of a region after the last step: that it may hold a state of the goal (or, where staying is enough, one that stayed), or
     /// be beyond the range.
     pub fn classify(&self, region: &Polyhedron) -> Option<Expansion> {
-        match self.place(region) {
+        match self.place(region, true) {
             Err(known) => Some(known),
             Ok(parts) if self.weak && !parts.is_empty() => Some(Expansion::Goal),
             Ok(_) => None,
         }
     }
 
-    /// The modes of a region, or what it is instead.
-    fn place(&self, region: &Polyhedron) -> Result<Vec<(usize, Rows)>, Expansion> {
-        let (lower, upper) = region.bounds();
-        let inside = (0..self.states).all(|i| lower[i] >= self.range.0[i] && upper[i] <= self.range.1[i]);
-        if !inside {
-            return Err(Expansion::Left);
+    /// The modes of a region that its states may be in by an allowed choice, or what the region is instead. After the last step nothing is chosen.
+    fn place(&self, region: &Polyhedron, last: bool) -> Result<Vec<(usize, Rows)>, Expansion> {
+        if !self.in_range(region) {
+            return Err(Expansion::Failed(Failure::Range));
         }
-        let parts = self.modes.parts(self.lift(region));
+        let mut parts = self.modes.parts(self.lift(region));
         let mode = |number: usize| &self.modes.modes[number];
+        let atoms = self.layout.atoms_defined();
+        if !self.is_certain(region, &parts, &|mode| mode.atoms_defined == Some(true), atoms.into_iter()) {
+            return Err(Expansion::Failed(Failure::Atom));
+        }
         if parts.iter().any(|(number, _)| mode(*number).goal != Some(false)) {
             return Err(Expansion::Goal);
         }
-        Ok(parts.into_iter().filter(|(number, _)| mode(*number).stay != Some(false)).collect())
+        parts.retain(|(number, _)| mode(*number).stay != Some(false));
+        if !last && !parts.is_empty() {
+            let (lower, upper) = region.bounds();
+            let defined = |mode: &Mode| mode.defined.iter().all(|&own| own == Some(true));
+            if !self.is_certain(region, &parts, &defined, self.layout.defined()) {
+                return Err(Expansion::Failed(Failure::Step));
+            }
+            if self.may_deadlock(&lower, &upper) {
+                return Err(Expansion::Failed(Failure::Deadlock));
+            }
+            parts.retain(|(number, _)| !mode(*number).is_forbidden());
+        }
+        Ok(parts)
+    }
+
+    /// Whether a condition holds in all of a region for certain: in each of its modes, or by intervals for some outputs of the plant.
+    fn is_certain(
+        &self,
+        region: &Polyhedron,
+        parts: &[(usize, Rows)],
+        known: &dyn Fn(&Mode) -> bool,
+        outputs: impl Iterator<Item = usize>,
+    ) -> bool {
+        if parts.iter().all(|(number, _)| known(&self.modes.modes[*number])) {
+            return true;
+        }
+        let (mut lower, mut upper) = region.bounds();
+        lower.extend_from_slice(&self.range.0[self.states..]);
+        upper.extend_from_slice(&self.range.1[self.states..]);
+        let point: Vec<Interval> =
+            lower.iter().zip(&upper).map(|(&low, &high)| Interval::new(low.min(high), high.max(low))).collect();
+        let graph = self.plant_graph.keep_outputs(&outputs.collect::<Vec<_>>());
+        enclose(&graph, &[&point]).is_ok_and(|found| found.concat().iter().all(|own| own.certainty() == Some(true)))
     }
 
     fn expand_batch(&self, regions: &[Polyhedron], refining: Option<Refining>) -> Vec<Expansion> {
         let mut results: Vec<Expansion> = Vec::with_capacity(regions.len());
         let mut pending: Vec<Pending> = Vec::new();
         for (owner, region) in regions.iter().enumerate() {
-            match self.place(region) {
+            match self.place(region, false) {
                 Err(known) => results.push(known),
                 Ok(parts) => {
                     results.push(Expansion::Parts(Vec::new()));
                     let whole = self.lift(region).len();
-                    for (mode, rows) in parts {
-                        let guards: Vec<HalfSpace> = (whole..rows.len())
-                            .map(|index| rows.row(index))
-                            .map(|(normal, offset)| HalfSpace { normal: normal.to_vec(), offset })
-                            .collect();
+                    let guards = |rows: &Rows| -> Vec<HalfSpace> {
+                        let own = (whole..rows.len()).map(|index| rows.row(index));
+                        own.map(|(normal, offset)| HalfSpace { normal: normal.to_vec(), offset }).collect()
+                    };
+                    let partners = self.partners(&parts, &guards);
+                    for ((mode, rows), partners) in parts.into_iter().zip(partners) {
+                        let guards = guards(&rows);
                         let own = if guards.is_empty() { Some(region.clone()) } else { self.enclosure(&rows) };
                         if let Some(own) = own {
-                            pending.push(Pending { owner, mode, guards, rows, region: own });
+                            pending.push(Pending { owner, mode, partners, guards, rows, region: own });
                         }
                     }
                 }
@@ -123,9 +183,14 @@ impl Abstraction {
                     None => bounded.push(part),
                 }
             }
-            let rows: Vec<Rows> = bounded.iter().map(|part| part.rows.clone()).collect();
+            // The scores may depend on the choice, which may be one of a partner.
+            let scored = |part: &Pending| match part.partners.is_empty() {
+                true => part.rows.clone(),
+                false => self.lift(&part.region),
+            };
+            let rows: Vec<Rows> = bounded.iter().map(scored).collect();
             let probabilities = self.probabilities(&rows);
-            let mut done: Vec<(Pending, Vec<certus_graph::Interval>)> = Vec::new();
+            let mut done: Vec<(Pending, Vec<Interval>)> = Vec::new();
             for (part, probabilities) in bounded.into_iter().zip(probabilities) {
                 let place = refining.and_then(|refining| {
                     let widest = widest(probabilities.iter().map(|p| p.hi - p.lo))?;
@@ -141,27 +206,7 @@ impl Abstraction {
                     None => done.push((part, probabilities)),
                 }
             }
-            let regions: Vec<(usize, Rows)> = done.iter().map(|(part, _)| (part.mode, part.rows.clone())).collect();
-            let next = self.next(&regions);
-            for ((part, probabilities), mut next) in done.into_iter().zip(next) {
-                // What stays where it is does so exactly: rounding would let it creep into other regions.
-                for (to, _) in next.iter_mut().zip(&self.modes.modes[part.mode].still).filter(|(_, still)| **still) {
-                    *to = part.region.clone();
-                }
-                let mut moves: Vec<Successor> = Vec::with_capacity(next.len());
-                for (p, to) in probabilities.iter().zip(next).filter(|(p, _)| p.hi > 0.0) {
-                    match moves.iter_mut().find(|other| other.to == to) {
-                        Some(other) => {
-                            other.lo = certus_graph::interval::add_down(other.lo, p.lo).clamp(0.0, 1.0);
-                            other.hi = certus_graph::interval::add_up(other.hi, p.hi).min(1.0);
-                        }
-                        None => moves.push(Successor { lo: p.lo, hi: p.hi, to }),
-                    }
-                }
-                if let Expansion::Parts(parts) = &mut results[part.owner] {
-                    parts.push(Part { region: part.region, moves });
-                }
-            }
+            self.combine_parts(done, &mut results);
             pending = cut;
         }
         results
@@ -198,7 +243,13 @@ impl Abstraction {
             if let Some(region) = self.enclosure(&rows) {
                 let mut rows = self.lift(&region);
                 part.guards.iter().for_each(|guard| rows.push(&guard.normal, guard.offset));
-                into.push(Pending { owner: part.owner, mode: part.mode, guards: part.guards.clone(), rows, region });
+                into.push(Pending {
+                    rows,
+                    region,
+                    partners: part.partners.clone(),
+                    guards: part.guards.clone(),
+                    ..*part
+                });
             }
         }
     }

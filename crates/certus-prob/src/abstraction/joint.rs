@@ -3,8 +3,10 @@
 //! A *move* is one label for every random or discrete choice of the step. With its labels fixed the step is a function
 //! of the variables, without the policy's network in it; the scores that the choices are made from are another.
 
+use std::ops::Range;
+
 use certus_graph::canonical::canonicalize;
-use certus_graph::ops::{Concat, Op, Reshape, Slice};
+use certus_graph::ops::{And, Compare, Concat, Max, Not, Op, Or, Reshape, Slice};
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
 use certus_lang::system::{ActionRole, AtomId, Formula, System};
 
@@ -45,14 +47,51 @@ pub struct Task {
     pub complement: bool,
 }
 
+/// The outputs of a plant: the next state of each move; the goal; what must hold before it; then what follows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Layout {
+    /// How many moves there are.
+    pub moves: usize,
+    /// Whether there is, for each move, whether the environment's choice is allowed. In terminal states every choice counts as allowed: all of
+    /// them have the same effect.
+    pub assumed: bool,
+    /// Whether there is, for each move, whether every operation of the step is inside of its domain.
+    pub partial_step: bool,
+    /// Whether there is whether every operation of the task's atoms is.
+    pub partial_atoms: bool,
+}
+
+impl Layout {
+    /// The outputs that say which choices are allowed.
+    pub fn allowed(&self) -> Range<usize> {
+        let start = self.moves + 2;
+        start..start + if self.assumed { self.moves } else { 0 }
+    }
+
+    /// The outputs that say where steps are defined.
+    pub fn defined(&self) -> Range<usize> {
+        let start = self.allowed().end;
+        start..start + if self.partial_step { self.moves } else { 0 }
+    }
+
+    /// The output that says where the atoms are defined.
+    pub fn atoms_defined(&self) -> Option<usize> {
+        self.partial_atoms.then(|| self.defined().end)
+    }
+}
+
 /// A step over one vector of variables.
 pub struct Joint {
     /// What is chosen in a step.
     pub choices: Vec<Choice>,
     /// For each move, the label of each choice.
     pub moves: Vec<Vec<usize>>,
-    /// Outputs: the next state of each move; then the goal, then what must hold before it.
+    /// The step, with the outputs that the layout says.
     pub plant: Graph,
+    /// What the outputs of the plant are.
+    pub layout: Layout,
+    /// If anything is assumed: for each move whether the environment's choice is allowed, then for each move by how much (positive only where it is).
+    pub allowed: Option<Graph>,
     /// Output: all scores.
     pub scores: Graph,
     /// Lower ends of the variables.
@@ -113,9 +152,36 @@ fn product(labels: &[usize]) -> Vec<Vec<usize>> {
     })
 }
 
+/// The graph with every equation as two inequalities, whose sides are half-spaces.
+fn without_equations(graph: &Graph) -> Result<Graph, GraphError> {
+    let mut rebuilt = Graph::new();
+    let mut mapped: Vec<NodeId> = Vec::with_capacity(graph.len());
+    let mut ports = graph.inputs().iter();
+    for node in graph.nodes() {
+        let arguments: Vec<NodeId> = node.inputs.iter().map(|input| mapped[input.index()]).collect();
+        mapped.push(match &node.op {
+            Op::Input(_) => rebuilt.input(ports.next().map_or("", |port| &port.name), &node.shape),
+            Op::Compare(Compare::Equal) => {
+                let sides = [Compare::LessEqual, Compare::GreaterEqual].map(|how| rebuilt.apply(how, &arguments));
+                let [least, most] = sides;
+                rebuilt.apply(And, &[least?, most?])?
+            }
+            Op::Compare(Compare::NotEqual) => {
+                let sides = [Compare::Less, Compare::Greater].map(|how| rebuilt.apply(how, &arguments));
+                let [less, more] = sides;
+                rebuilt.apply(Or, &[less?, more?])?
+            }
+            op => rebuilt.apply(op.clone(), &arguments)?,
+        });
+    }
+    for port in graph.outputs() {
+        rebuilt.output(&port.name, mapped[port.node.index()]);
+    }
+    Ok(rebuilt)
+}
+
 /// A truth value as a node: 1 where the formula holds.
 fn truth(graph: &mut Graph, formula: &Formula, atoms: &[NodeId]) -> Result<NodeId, String> {
-    use certus_graph::ops::{And, Not, Or};
     let failed = |error: GraphError| error.to_string();
     let all = |graph: &mut Graph, parts: &[Formula], and: bool| -> Result<NodeId, String> {
         let mut whole = graph.constant(Tensor::vector(vec![if and { 1.0 } else { 0.0 }]));
@@ -147,6 +213,20 @@ fn truth(graph: &mut Graph, formula: &Formula, atoms: &[NodeId]) -> Result<NodeI
             all(graph, &[both, neither], false)
         }
         _ => Err("a temporal operator inside of another one".to_owned()),
+    }
+}
+
+/// The atoms that a formula without temporal operators mentions.
+fn mentioned(formula: &Formula, atoms: &mut Vec<AtomId>) {
+    match formula {
+        Formula::Atom(own) => atoms.push(*own),
+        Formula::Not(part) => mentioned(part, atoms),
+        Formula::And(parts) | Formula::Or(parts) => parts.iter().for_each(|part| mentioned(part, atoms)),
+        Formula::Implies(left, right) | Formula::Iff(left, right) => {
+            mentioned(left, atoms);
+            mentioned(right, atoms);
+        }
+        _ => {}
     }
 }
 
@@ -277,20 +357,54 @@ impl Joint {
         };
         let mut plant = Graph::new();
         let x = plant.input("x", &[lower.len()]);
-        let mut atoms = Vec::new();
+        let (mut atoms, mut permits, mut defined, mut partial) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
         for labels in &moves {
             let results = build(&mut plant, x, labels).map_err(failed)?;
+            if let Some(assume) = system.roles.assume {
+                let (mut truth, mut margin) = (results[assume.truth.port], results[assume.margin.port]);
+                if let Some(terminal) = system.roles.terminal {
+                    truth = plant.apply(Or, &[truth, results[terminal.truth.port]]).map_err(failed)?;
+                    margin = plant.apply(Max, &[margin, results[terminal.margin.port]]).map_err(failed)?;
+                }
+                permits.push((truth, margin));
+            }
+            defined.extend(system.roles.defined.map(|own| results[own.truth.port]));
             let next: Vec<NodeId> = system.roles.next.iter().map(|output| results[output.port]).collect();
             let next = flat(&mut plant, &next).map_err(failed)?;
             plant.output("next", next);
             if atoms.is_empty() {
                 atoms = system.roles.atoms.iter().map(|atom| results[atom.truth.port]).collect();
+                let mut used = Vec::new();
+                [Some(&task.goal), task.stay.as_ref()]
+                    .into_iter()
+                    .flatten()
+                    .for_each(|part| mentioned(part, &mut used));
+                let own = used.into_iter().filter_map(|AtomId(place)| system.roles.atoms_defined[place]);
+                partial = own.map(|own| results[own.truth.port]).collect();
             }
         }
         let goal = truth(&mut plant, &task.goal, &atoms)?;
         plant.output("goal", goal);
         let stay = truth(&mut plant, task.stay.as_ref().unwrap_or(&Formula::Constant(true)), &atoms)?;
         plant.output("stay", stay);
+        let layout = Layout {
+            moves: moves.len(),
+            assumed: !permits.is_empty(),
+            partial_step: !defined.is_empty(),
+            partial_atoms: !partial.is_empty(),
+        };
+        permits.iter().for_each(|&(truth, _)| plant.output("allowed", truth));
+        defined.iter().for_each(|&own| plant.output("defined", own));
+        if let Some((&first, rest)) = partial.split_first() {
+            let all = rest.iter().try_fold(first, |all, &own| plant.apply(And, &[all, own])).map_err(failed)?;
+            plant.output("atoms defined", all);
+        }
+        let outputs = plant.outputs().len();
+        permits.iter().for_each(|&(_, margin)| plant.output("allowance", margin));
+        let chosen: Vec<usize> = layout.allowed().chain(outputs..outputs + permits.len()).collect();
+        let allowed = layout.assumed.then(|| plant.keep_outputs(&chosen));
+        let plant = plant.keep_outputs(&(0..outputs).collect::<Vec<_>>());
+        let plant = without_equations(&plant).map_err(failed)?.without_dead_nodes();
         let mut scores = Graph::new();
         let x = scores.input("x", &[lower.len()]);
         let results = build(&mut scores, x, &moves[0]).map_err(failed)?;
@@ -316,6 +430,6 @@ impl Joint {
             }
         }
         let scores = scores.without_dead_nodes();
-        Ok(Joint { choices, moves, plant: plant.without_dead_nodes(), scores, lower, upper, states })
+        Ok(Joint { choices, moves, plant, layout, allowed, scores, lower, upper, states })
     }
 }

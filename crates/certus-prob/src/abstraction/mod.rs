@@ -2,8 +2,10 @@
 //! each move leads.
 
 mod expand;
+mod inputs;
 mod joint;
 mod modes;
+mod order;
 mod split;
 mod subdivide;
 mod templates;
@@ -11,14 +13,14 @@ mod templates;
 use std::sync::Arc;
 
 use certus_graph::canonical::canonicalize;
-use certus_graph::eval::{Evaluator, Workspace};
+use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::interval::{add_down, add_up};
 use certus_graph::{Graph, Interval};
 use certus_lang::System;
 use certus_solver::{Line, Lines};
 
-pub use expand::{Expansion, Part, Refining, Successor};
-pub use joint::{Choice, Joint, Task};
+pub use expand::{Expansion, Failure, Part, Refining, Successor};
+pub use joint::{Choice, Joint, Layout, Task};
 pub use modes::{HalfSpace, Mode, Modes};
 pub use split::best_cut;
 pub use templates::automatic;
@@ -33,13 +35,21 @@ pub struct Abstraction {
     images: Vec<Option<Vec<Line>>>,
     choices: Vec<Choice>,
     moves: Vec<Vec<usize>>,
+    /// For each move, the number of its random labels' combination: moves of one number differ in what is not random.
+    draws: Vec<usize>,
+    inputs: inputs::Inputs,
     policy: Option<Lines>,
     evaluator: Option<Evaluator<f64>>,
     plant: Evaluator<f64>,
     scores: Graph,
     plant_graph: Graph,
-    /// Beyond this box nothing is known of the system.
+    /// The next states alone, as they were written.
+    next_graph: Graph,
+    layout: Layout,
+    /// The ranges of all variables; those without an end as far as the system is followed, beyond which nothing is known of it.
     range: (Vec<f64>, Vec<f64>),
+    /// The declared ranges of the state.
+    declared: (Vec<f64>, Vec<f64>),
     states: usize,
     /// Whether staying up to the last step counts as reaching.
     weak: bool,
@@ -49,9 +59,6 @@ pub struct Abstraction {
 
 /// Pieces of a region that are tried where its image is loose, if nothing else was said.
 pub const PIECES: usize = 8;
-
-/// How far beyond its declared range a state is followed, as a share of the range's ends.
-const MARGIN: f64 = 1e-6;
 
 /// What stands for a range without end.
 const FAR: f64 = 1e6;
@@ -65,12 +72,17 @@ impl Abstraction {
             return Err(format!("a template of {} dimensions for {states} state variables", template.dimension()));
         }
         let (mut lower, mut upper) = (joint.lower, joint.upper);
+        let declared = (lower[..states].to_vec(), upper[..states].to_vec());
         for i in 0..states {
-            lower[i] = (lower[i].max(-FAR) - MARGIN * (1.0 + lower[i].abs().min(FAR))).max(-2.0 * FAR);
-            upper[i] = (upper[i].min(FAR) + MARGIN * (1.0 + upper[i].abs().min(FAR))).min(2.0 * FAR);
+            let far = |other: f64| if other.is_finite() { FAR.max(2.0 * other.abs()) } else { FAR };
+            let (low, high) = (lower[i], upper[i]);
+            lower[i] = if low.is_finite() { low } else { -far(high) };
+            upper[i] = if high.is_finite() { high } else { far(low) };
         }
         let failed = |error: certus_graph::GraphError| format!("the step cannot be bounded: {error}");
-        let modes = Modes::new(&joint.plant, &Rows::of_box(&lower, &upper)).map_err(failed)?;
+        let modes = Modes::new(&joint.plant, states, joint.layout, &Rows::of_box(&lower, &upper)).map_err(failed)?;
+        let count = system.inputs.iter().map(|input| input.len).sum();
+        let inputs = inputs::Inputs::new((&lower, &upper), states, count, joint.allowed.as_ref()).map_err(failed)?;
         let scored = !joint.scores.outputs().is_empty();
         let policy = if scored { Some(Lines::new(&joint.scores).map_err(failed)?) } else { None };
         let compiled = canonicalize(&joint.scores).map_err(failed)?;
@@ -79,14 +91,19 @@ impl Abstraction {
             template: Arc::new(template),
             images: Vec::new(),
             modes,
+            draws: draws(&joint.choices, &joint.moves),
+            inputs,
             choices: joint.choices,
             moves: joint.moves,
             policy,
             evaluator: scored.then(|| Evaluator::new(&compiled)),
             plant: Evaluator::new(&plant),
             scores: compiled,
+            next_graph: joint.plant.keep_outputs(&(0..joint.layout.moves).collect::<Vec<_>>()),
             plant_graph: joint.plant,
+            layout: joint.layout,
             range: (lower, upper),
+            declared,
             states,
             weak: task.weak,
             pieces: PIECES,
@@ -144,6 +161,11 @@ impl Abstraction {
         &self.choices
     }
 
+    /// The declared ranges of the state.
+    pub(crate) fn declared(&self) -> (&[f64], &[f64]) {
+        (&self.declared.0, &self.declared.1)
+    }
+
     pub(crate) fn range(&self) -> (&[f64], &[f64]) {
         (&self.range.0, &self.range.1)
     }
@@ -190,6 +212,12 @@ impl Abstraction {
                 Support::AtMost(value) => offsets.push(value),
                 Support::Empty => return None,
             }
+        }
+        // What the rows say themselves of the axes was not rounded.
+        let (lower, upper) = rows.bounds();
+        for i in 0..self.states {
+            offsets[2 * i] = offsets[2 * i].min(upper[i]);
+            offsets[2 * i + 1] = offsets[2 * i + 1].min(-lower[i]);
         }
         Some(Polyhedron::from_offsets(&self.template, offsets))
     }
@@ -314,8 +342,37 @@ impl Abstraction {
                     own.iter().zip(images).for_each(|(&index, images)| found[index] = images);
                 }
             }
+            for &index in &own {
+                self.tighten(mode, &regions[index].1, &mut found[index]);
+            }
         }
         found
+    }
+
+    /// Whether a region is inside the declared ranges.
+    pub(crate) fn in_range(&self, region: &Polyhedron) -> bool {
+        (0..self.states).all(|i| region.lower(i) >= self.range.0[i] && region.upper(i) <= self.range.1[i])
+    }
+
+    /// Images that seem to leave the declared ranges, no larger than intervals say. Linear functions are rounded outwards; intervals find a clamp at
+    /// the end of a range exactly, and sums as written where no digit is lost.
+    fn tighten(&self, mode: usize, rows: &Rows, images: &mut [Polyhedron]) {
+        let (lower, upper) = self.bounds(rows);
+        let point: Vec<Interval> = lower.iter().zip(&upper).map(|(&low, &high)| Interval::new(low, high)).collect();
+        for graph in [&self.next_graph, &self.modes.modes[mode].nexts] {
+            if images.iter().all(|image| self.in_range(image)) {
+                return;
+            }
+            let Ok(found) = enclose(graph, &[&point]) else { continue };
+            for (image, found) in images.iter_mut().zip(found) {
+                let mut offsets = image.offsets().to_vec();
+                for (i, own) in found.iter().enumerate() {
+                    offsets[2 * i] = offsets[2 * i].min(own.hi);
+                    offsets[2 * i + 1] = offsets[2 * i + 1].min(-own.lo);
+                }
+                *image = Polyhedron::from_offsets(&self.template, offsets);
+            }
+        }
     }
 
     /// The next state of each move over regions of one mode, by one linearisation of each.
@@ -397,6 +454,23 @@ impl Abstraction {
         let middles = (self.states..self.range.0.len()).map(|i| (self.range.0[i] + self.range.1[i]) / 2.0);
         state.iter().copied().chain(middles).collect()
     }
+}
+
+/// Numbers for the combinations of random labels that moves have.
+fn draws(choices: &[Choice], moves: &[Vec<usize>]) -> Vec<usize> {
+    let random = |own: &Vec<usize>| -> Vec<usize> {
+        let labels = own.iter().zip(choices).filter(|(_, choice)| !matches!(choice, Choice::Argmax(..)));
+        labels.map(|(&label, _)| label).collect()
+    };
+    let mut known: Vec<Vec<usize>> = Vec::new();
+    let number = |own: &Vec<usize>| {
+        let own = random(own);
+        known.iter().position(|other| *other == own).unwrap_or_else(|| {
+            known.push(own);
+            known.len() - 1
+        })
+    };
+    moves.iter().map(number).collect()
 }
 
 fn element_major(points: &[Vec<f64>]) -> Vec<f64> {

@@ -11,6 +11,7 @@ use certus_graph::ops::{Clip, Compare, Min, Neg, Op, Sub};
 use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
 use certus_solver::{Line, Lines};
 
+use super::joint::Layout;
 use crate::domain::Rows;
 
 /// A half-space `normal·x ≤ offset`.
@@ -32,6 +33,38 @@ pub struct Mode {
     pub goal: Option<bool>,
     /// Whether the condition before the goal holds, if that is the same everywhere.
     pub stay: Option<bool>,
+    /// For each move, whether the environment's choice is allowed, if that is the same everywhere; empty if nothing is assumed.
+    pub allowed: Vec<Option<bool>>,
+    /// For each move, whether the step is defined, if that is the same everywhere; empty if it always is.
+    pub defined: Vec<Option<bool>>,
+    /// Whether the atoms are defined, if that is the same everywhere.
+    pub atoms_defined: Option<bool>,
+    /// The next states of all moves, for intervals.
+    pub nexts: Graph,
+    /// The guards that lead to it, by their number, and whether its side is the high one.
+    path: Vec<(usize, bool)>,
+}
+
+impl Mode {
+    /// Whether no choice of the environment that leads here is allowed, whatever the move.
+    pub fn is_forbidden(&self) -> bool {
+        !self.allowed.is_empty() && self.allowed.iter().all(|&allowed| allowed == Some(false))
+    }
+
+    /// Whether a move may be made by an allowed choice.
+    pub fn may_move(&self, number: usize) -> bool {
+        self.allowed.get(number).is_none_or(|&allowed| allowed != Some(false))
+    }
+}
+
+/// What tells guards apart. On the edge of a comparison its strictness says which side is true; where the plant is continuous both are.
+#[derive(Clone, Debug, PartialEq)]
+struct Identity {
+    comparison: Option<Compare>,
+    low: HalfSpace,
+    high: HalfSpace,
+    /// Whether the state alone decides it.
+    of_state: bool,
 }
 
 /// A decision tree over guards.
@@ -48,6 +81,9 @@ pub struct Modes {
     pub modes: Vec<Mode>,
     /// Which one is where.
     pub tree: Tree,
+    guards: Vec<Identity>,
+    states: usize,
+    layout: Layout,
 }
 
 /// Beyond this many modes guards are left to relaxations.
@@ -195,34 +231,60 @@ fn still(graph: &Graph) -> Vec<bool> {
 }
 
 impl Modes {
-    /// The modes of a plant (whose last two outputs are the goal and the condition before it) within a box.
-    pub fn new(plant: &Graph, rows: &Rows) -> Result<Modes, GraphError> {
-        let mut modes = Modes { modes: Vec::new(), tree: Tree::Leaf(0) };
-        modes.tree = modes.grow(&canonicalize(plant)?, rows)?;
+    /// The modes of a plant with so many numbers of state, within a box.
+    pub fn new(plant: &Graph, states: usize, layout: Layout, rows: &Rows) -> Result<Modes, GraphError> {
+        let mut modes = Modes { modes: Vec::new(), tree: Tree::Leaf(0), guards: Vec::new(), states, layout };
+        modes.tree = modes.grow(&canonicalize(plant)?, rows, &mut Vec::new())?;
         Ok(modes)
     }
 
-    fn grow(&mut self, graph: &Graph, rows: &Rows) -> Result<Tree, GraphError> {
+    /// The number of a guard.
+    fn numbered(&mut self, comparison: Option<Compare>, low: &HalfSpace, high: &HalfSpace) -> usize {
+        let of_state = [low, high].iter().all(|side| side.normal[self.states..].iter().all(|&slope| slope == 0.0));
+        let own = Identity { comparison, low: low.clone(), high: high.clone(), of_state };
+        self.guards.iter().position(|known| *known == own).unwrap_or_else(|| {
+            self.guards.push(own);
+            self.guards.len() - 1
+        })
+    }
+
+    /// Whether one state may be in two modes, by different choices of the environment: no guard that the state alone decides stands between them.
+    pub fn may_share_states(&self, one: usize, other: usize) -> bool {
+        let other = &self.modes[other].path;
+        let apart = |(guard, side): &(usize, bool)| self.guards[*guard].of_state && other.contains(&(*guard, !side));
+        !self.modes[one].path.iter().any(apart)
+    }
+
+    fn grow(&mut self, graph: &Graph, rows: &Rows, path: &mut Vec<(usize, bool)>) -> Result<Tree, GraphError> {
         if self.modes.len() < MOST_MODES
             && let Some(guard) = first_guard(graph)
             && let Some((low, high)) = half_spaces(graph, &guard, rows)?
         {
             if rows.excludes(&low.normal, low.offset) {
-                return self.grow(&decided(graph, &guard, &guard.high)?, rows);
+                return self.grow(&decided(graph, &guard, &guard.high)?, rows, path);
             }
             if rows.excludes(&high.normal, high.offset) {
-                return self.grow(&decided(graph, &guard, &guard.low)?, rows);
+                return self.grow(&decided(graph, &guard, &guard.low)?, rows, path);
             }
             let with = |side: &HalfSpace| {
                 let mut rows = rows.clone();
                 rows.push(&side.normal, side.offset);
                 rows
             };
-            let below = self.grow(&decided(graph, &guard, &guard.low)?, &with(&low))?;
-            let above = self.grow(&decided(graph, &guard, &guard.high)?, &with(&high))?;
+            let comparison = match graph.node(guard.node).op {
+                Op::Compare(how) => Some(how),
+                _ => None,
+            };
+            let number = self.numbered(comparison, &low, &high);
+            path.push((number, false));
+            let below = self.grow(&decided(graph, &guard, &guard.low)?, &with(&low), path)?;
+            path.pop();
+            path.push((number, true));
+            let above = self.grow(&decided(graph, &guard, &guard.high)?, &with(&high), path)?;
+            path.pop();
             return Ok(Tree::Split(low, high, Box::new(below), Box::new(above)));
         }
-        let moves = graph.outputs().len() - 2;
+        let (layout, moves) = (self.layout, self.layout.moves);
         let known = |output: usize| {
             let value = graph.constant_value(graph.outputs()[output].node)?;
             Some(value.data().iter().all(|&value| value != 0.0))
@@ -230,7 +292,17 @@ impl Modes {
         let (goal, stay) = (known(moves), known(moves + 1));
         let nexts = graph.keep_outputs(&(0..moves).collect::<Vec<_>>());
         let still = still(&nexts);
-        self.modes.push(Mode { next: Lines::new(&nexts)?, still, goal, stay });
+        self.modes.push(Mode {
+            next: Lines::new(&nexts)?,
+            still,
+            goal,
+            stay,
+            allowed: layout.allowed().map(known).collect(),
+            defined: layout.defined().map(known).collect(),
+            atoms_defined: layout.atoms_defined().map_or(Some(true), known),
+            nexts,
+            path: path.clone(),
+        });
         Ok(Tree::Leaf(self.modes.len() - 1))
     }
 

@@ -108,6 +108,7 @@ impl Polyhedron {
 
     /// From the values of its support function.
     pub fn from_offsets(template: &Arc<Template>, offsets: Vec<f64>) -> Polyhedron {
+        debug_assert!(offsets.len() == template.directions.len(), "a side for each direction");
         Polyhedron { template: Arc::clone(template), offsets }
     }
 

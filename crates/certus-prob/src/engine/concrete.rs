@@ -19,9 +19,21 @@ const MOST_SAMPLED: usize = 1_000;
 /// The same for what is claimed.
 const MOST_BRANCHES: usize = 1_500;
 
-/// The probability of reaching the goal within so many steps from states (over the state alone), in plain numbers. Branches less likely
+/// How start states are followed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Following {
+    /// How many steps.
+    pub steps: usize,
+    /// What the environment does ([`Abstraction::behaviours`]).
+    pub behaviour: usize,
+}
+
+/// The probability of reaching the goal, or a state outside of the declared ranges, from states (over the state alone), in plain numbers. Branches less likely
 /// than `least` are left out.
-pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], steps: usize, least: f64) -> Vec<f64> {
+pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], following: Following, least: f64) -> Vec<f64> {
+    let Following { steps, behaviour } = following;
+    let (lowest, highest) = abstraction.declared();
+    let outside = |state: &[f64]| state.iter().enumerate().any(|(i, x)| !(lowest[i]..=highest[i]).contains(x));
     let mut found = vec![0.0; starts.len()];
     let mut layer: Vec<(Vec<f64>, f64, usize)> =
         starts.iter().enumerate().map(|(index, state)| (state.clone(), 1.0, index)).collect();
@@ -31,15 +43,26 @@ pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], steps: usize, lea
         }
         let mut after: Vec<(Vec<f64>, f64, usize)> = Vec::new();
         for chunk in layer.chunks(4096) {
-            let points: Vec<Vec<f64>> = chunk.iter().map(|(state, ..)| abstraction.with_middles(state)).collect();
+            let states: Vec<Vec<f64>> = chunk.iter().map(|(state, ..)| state.clone()).collect();
+            let chosen = abstraction.played(&states, behaviour);
+            let points: Vec<Vec<f64>> = chosen
+                .iter()
+                .zip(&states)
+                .map(|(chosen, state)| chosen.clone().unwrap_or_else(|| abstraction.with_middles(state)))
+                .collect();
             let results = abstraction.sampled_steps(&points);
             let probabilities = abstraction.sampled_probabilities(&points);
-            for (((_, weight, root), (next, goal, stay)), p) in chunk.iter().zip(results).zip(probabilities) {
+            let steps_made = chosen.iter().zip(results.into_iter().zip(probabilities));
+            for ((_, weight, root), (chosen, ((next, goal, stay), p))) in chunk.iter().zip(steps_made) {
                 if goal || (abstraction.weak() && stay && step == steps) {
                     found[*root] += weight;
-                } else if stay && step < steps {
+                } else if stay && step < steps && chosen.is_some() {
                     let first = after.len();
                     for (state, p) in next.into_iter().zip(p) {
+                        if outside(&state) {
+                            found[*root] += weight * p;
+                            continue;
+                        }
                         match after[first..].iter_mut().find(|(other, ..)| *other == state) {
                             Some((_, sum, _)) => *sum += weight * p,
                             None => after.push((state, weight * p, *root)),
@@ -72,7 +95,7 @@ pub fn worst_start(
     abstraction: &Abstraction,
     initial: &Polyhedron,
     accept: &dyn Fn(&[f64]) -> bool,
-    steps: usize,
+    following: Following,
     seed: u64,
     stopped: &dyn Fn() -> bool,
 ) -> Option<(Vec<f64>, f64)> {
@@ -89,12 +112,15 @@ pub fn worst_start(
     let mut random = Random::new(seed, 0x57a8);
     for round in 0..6 {
         points.retain(|point| initial.contains_point(point) && accept(point));
+        // Where there is one initial state, every point is that.
+        points.dedup();
+        points.retain(|point| best.as_ref().is_none_or(|(known, _)| known != point));
         let least = best.as_ref().map_or(1e-7, |(_, value)| (value * 1e-3).clamp(1e-12, 1e-7));
         for chunk in points.chunks(16) {
             if stopped() {
                 return best;
             }
-            for (point, value) in chunk.iter().zip(sampled(abstraction, chunk, steps, least)) {
+            for (point, value) in chunk.iter().zip(sampled(abstraction, chunk, following, least)) {
                 if best.as_ref().is_none_or(|(_, known)| value > *known) {
                     best = Some((point.clone(), value));
                 }
@@ -154,8 +180,8 @@ pub fn corners(region: &Polyhedron, initial: &Polyhedron) -> Vec<Vec<f64>> {
 }
 
 /// Those start states whose probability is positive and no less than a number, in plain numbers.
-pub fn no_less(abstraction: &Abstraction, points: Vec<Vec<f64>>, steps: usize, least: f64) -> Vec<Vec<f64>> {
-    let values = sampled(abstraction, &points, steps, (least * 1e-3).clamp(1e-12, 1e-7));
+pub fn no_less(abstraction: &Abstraction, points: Vec<Vec<f64>>, following: Following, least: f64) -> Vec<Vec<f64>> {
+    let values = sampled(abstraction, &points, following, (least * 1e-3).clamp(1e-12, 1e-7));
     points
         .into_iter()
         .zip(values)
@@ -169,12 +195,12 @@ pub fn best_exactly(
     abstraction: &Abstraction,
     points: Vec<Vec<f64>>,
     accept: &dyn Fn(&[f64]) -> bool,
-    steps: usize,
+    following: Following,
     known: f64,
     stopped: &dyn Fn() -> bool,
 ) -> Option<(Vec<f64>, f64)> {
     let bounded = points.into_iter().filter(|point| accept(point)).filter_map(|point| {
-        let found = exact(abstraction, &point, steps, 1e-13, stopped)?.lo;
+        let found = exact(abstraction, &point, following, 1e-13, stopped)?.lo;
         (found > known).then_some((point, found))
     });
     bounded.max_by(|a, b| a.1.total_cmp(&b.1))
@@ -185,7 +211,7 @@ pub fn best_of(
     abstraction: &Abstraction,
     mut points: Vec<Vec<f64>>,
     accept: &dyn Fn(&[f64]) -> bool,
-    steps: usize,
+    following: Following,
     known: f64,
     stopped: &dyn Fn() -> bool,
 ) -> Option<(Vec<f64>, f64)> {
@@ -195,10 +221,11 @@ pub fn best_of(
         if stopped() {
             break;
         }
-        values.extend(chunk.iter().cloned().zip(sampled(abstraction, chunk, steps, (known * 1e-3).clamp(1e-12, 1e-7))));
+        let found = sampled(abstraction, chunk, following, (known * 1e-3).clamp(1e-12, 1e-7));
+        values.extend(chunk.iter().cloned().zip(found));
     }
     let (point, _) = values.into_iter().filter(|(_, value)| *value > known).max_by(|a, b| a.1.total_cmp(&b.1))?;
-    let found = exact(abstraction, &point, steps, 1e-13, stopped)?.lo;
+    let found = exact(abstraction, &point, following, 1e-13, stopped)?.lo;
     (found > known).then_some((point, found))
 }
 
@@ -209,12 +236,27 @@ struct Branch {
     upper: f64,
 }
 
-/// An interval that contains the probability from one state for certain, over the reals. With inputs of the environment it is that of one
-/// behaviour of it: its lower end still bounds the worst case. Nothing when the step cannot be enclosed, or when stopped.
+/// Whether a state is in the declared ranges, if that is certain.
+fn in_range(abstraction: &Abstraction, state: &[Wide]) -> Option<bool> {
+    let (lower, upper) = abstraction.declared();
+    let mut inside = true;
+    for (i, own) in state.iter().enumerate() {
+        let own = own.interval();
+        if own.lo > upper[i] || own.hi < lower[i] {
+            return Some(false);
+        }
+        inside &= lower[i] <= own.lo && own.hi <= upper[i];
+    }
+    inside.then_some(true)
+}
+
+/// An interval that contains the probability from one state for certain, over the reals: that of reaching the goal or a model error. With inputs of the
+/// environment it is that of one behaviour of it, which makes allowed choices only: its lower end still bounds the worst case. Nothing when the step
+/// cannot be enclosed, or when stopped.
 pub fn exact(
     abstraction: &Abstraction,
     start: &[f64],
-    steps: usize,
+    following: Following,
     least: f64,
     stopped: &dyn Fn() -> bool,
 ) -> Option<Interval> {
@@ -223,6 +265,7 @@ pub fn exact(
     let (mut certain, mut possible) = (0.0f64, 0.0f64);
     let (plant, scores) = (abstraction.plant_graph(), abstraction.scores_graph());
     let middles: Vec<f64> = abstraction.with_middles(start);
+    let (moves, Following { steps, behaviour }) = (abstraction.moves(), following);
     for step in 0..=steps {
         let mut after: Vec<Branch> = Vec::new();
         for branch in &layer {
@@ -230,9 +273,17 @@ pub fn exact(
                 return None;
             }
             let mut variables = branch.state.clone();
-            variables.extend(middles[start.len()..].iter().map(|&x| Wide::exact(x)));
+            let ends =
+                |of: fn(Interval) -> f64| branch.state.iter().map(|own| of(own.interval())).collect::<Vec<f64>>();
+            let choice = if step < steps {
+                abstraction.certain_choice(&ends(|own| own.lo), &ends(|own| own.hi), behaviour)
+            } else {
+                None
+            };
+            // Goal and condition speak of the state alone.
+            let shown = choice.as_deref().unwrap_or(&middles[start.len()..]);
+            variables.extend(shown.iter().map(|&x| Wide::exact(x)));
             let outputs = wide::evaluate(plant, &variables)?;
-            let moves = outputs.len() - 2;
             let certainty = |output: usize| outputs[output][0].interval().certainty();
             match (certainty(moves), certainty(moves + 1)) {
                 (Some(true), _) => {
@@ -259,16 +310,28 @@ pub fn exact(
                 }
                 continue;
             }
+            if choice.is_none() {
+                possible = add_up(possible, branch.upper);
+                continue;
+            }
             let variables: Vec<Interval> = variables.into_iter().map(Wide::interval).collect();
             let values =
                 if scores.outputs().is_empty() { Vec::new() } else { enclose(scores, &[&variables]).ok()?.concat() };
             let probabilities = probabilities(abstraction, &values);
             let first = after.len();
             for (state, p) in outputs.into_iter().take(moves).zip(probabilities) {
-                let (lower, upper) = (mul_down(branch.lower, p.lo).max(0.0), mul_up(branch.upper, p.hi));
-                if upper <= least {
+                let (lower, mut upper) = (mul_down(branch.lower, p.lo).max(0.0), mul_up(branch.upper, p.hi));
+                let inside = in_range(abstraction, &state);
+                if upper <= least || inside != Some(true) {
                     possible = add_up(possible, upper);
-                    continue;
+                    // A model error counts as reaching; what may be one is followed for the lower end alone, which is no larger then.
+                    if inside == Some(false) {
+                        certain = add_down(certain, lower);
+                    }
+                    if upper <= least || inside == Some(false) {
+                        continue;
+                    }
+                    upper = 0.0;
                 }
                 match after[first..].iter_mut().find(|other| other.state == state) {
                     Some(other) => {
@@ -280,7 +343,7 @@ pub fn exact(
             }
         }
         if after.len() > MOST_BRANCHES {
-            after.sort_by(|a, b| b.upper.total_cmp(&a.upper));
+            after.sort_by(|a, b| b.upper.max(b.lower).total_cmp(&a.upper.max(a.lower)));
             for branch in after.drain(MOST_BRANCHES..) {
                 possible = add_up(possible, branch.upper);
             }

@@ -11,6 +11,41 @@ mod wide;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use certus_graph::Fault;
+
+use crate::abstraction::Failure;
+use crate::imdp::{Builder, Imdp, ModelError};
+
+/// Which model errors runs may meet before the path formula is decided on them. They count as reaching the goal.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Errors {
+    /// A successor may be outside of the declared ranges.
+    pub range: bool,
+    /// A state may have no allowed choice.
+    pub deadlock: bool,
+    /// An operation may be outside of its domain.
+    pub undefined: bool,
+}
+
+impl Errors {
+    pub(crate) fn or(self, other: Errors) -> Errors {
+        Errors {
+            range: self.range | other.range,
+            deadlock: self.deadlock | other.deadlock,
+            undefined: self.undefined | other.undefined,
+        }
+    }
+
+    /// Remembers one.
+    pub(crate) fn note(&mut self, failure: Failure) {
+        match failure {
+            Failure::Range => self.range = true,
+            Failure::Deadlock => self.deadlock = true,
+            Failure::Step | Failure::Atom => self.undefined = true,
+        }
+    }
+}
+
 /// What an engine may spend.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Budget<'a> {
@@ -30,6 +65,14 @@ impl Budget<'_> {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
+}
+
+/// The model that was built. That the bounds of probabilities in it admit no distribution is a fault.
+pub(crate) fn finished(builder: Builder) -> Option<Imdp> {
+    let fault = |error: ModelError| {
+        Fault::raise(format!("the abstraction of a system is no interval MDP: {error}"), format!("{error:?}"))
+    };
+    builder.finish().map_err(fault).ok()
 }
 
 /// Does something with every item, on several threads; nothing when stopped. Results keep their order.

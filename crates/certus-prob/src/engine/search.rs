@@ -4,8 +4,8 @@
 //! unfolded, all of a round in one batch, and the best pair is kept. As cells shrink to points the unfolding becomes the exact tree of
 //! moves, so the bound comes down to the true worst case wherever relaxations become exact.
 
-use super::Budget;
 use super::unfold::{Unfolding, unfold};
+use super::{Budget, Errors};
 use crate::abstraction::Abstraction;
 use crate::domain::Polyhedron;
 
@@ -57,8 +57,10 @@ pub struct Searched {
     pub cells: Vec<Cell>,
     /// Where it ended.
     pub standing: Standing,
-    /// Whether some region may have left the declared range.
-    pub left_range: bool,
+    /// What model errors runs may meet, as far as regions can tell.
+    pub errors: Errors,
+    /// An upper bound of the probability of a model error before the goal.
+    pub error: f64,
 }
 
 /// Regions that are unfolded together.
@@ -99,8 +101,9 @@ pub fn search(
     watch: &mut dyn FnMut(Standing),
 ) -> Searched {
     let mut standing = Standing { upper: 1.0, lower, ..Standing::default() };
-    let mut left_range = false;
+    let mut errors = Errors::default();
     let mut cells: Vec<Cell> = initial.iter().map(|region| Cell { region: region.clone(), upper: 1.0 }).collect();
+    let mut failures: Vec<f64> = vec![1.0; cells.len()];
     let mut first = true;
     let mut stuck = Stuck::default();
     loop {
@@ -131,20 +134,24 @@ pub fn search(
         }
         let regions: Vec<Polyhedron> = halves.iter().map(|(.., region)| region.clone()).collect();
         let mut uppers: Vec<f64> = Vec::with_capacity(regions.len());
+        let mut failing: Vec<f64> = Vec::with_capacity(regions.len());
         let mut complete = true;
         for chunk in regions.chunks(AT_ONCE) {
             let Some(unfolded) = unfold(abstraction, chunk, options, budget, &mut |_, _| {}) else { break };
-            left_range |= unfolded.left_range;
+            errors = errors.or(unfolded.errors);
             complete &= unfolded.complete;
             standing.regions += unfolded.regions.len();
             uppers.extend(unfolded.upper);
+            failing.extend(unfolded.error);
         }
         if uppers.len() < regions.len() {
             complete = false;
             uppers.resize(regions.len(), 1.0);
+            failing.resize(regions.len(), 1.0);
         }
         if first {
             cells.iter_mut().zip(&uppers).for_each(|(cell, &upper)| cell.upper = upper);
+            failures = failing;
             first = false;
             continue;
         }
@@ -164,13 +171,17 @@ pub fn search(
             let best =
                 by_pair.iter().min_by(|a, b| (a.2, a.1).partial_cmp(&(b.2, b.1)).unwrap_or(std::cmp::Ordering::Equal));
             if let Some(&(best, ..)) = best {
-                let bound = cells[cell].upper;
+                let (bound, failure) = (cells[cell].upper, failures[cell]);
                 let mut kept = (place..place + own).filter(|&index| halves[index].1 == best);
                 let child = |index: usize| Cell { region: halves[index].2.clone(), upper: uppers[index].min(bound) };
                 if let Some(one) = kept.next() {
                     cells[cell] = child(one);
+                    failures[cell] = failing[one].min(failure);
                 }
-                cells.extend(kept.map(child));
+                for other in kept {
+                    cells.push(child(other));
+                    failures.push(failing[other].min(failure));
+                }
             }
             place += own;
         }
@@ -180,7 +191,8 @@ pub fn search(
     }
     standing.cells = cells.len();
     standing.upper = cells.iter().map(|cell| cell.upper).fold(0.0, f64::max);
-    Searched { cells, standing, left_range }
+    let error = failures.into_iter().fold(0.0, f64::max);
+    Searched { cells, standing, errors, error }
 }
 
 /// Halves across every direction, those of the relatively widest directions first.

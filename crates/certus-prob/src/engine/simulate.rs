@@ -10,20 +10,28 @@ use crate::abstraction::Abstraction;
 /// States that are evaluated together.
 const AT_ONCE: usize = 4096;
 
-/// How many of so many runs from a state reach the goal within so many steps. Inputs of the environment are at the middle of their ranges.
+/// How many of so many runs from a state reach the goal within so many steps. Inputs of the environment are at the middle of their
+/// ranges where `assume` allows that, and are another allowed choice elsewhere; a run ends where none is found.
 pub fn simulated(abstraction: &Abstraction, start: &[f64], steps: usize, runs: usize, random: &mut Random) -> usize {
     let mut reached = 0;
     let mut layer: Vec<(Vec<f64>, usize)> = vec![(start.to_vec(), runs)];
     for step in 0..=steps {
         let mut after: Vec<(Vec<f64>, usize)> = Vec::new();
         for chunk in layer.chunks(AT_ONCE) {
-            let points: Vec<Vec<f64>> = chunk.iter().map(|(state, _)| abstraction.with_middles(state)).collect();
+            let states: Vec<Vec<f64>> = chunk.iter().map(|(state, _)| state.clone()).collect();
+            let chosen = abstraction.played(&states, 0);
+            let points: Vec<Vec<f64>> = chosen
+                .iter()
+                .zip(&states)
+                .map(|(chosen, state)| chosen.clone().unwrap_or_else(|| abstraction.with_middles(state)))
+                .collect();
             let results = abstraction.sampled_steps(&points);
             let probabilities = abstraction.sampled_probabilities(&points);
-            for (((_, runs), (next, goal, stay)), p) in chunk.iter().zip(results).zip(probabilities) {
+            let made = chosen.iter().zip(results.into_iter().zip(probabilities));
+            for ((_, runs), (chosen, ((next, goal, stay), p))) in chunk.iter().zip(made) {
                 if goal || (abstraction.weak() && stay && step == steps) {
                     reached += runs;
-                } else if stay && step < steps {
+                } else if stay && step < steps && chosen.is_some() {
                     let mut counts = vec![0usize; p.len()];
                     (0..*runs).for_each(|_| counts[Random::pick(p.iter().copied(), random.unit())] += 1);
                     let first = after.len();

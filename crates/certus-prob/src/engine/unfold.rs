@@ -6,7 +6,7 @@
 //! was seen at the same or an earlier step is not expanded: the larger one's probability, with at least as many steps to go, is a bound. Where
 //! staying is enough more steps make it less likely, so only regions of the same step are merged.
 
-use super::{Budget, in_parallel};
+use super::{Budget, Errors, finished, in_parallel};
 use crate::abstraction::{Abstraction, Expansion, Part, Refining};
 use crate::domain::Polyhedron;
 use crate::imdp::{Builder, Goal, Imdp, Players, bounded};
@@ -41,7 +41,7 @@ pub type Led = (f64, f64, usize);
 /// What a region is.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Kind {
-    /// The goal may hold in it, or nothing is known of it.
+    /// The goal may hold in it, a run may meet a model error there, or nothing is known of it.
     Goal,
     /// All steps were made.
     Last,
@@ -59,14 +59,16 @@ pub struct Unfolded {
     pub initial: usize,
     /// How many regions were inside others.
     pub contained: usize,
-    /// Whether some region may have left the declared range.
-    pub left_range: bool,
+    /// What model errors runs may meet, as far as regions can tell.
+    pub errors: Errors,
     /// Whether everything was expanded.
     pub complete: bool,
     /// The interval MDP: state i is region i.
     pub model: Imdp,
     /// An upper bound per initial region, of the probability from any of its states.
     pub upper: Vec<f64>,
+    /// The same of the probability of a model error before the goal.
+    pub error: Vec<f64>,
 }
 
 /// Unfolds from initial regions; nothing when stopped before the first step was made.
@@ -84,7 +86,8 @@ pub fn unfold(
     let mut layer: Vec<usize> = (0..regions.len()).collect();
     // Regions that were expanded or are the goal, for the containment check.
     let mut seen: Vec<usize> = Vec::new();
-    let (mut contained, mut left_range, mut complete) = (0, false, true);
+    let (mut contained, mut errors, mut complete) = (0, Errors::default(), true);
+    let mut erroneous: Vec<usize> = Vec::new();
     for depth in 0..=options.steps {
         watch(depth, regions.len());
         if abstraction.weak() {
@@ -117,13 +120,17 @@ pub fn unfold(
             match known {
                 Some(known) => {
                     for (&index, known) in fresh.iter().zip(known) {
-                        left_range |= known == Some(Expansion::Left);
+                        if let Some(Expansion::Failed(failure)) = known {
+                            errors.note(failure);
+                            erroneous.push(index);
+                        }
                         regions[index].kind = if known.is_some() { Kind::Goal } else { Kind::Last };
                     }
                 }
                 None => {
                     complete = false;
                     fresh.iter().for_each(|&index| regions[index].kind = Kind::Goal);
+                    erroneous.extend_from_slice(&fresh);
                 }
             }
             break;
@@ -141,13 +148,20 @@ pub fn unfold(
             }
             complete = false;
             fresh.iter().for_each(|&index| regions[index].kind = Kind::Goal);
+            // Nothing is known of them, so not that there is no error either.
+            erroneous.extend(fresh);
             break;
         };
         let mut after: Vec<usize> = Vec::new();
         for (&index, expansion) in fresh.iter().zip(expanded) {
             let parts = match expansion {
-                Expansion::Goal | Expansion::Left => {
-                    left_range |= expansion == Expansion::Left;
+                Expansion::Goal => {
+                    regions[index].kind = Kind::Goal;
+                    continue;
+                }
+                Expansion::Failed(failure) => {
+                    errors.note(failure);
+                    erroneous.push(index);
                     regions[index].kind = Kind::Goal;
                     continue;
                 }
@@ -173,13 +187,24 @@ pub fn unfold(
         }
         layer = after;
     }
-    let model = model(&regions, initial.len());
+    let model = model(&regions, initial.len())?;
     let goal: Vec<bool> = regions.iter().map(|region| region.kind == Kind::Goal).collect();
     let players = Players { scheduler: Goal::Max, nature: Goal::Max };
     let everything = vec![true; regions.len()];
-    let values = bounded::until(&model, &everything, &goal, options.steps as u64, players, bounded::Means::default())?;
-    let upper = (0..initial.len()).map(|index| values.upper[resolve(&regions, index)]).collect();
-    Some(Unfolded { regions, initial: initial.len(), contained, left_range, complete, model, upper })
+    let bounds = |goal: &[bool]| -> Option<Vec<f64>> {
+        let steps = options.steps as u64;
+        let values = bounded::until(&model, &everything, goal, steps, players, bounded::Means::default())?;
+        Some((0..initial.len()).map(|index| values.upper[resolve(&regions, index)]).collect())
+    };
+    let upper = bounds(&goal)?;
+    let error = if erroneous.is_empty() {
+        vec![0.0; initial.len()]
+    } else {
+        let mut failed = vec![false; regions.len()];
+        erroneous.iter().for_each(|&index| failed[index] = true);
+        bounds(&failed)?
+    };
+    Some(Unfolded { regions, initial: initial.len(), contained, errors, complete, model, upper, error })
 }
 
 /// The region that stands for another one.
@@ -190,8 +215,9 @@ fn resolve(regions: &[Region], mut index: usize) -> usize {
     index
 }
 
-/// The interval MDP of some regions. A contained region stays in the model, without anything that leads to it.
-fn model(regions: &[Region], initial: usize) -> Imdp {
+/// The interval MDP of some regions. A contained region stays in the model, without anything that leads to it. Nothing where bounds of
+/// probabilities contradict each other, which is a fault.
+fn model(regions: &[Region], initial: usize) -> Option<Imdp> {
     let mut builder = Builder::new();
     builder.declare("goal");
     for (index, region) in regions.iter().enumerate() {
@@ -211,7 +237,7 @@ fn model(regions: &[Region], initial: usize) -> Imdp {
             Kind::Last | Kind::Contained(_) => {}
         }
     }
-    builder.finish().unwrap_or_default()
+    finished(builder)
 }
 
 /// Upper ends sum to one at least in exact arithmetic; where rounding took a step too much, it is given back.

@@ -197,5 +197,7 @@ fn around(model: &Imdp, goal: &[bool], possible: &[bool], values: &[f64], steps:
         let value = values[state];
         if !possible[state] { 0.0 } else { (value + error * (value + 1.0)).clamp(0.0, 1.0) }
     };
-    Values { lower: (0..states).map(lower).collect(), upper: (0..states).map(upper).collect() }
+    let values = Values { lower: (0..states).map(lower).collect(), upper: (0..states).map(upper).collect() };
+    debug_assert!((0..states).all(|state| values.lower[state] <= values.upper[state]), "crossed values");
+    values
 }

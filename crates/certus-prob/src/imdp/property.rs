@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use certus_graph::Fault;
+
 use super::bounded::{self, Means, Values};
-use super::{Goal, Imdp, Players, unbounded};
+use super::{Goal, Imdp, Players, drn, unbounded};
 
 /// A formula over labels.
 #[derive(Clone, Debug, PartialEq)]
@@ -320,6 +322,11 @@ pub fn answer(model: &Imdp, property: &Property, gap: f64, means: Means<'_>) -> 
             (values, narrow, Some(chosen), Some(rechecked))
         }
     };
+    if let Some(state) = (0..model.states()).find(|&state| values.lower[state] > values.upper[state]) {
+        let ends = (values.lower[state], values.upper[state]);
+        let message = format!("state {state} of a model has a lower end above its upper one: {ends:?}");
+        return Err(Fault::raise(message, format!("{property:?}\n{}", drn::write(model))).to_string());
+    }
     if property.globally {
         let complement = |value: &f64| 1.0 - value;
         values = Values {

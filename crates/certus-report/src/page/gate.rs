@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use super::Row;
 use super::html::{Page, data, escaped, table};
+use super::provenance::Origin;
 use super::read::{Read, count, list, member, number, optional, text, truth};
 use crate::matrix::{Kind, Matrix, picture};
 
@@ -14,6 +15,8 @@ struct Found {
     step: Option<usize>,
     repeats: bool,
     scope: Option<String>,
+    /// How many steps it speaks of.
+    reach: Option<usize>,
 }
 
 fn read(result: &Value) -> Read<Found> {
@@ -23,6 +26,7 @@ fn read(result: &Value) -> Read<Found> {
         step: optional(result, "step", count)?,
         repeats: optional(result, "loop", count)?.is_some(),
         scope: optional(result, "scope", super::scope)?,
+        reach: optional(result, "scope", super::reach)?.flatten().or(optional(result, "step", count)?),
     })
 }
 
@@ -36,6 +40,12 @@ pub(crate) fn section(page: &mut Page, gate: &Value) -> Read<(Vec<Row>, String)>
     };
     let checkpoints = member(gate, "checkpoints", |own| list(own, checkpoint))?;
     let mut rows = Vec::new();
+    // Rows are about the last checkpoint, in the place of the network that the file names.
+    let digest = member(gate, "checkpoints", |own| list(own, |own| optional(own, "sha256", text)))?.pop().flatten();
+    let network = optional(gate, "network", text)?;
+    let origin = Origin::of(gate)?;
+    let relative = optional(gate, "relative_to", text)?;
+    let with = |path: &str| Some(origin.clone()?.with_network(network.clone(), path.to_owned(), digest.clone()));
     let mut matrix = Matrix {
         title: format!("{system}: what each checkpoint has learnt"),
         columns: checkpoints.iter().map(|(network, ..)| stem(network)).collect(),
@@ -45,13 +55,15 @@ pub(crate) fn section(page: &mut Page, gate: &Value) -> Read<(Vec<Row>, String)>
     let Some((last, _, results)) = checkpoints.last() else {
         return Ok((rows, "<p>No checkpoint was looked at.</p>\n".to_owned()));
     };
-    for (index, Found { property, verdict, scope, .. }) in results.iter().enumerate() {
+    for (index, Found { property, verdict, scope, reach, .. }) in results.iter().enumerate() {
         let mut row = Row::new(&system, property);
         row.verdict = if verdict == "open" { "unknown".to_owned() } else { verdict.clone() };
         let scope = scope.as_ref().map_or(String::new(), |scope| format!("{scope}, "));
         row.scope = format!("{scope}with {}, the last of {} checkpoints", stem(last), checkpoints.len());
         row.engine.clone_from(&engine);
-        row.relative = super::relative_to(&engine).to_owned();
+        row.relative = relative.clone().unwrap_or_else(|| super::relative_to(&engine).to_owned());
+        row.origin = with(last);
+        row.reach = *reach;
         row.seconds = optional(gate, "seconds", number)?;
         row.sections = true;
         rows.push(row);

@@ -4,13 +4,13 @@
 //! result that pictures are made from:
 //!
 //! * `"words"` and `"formula"`: the property's documentation and text;
-//! * `"relative_to"`: what a verdict is about, if not the network as it stands in its file;
+//! * `"relative_to"`: what a verdict is about;
 //! * `"grid": {"axes": ["x", "y"], "reachable": {"every": n, "units": [{"step": n, "box": [[a, b], …]}]}}`: units of a finite
 //!   abstraction that runs can reach, every n-th of them, with the step at which each is first reached;
 //! * `"cells": [{"lower": […], "upper": […], "bound": p}]` with `"axes"`: parts of the start states, each with its bound;
 //! * `"convergence": [{"seconds": s, "lower": a, "upper": b}]`: how an interval narrowed.
 //!
-//! Beside the results, `"states": [{"name": …, "lower": …, "upper": …}]` says where states lie.
+//! Beside the results, `"provenance"` says where they come from (files with digests, settings, engine, budget), and `"states": [{"name": …, "lower": …, "upper": …}]` says where states lie.
 
 mod ablation;
 mod boxes;
@@ -21,6 +21,7 @@ mod invariant;
 mod mine;
 mod plain;
 mod prob;
+mod provenance;
 mod read;
 mod region;
 mod shield;
@@ -34,6 +35,7 @@ use serde_json::Value;
 
 use boxes::Boxes;
 use html::{Page, data, escaped, notes, table};
+use provenance::Origin;
 pub use read::Malformed;
 use read::{Read, any, count, list, member, number, numbers, optional, text};
 
@@ -64,6 +66,12 @@ struct Row {
     relative: String,
     certificate: Option<String>,
     reason: Option<String>,
+    /// The property's text.
+    formula: Option<String>,
+    /// How many steps a proof covers, or a violation takes.
+    reach: Option<usize>,
+    /// Where it comes from.
+    origin: Option<Origin>,
     /// Whether something about it follows the summary.
     sections: bool,
     /// Where that is.
@@ -106,6 +114,7 @@ pub fn report(documents: &[(String, Value)]) -> Result<Report, Malformed> {
         }
         rows.extend(own);
     }
+    let mut rows = provenance::grouped(rows);
     let audited = audited(documents);
     for row in &mut rows {
         if let Some(path) = row.certificate.as_mut()
@@ -152,6 +161,7 @@ fn verdict(word: &str) -> String {
     let (class, sign) = match word {
         "holds" | "verified" | "safe" | "accepted" | "unsat" => ("good", "✓"),
         "violated" | "unsafe" | "rejected" | "sat" => ("wrong", "✗"),
+        "model error" => ("unsure", "!"),
         "mined" | "bounded" => ("neutral", "•"),
         _ => ("unsure", "?"),
     };
@@ -174,13 +184,16 @@ fn summary(rows: &[Row]) -> String {
             .words
             .as_ref()
             .map_or(String::new(), |words| format!("<br><span class=\"words\">{}</span>", escaped(words)));
+        let brief = row.origin.as_ref().and_then(Origin::brief);
+        let brief =
+            brief.map_or(String::new(), |brief| format!("<br><span class=\"words\">{}</span>", escaped(&brief)));
         let reason = row
             .reason
             .as_ref()
             .map_or(String::new(), |reason| format!("<br><span class=\"words\">{}</span>", escaped(reason)));
         vec![
             name + &words,
-            verdict(&row.verdict) + &reason,
+            verdict(&row.verdict) + &brief + &reason,
             escaped(&row.scope),
             escaped(&row.engine),
             row.seconds.map_or("–".to_owned(), data),
@@ -188,7 +201,8 @@ fn summary(rows: &[Row]) -> String {
             escaped(row.certificate.as_deref().unwrap_or("none")),
         ]
     };
-    line + &table("Results", &head, &rows.iter().map(cells).collect::<Vec<_>>())
+    let explained = notes(&provenance::explained(rows));
+    line + &table("Results", &head, &rows.iter().map(cells).collect::<Vec<_>>()) + &explained
 }
 
 /// What the verdicts of an engine are about.
@@ -204,8 +218,19 @@ fn scope(value: &Value) -> Read<String> {
     if value.as_str() == Some("unbounded") {
         return Ok("for all time".to_owned());
     }
+    if let Some(step) = optional(value, "horizon", count)? {
+        return Ok(format!("up to step {step}, where the property's own bounds end"));
+    }
     let steps = member(value, "bounded", count)?;
     Ok(format!("up to {steps} step{}", if steps == 1 { "" } else { "s" }))
+}
+
+/// How many steps a scope has; more than any for all time.
+fn reach(value: &Value) -> Read<Option<usize>> {
+    if value.as_str() == Some("unbounded") || value.get("horizon").is_some() {
+        return Ok(Some(usize::MAX));
+    }
+    optional(value, "bounded", count)
 }
 
 /// What a property says: its documentation, or its formula in words.
@@ -219,7 +244,23 @@ fn described(result: &Value) -> Read<Option<String>> {
     })
 }
 
+/// A document with where it comes from.
 fn shown(page: &mut Page, document: &Value, all: &[(String, Value)]) -> Read<Shown> {
+    let mut shown = of_its_kind(page, document, all)?;
+    let Some(origin) = Origin::of(document)? else { return Ok(shown) };
+    let relative = optional(document, "relative_to", text)?;
+    for row in shown.rows.iter_mut().filter(|row| row.origin.is_none()) {
+        row.origin = Some(origin.clone());
+        row.relative = relative.clone().unwrap_or_else(|| std::mem::take(&mut row.relative));
+    }
+    // Sections of one result have said so already.
+    for (_, html) in shown.sections.iter_mut().filter(|(_, html)| !html.contains("<details class=\"provenance\">")) {
+        *html += &origin.section(None);
+    }
+    Ok(shown)
+}
+
+fn of_its_kind(page: &mut Page, document: &Value, all: &[(String, Value)]) -> Read<Shown> {
     let has = |key: &str| document.get(key).is_some();
     if !document.is_object() {
         return Err(Malformed::new(UNKNOWN));
@@ -261,10 +302,12 @@ const UNKNOWN: &str = "this is no outcome that Certus writes; expected what a co
 
 fn regions(page: &mut Page, document: &Value) -> Read<Shown> {
     let system = member(document, "system", text)?;
+    let origin = Origin::of(document)?;
     let (mut rows, mut sections) = (Vec::new(), Vec::new());
     for (index, region) in member(document, "regions", |own| list(own, any))?.into_iter().enumerate() {
-        let (row, html) =
+        let (mut row, mut html) =
             region::section(page, &system, region).map_err(|error| error.within(&format!(".regions[{index}]")))?;
+        html += &originating(&mut row, origin.as_ref());
         if !html.is_empty() {
             sections.push((format!("{system} {} over its parameters", row.property), html));
         }
@@ -276,10 +319,12 @@ fn regions(page: &mut Page, document: &Value) -> Read<Shown> {
 fn results(page: &mut Page, document: &Value) -> Read<Shown> {
     let system = member(document, "system", text)?;
     let ranges = invariant::ranges(document)?;
+    let origin = Origin::of(document)?;
     let (mut rows, mut sections) = (Vec::new(), Vec::new());
     for (index, result) in member(document, "results", |own| list(own, any))?.into_iter().enumerate() {
-        let (row, html) =
+        let (mut row, mut html) =
             one_result(page, &system, result, &ranges).map_err(|error| error.within(&format!(".results[{index}]")))?;
+        html += &originating(&mut row, origin.as_ref());
         if !html.is_empty() {
             sections.push((format!("{system} {}: {}", row.property, row.verdict), html));
         }
@@ -288,11 +333,22 @@ fn results(page: &mut Page, document: &Value) -> Read<Shown> {
     Ok(Shown { rows, sections })
 }
 
+/// Where a result comes from, for its section; empty if the document does not say.
+fn originating(row: &mut Row, origin: Option<&Origin>) -> String {
+    let Some(origin) = origin else { return String::new() };
+    row.origin = Some(origin.clone());
+    row.sections = true;
+    let brief = origin.brief().map_or(String::new(), |brief| format!("<p>Asked {}.</p>\n", escaped(&brief)));
+    brief + &origin.section(Some(row))
+}
+
 fn one_result(page: &mut Page, system: &str, result: &Value, ranges: &invariant::Ranges) -> Read<(Row, String)> {
     let mut row = Row::new(system, &member(result, "property", text)?);
     row.verdict = member(result, "verdict", text)?;
     row.words = described(result)?;
+    row.formula = optional(result, "formula", text)?;
     row.scope = optional(result, "scope", scope)?.unwrap_or_else(|| "–".to_owned());
+    row.reach = optional(result, "scope", reach)?.flatten();
     row.engine = optional(result, "engine", text)?.unwrap_or_else(|| "–".to_owned());
     row.seconds = optional(result, "seconds", number)?;
     row.relative = optional(result, "relative_to", text)?.unwrap_or_else(|| relative_to(&row.engine).to_owned());

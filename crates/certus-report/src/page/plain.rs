@@ -83,7 +83,9 @@ fn flattened(way: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
     let inner = |name: &str| if way.is_empty() { name.to_owned() } else { format!("{way} {name}") };
     match value {
         Value::Object(members) => {
-            for (name, value) in members.iter().filter(|(name, _)| !way.is_empty() || name.as_str() != "text") {
+            for (name, value) in
+                members.iter().filter(|(name, _)| !way.is_empty() || !matches!(name.as_str(), "text" | "provenance"))
+            {
                 flattened(&inner(&name.replace('_', " ")), value, rows);
             }
         }
@@ -111,6 +113,7 @@ fn simulated(document: &Value) -> Read<(Vec<Row>, String, String)> {
     let property = |property: &Value| {
         let violated = member(property, "violated", number)?;
         let mut row = Row::new(&system, &member(property, "property", text)?);
+        row.formula = optional(property, "formula", text)?;
         row.verdict = if violated > 0.0 { "violated" } else { "not violated" }.to_owned();
         row.scope = format!("{runs} runs of at most {steps} steps");
         row.engine = "simulate".to_owned();

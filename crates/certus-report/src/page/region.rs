@@ -37,7 +37,9 @@ pub(crate) fn section(page: &mut Page, system: &str, region: &Value) -> Read<(Ro
     row.words = super::described(region)?;
     row.seconds = optional(region, "seconds", number)?;
     row.engine = optional(region, "engine", text)?.unwrap_or_else(|| "bmc".to_owned());
-    row.relative = super::relative_to(&row.engine).to_owned();
+    row.formula = optional(region, "formula", text)?;
+    let relative = optional(region, "relative_to", text)?;
+    row.relative = relative.unwrap_or_else(|| super::relative_to(&row.engine).to_owned());
     if region.get("cells").is_none() {
         row.verdict = "unknown".to_owned();
         row.reason = optional(region, "reason", text)?;

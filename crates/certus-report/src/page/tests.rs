@@ -125,3 +125,65 @@ fn a_probability_has_a_map_for_every_action() {
     let told = report(&[("r.json".to_owned(), probability_document(wrong))]).unwrap_err().to_string();
     assert!(told.contains("actions[0]") && told.contains("each of 2 cells"), "{told}");
 }
+
+#[test]
+fn a_model_error_is_no_violation() {
+    let html =
+        page_of(json!({"system": "s", "results": [{"property": "p", "verdict": "model error", "scope": {"bounded": 1},
+        "reason": "x leaves its range", "trace": [{"state": {"x": 1}}, {"state": {"x": 2}}], "loop": null}]}))
+        .html;
+    assert!(html.contains("meets a model error at step <data value=\"1\">1</data>: x leaves its range"));
+    assert!(!html.contains("the property is violated"));
+}
+
+/// A result of one property with where it comes from.
+fn outcome(verdict: &str, scope: Value, engine: &str, network: &str, settings: Value) -> (String, Value) {
+    let document = json!({"system": "s", "results": [
+        {"property": "p", "formula": "G x < 2", "verdict": verdict, "engine": engine, "scope": scope,
+         "relative_to": "the network in its file, over the reals"}],
+        "provenance": {"certus": "1.0", "engine": engine, "seed": 0, "budget": {"steps": 5}, "time": null, "settings": settings,
+            "sources": [{"role": "network", "name": "n.onnx", "path": "n.onnx", "sha256": network}]}});
+    ("r.json".to_owned(), document)
+}
+
+#[test]
+fn verdicts_that_differ_are_explained_or_called_a_contradiction() {
+    let told = |first: (String, Value), second: (String, Value)| {
+        let html = report(&[first, second]).unwrap().html;
+        let notes =
+            html.split("<ul class=\"notes\">").nth(1).map(|rest| rest.split("</ul>").next().unwrap().to_owned());
+        notes.unwrap_or_default()
+    };
+    let (all, steps) = (json!("unbounded"), |n: usize| json!({"bounded": n}));
+    let plain = |verdict: &str, scope: Value, engine: &str| outcome(verdict, scope, engine, "ab", json!([]));
+    // Engines that disagree cannot both be right.
+    let contradiction = told(plain("holds", all.clone(), "induction"), plain("violated", steps(9), "bmc"));
+    assert!(contradiction.contains("THEY CONTRADICT EACH OTHER") && contradiction.contains("induction / bmc"));
+    let bounded = told(plain("violated", steps(9), "bmc"), plain("holds", steps(9), "bmc"));
+    assert!(bounded.contains("THEY CONTRADICT EACH OTHER"), "{bounded}");
+    // Fewer steps than the violation takes say nothing of it.
+    let shorter = told(plain("violated", steps(9), "bmc"), plain("holds", steps(8), "bmc"));
+    assert!(shorter.contains("they differ in scope (up to 9 steps / up to 8 steps)"), "{shorter}");
+    // Other networks and other settings are other systems.
+    let other = told(plain("violated", steps(9), "bmc"), outcome("holds", all.clone(), "bmc", "cd", json!([])));
+    assert!(other.contains("they differ in the network (n.onnx ab / n.onnx cd)"), "{other}");
+    let set = json!([{"name": "a", "value": 0.5, "declared": 1}]);
+    let changed = told(plain("violated", steps(9), "bmc"), outcome("holds", all.clone(), "bmc", "ab", set));
+    assert!(changed.contains("a (1 in the file / 0.5)") && !changed.contains("CONTRADICT"), "{changed}");
+    let same = json!([{"name": "a", "value": 1, "declared": 1}]);
+    let unchanged = told(plain("violated", steps(9), "bmc"), outcome("holds", all.clone(), "bmc", "ab", same));
+    assert!(unchanged.contains("THEY CONTRADICT EACH OTHER"), "{unchanged}");
+    // Without provenance nothing can be said, and of equal verdicts there is nothing to say.
+    let silent = ("o.json".to_owned(), json!({"system": "s", "results": [{"property": "p", "verdict": "violated"}]}));
+    assert!(told(plain("holds", all.clone(), "bmc"), silent).contains("do not say where both results come from"));
+    assert_eq!(told(plain("holds", all.clone(), "bmc"), plain("holds", all, "induction")), "");
+}
+
+#[test]
+fn results_of_one_property_stand_beside_each_other() {
+    let named =
+        |name: &str| ("r.json".to_owned(), json!({"system": "s", "results": [{"property": name, "verdict": "holds"}]}));
+    let html = report(&[named("p"), named("q"), named("p")]).unwrap().html;
+    let order: Vec<&str> = html.split("s <b>").skip(1).filter_map(|rest| rest.split("</b>").next()).collect();
+    assert_eq!(order, ["p", "p", "q"]);
+}

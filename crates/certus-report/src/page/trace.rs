@@ -23,6 +23,8 @@ pub(crate) struct Trace {
     labels: Vec<(String, &'static str, Vec<String>)>,
     pub(crate) atoms: Vec<(String, Vec<bool>)>,
     pub(crate) loop_to: Option<usize>,
+    /// What the model did wrong at the last step, if that is what the run shows.
+    model_error: Option<String>,
 }
 
 pub(super) const STATE: &str = "state";
@@ -34,7 +36,8 @@ pub(crate) fn read(trace: &Value, loop_to: Option<usize>) -> Read<Trace> {
     let mut read: Option<Trace> = None;
     let mut step = 0;
     list(trace, |position| {
-        let mut found = Trace { steps: 1, columns: Vec::new(), labels: Vec::new(), atoms: Vec::new(), loop_to };
+        let (columns, labels, atoms) = (Vec::new(), Vec::new(), Vec::new());
+        let mut found = Trace { steps: 1, columns, labels, atoms, loop_to, model_error: None };
         for (key, group) in [("state", STATE), ("input", ENVIRONMENT), ("policy", POLICY)] {
             for (name, value) in optional(position, key, |own| members(own, number))?.unwrap_or_default() {
                 found.columns.push(Column { name, group, values: vec![value] });
@@ -106,7 +109,7 @@ const MOST_NUMBERS: usize = 120_000;
 
 /// Everything about a run.
 pub(crate) fn section(page: &mut Page, stem: &str, trace: &Trace) -> String {
-    let told = format!("<p>{}</p>\n{}", story(trace), needed(trace));
+    let told = format!("<p>{}</p>\n{}", story(trace), chosen(trace));
     if trace.steps == 1 {
         // One state is no course: its table says all.
         return told + &table(trace);
@@ -153,6 +156,14 @@ fn figures(page: &mut Page, stem: &str, trace: &Trace) -> String {
 
 fn story(trace: &Trace) -> String {
     let last = trace.steps - 1;
+    if let Some(error) = &trace.model_error {
+        let error = escaped(error);
+        return format!(
+            "A run of {} state{} that meets a model error at step <data value=\"{last}\">{last}</data>: {error}.",
+            trace.steps,
+            if trace.steps == 1 { "" } else { "s" }
+        );
+    }
     match trace.loop_to {
         // It stays there, or comes to rest: either way no atom changes any more.
         Some(start) if start == last => {
@@ -174,8 +185,8 @@ fn story(trace: &Trace) -> String {
     }
 }
 
-/// What the environment has to choose for this run.
-fn needed(trace: &Trace) -> String {
+/// What the environment chooses in this run; which of that it must choose is said by the notes.
+fn chosen(trace: &Trace) -> String {
     let mut items: Vec<String> = Vec::new();
     for column in trace.columns.iter().filter(|column| column.group == ENVIRONMENT) {
         let name = escaped(&column.name);
@@ -199,9 +210,9 @@ fn needed(trace: &Trace) -> String {
         count if count > MOST_STRIPS => {
             let rest = count - MOST_STRIPS;
             let shown = items[..MOST_STRIPS].join("; ");
-            format!("<p>What the environment must choose: {shown}; and {rest} more, in the table.</p>\n")
+            format!("<p>What the environment chooses in this run: {shown}; and {rest} more, in the table.</p>\n")
         }
-        _ => format!("<p>What the environment must choose: {}.</p>\n", items.join("; ")),
+        _ => format!("<p>What the environment chooses in this run: {}.</p>\n", items.join("; ")),
     }
 }
 
@@ -314,7 +325,13 @@ pub(crate) fn read_member(value: &Value) -> Read<Option<Trace>> {
     let loop_to = optional(value, "loop", super::read::count)?;
     match value.get("trace") {
         None | Some(Value::Null) => Ok(None),
-        Some(_) => member(value, "trace", |trace| read(trace, loop_to)).map(Some),
+        Some(_) => {
+            let mut own = member(value, "trace", |trace| read(trace, loop_to))?;
+            if optional(value, "verdict", text)?.as_deref() == Some("model error") {
+                own.model_error = Some(optional(value, "reason", text)?.unwrap_or_default());
+            }
+            Ok(Some(own))
+        }
     }
 }
 

@@ -20,7 +20,7 @@ mod tests;
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use certus_graph::eval::{Evaluator, Workspace};
+use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{Graph, GraphError, Interval, Real};
 
 pub use self::descent::Falsification;
@@ -185,11 +185,8 @@ impl<'q> Attack<'q> {
             .map(|(index, &value)| {
                 let (low, high) = (region.inner_lower[index], region.inner_upper[index]);
                 if low > high {
-                    // The decimal that was written lies between two doubles. One that is a float32 is what a runtime sees;
-                    // otherwise the nearer one stands for it, which prints as the decimal itself: it has fewer digits.
-                    let single = [low, high].into_iter().find(|&end| f64::from(end as f32) == end);
-                    let nearer = [low, high].into_iter().min_by_key(|end| format!("{end:?}").len());
-                    return single.or(nearer);
+                    // No double lies in the region. If it is one decimal, that is the point; it is shown as it was written.
+                    return region.decimals[index];
                 }
                 let value = within(value, low, high);
                 let nearest = value as f32;
@@ -212,7 +209,21 @@ impl<'q> Attack<'q> {
         Ok(pairs.filter(seems).collect())
     }
 
-    /// Evaluates the graph as it was given, in both precisions, with no tolerance on the formula.
+    /// Whether the formula certainly holds over the reals at a point whose coordinates mean what the region says.
+    pub(crate) fn holds_over_reals(&self, inputs: &[f64]) -> Result<bool, GraphError> {
+        let (region, graph) = (&self.query.region, &self.query.original);
+        let point: Vec<Interval> =
+            inputs.iter().enumerate().map(|(input, &value)| region.meaning(input, value)).collect();
+        let results = enclose(graph, &split(graph, &point, 1))?.concat();
+        let value = |variable: &Variable| match *variable {
+            Variable::Input(index) => point[index],
+            Variable::Output(index) => results[index],
+        };
+        Ok(self.query.formula.certainty(&value) == Some(true))
+    }
+
+    /// Evaluates the graph as it was given, in both precisions, with no tolerance on the formula. Where a coordinate is a
+    /// decimal that no double is, doubles near it say nothing of the region, so the formula must also hold over the reals.
     pub(crate) fn replay(&self, inputs: &[f64]) -> Result<Option<Witness>, GraphError> {
         let Some(inputs) = self.cast(inputs) else { return Ok(None) };
         let narrow: Vec<f32> = inputs.iter().map(|&value| value as f32).collect();
@@ -223,6 +234,8 @@ impl<'q> Attack<'q> {
         let agreed = finite
             && holds(&self.query.formula, &input, &|index| f64::from(single[index]))
             && holds(&self.query.formula, &input, &|index| double[index]);
+        let decimals = self.query.region.decimals.iter().any(Option::is_some);
+        let agreed = agreed && (!decimals || self.holds_over_reals(&inputs)?);
         Ok(agreed.then_some(Witness { inputs, outputs: single }))
     }
 }

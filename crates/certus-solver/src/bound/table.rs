@@ -6,6 +6,9 @@ use super::program::{Program, Role};
 use super::{ROOM, gamma};
 use crate::relaxation::{Lean, product_planes};
 
+/// Of so many lines one is looked at in debug builds: whether the curve is between it and its partner.
+const LINES_LOOKED_AT: usize = 13;
+
 /// A part of a node's value that a branch of the search fixed: the value of an element lies in a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range {
@@ -159,6 +162,10 @@ impl Bounds {
                 for at in 0..cells {
                     let range = Interval::new(lower[at], upper[at]);
                     let lines = curve.default_lines(range);
+                    debug_assert!(
+                        at % LINES_LOOKED_AT != 0 || lines.enclose_at_ends(curve, range),
+                        "{curve:?} over {range} is not between {lines:?}"
+                    );
                     table.lower_slope[at] = lines.lower_slope;
                     table.lower_offset[at] = lines.lower_offset;
                     table.upper_slope[at] = lines.upper_slope;

@@ -24,7 +24,8 @@
 //! ```
 //!
 //! A row of the region has the lower and the upper end, rounded outwards, and then those rounded inwards where they
-//! differ. A comparison is a sum of terms and one constant, with zero; coefficients may be intervals. `and` and `or`
+//! differ. Where these cross, no double is known to lie in between; a fifth number says that the input is just the decimal
+//! that this number is written as. All other numbers stand for the doubles nearest to them. A comparison is a sum of terms and one constant, with zero; coefficients may be intervals. `and` and `or`
 //! last until their `end`.
 //!
 //! What is read is equal to what was written, to the last bit. Whatever a file holds, reading gives a query or one
@@ -95,8 +96,15 @@ fn not_written(path: &Path, source: StoreError) -> QueryFileError {
 
 /// Reads a query from a file, which may be compressed with gzip.
 pub fn read_query(path: &Path) -> Result<Query, QueryFileError> {
+    match File::open(path) {
+        Ok(file) => query_from(path, BufReader::new(file)),
+        Err(error) => Err(QueryFileError { action: "read", path: path.to_owned(), source: error.into() }),
+    }
+}
+
+/// Reads a query from what the file of that path contains.
+pub fn query_from(path: &Path, mut file: impl BufRead) -> Result<Query, QueryFileError> {
     let read = || -> Result<Query, StoreError> {
-        let mut file = BufReader::new(File::open(path)?);
         if file.fill_buf()?.starts_with(&GZIP) {
             parse_query(&mut BufReader::new(MultiGzDecoder::new(file)))
         } else {

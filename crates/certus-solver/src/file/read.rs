@@ -35,11 +35,18 @@ fn read_region(lines: &mut Lines<'_>, inputs: usize) -> Result<Region, StoreErro
         let mut row = lines.row()?;
         let (lower, upper) = (row.number()?, row.number()?);
         let inner = if row.rest().is_empty() { (lower, upper) } else { (row.number()?, row.number()?) };
+        let decimal = if row.rest().is_empty() { None } else { Some(row.number()?) };
+        if decimal.is_some_and(|shown| {
+            lower.next_up() != upper || inner != (upper, lower) || !(shown == lower || shown == upper)
+        }) {
+            return Err(row.error("a fifth number is one of two neighbouring ends between which the input lies"));
+        }
         row.end()?;
         region.lower.push(lower);
         region.upper.push(upper);
         region.inner_lower.push(inner.0);
         region.inner_upper.push(inner.1);
+        region.decimals.push(decimal);
     }
     lines.heading("end")?;
     Ok(region)

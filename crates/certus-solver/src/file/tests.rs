@@ -97,7 +97,7 @@ fn query() -> impl Strategy<Value = Query> {
     let ends = || prop::collection::vec(number(), 3);
     let region = (ends(), ends(), ends(), ends(), any::<bool>()).prop_map(|(lower, upper, a, b, same)| match same {
         true => Region::new(lower, upper),
-        false => Region { lower, upper, inner_lower: a, inner_upper: b },
+        false => Region { inner_lower: a, inner_upper: b, ..Region::new(lower, upper) },
     });
     (graph(), region, formula()).prop_map(|(graph, region, formula)| Query::new(&graph, region, formula).unwrap())
 }

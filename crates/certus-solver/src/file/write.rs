@@ -17,11 +17,11 @@ pub fn print_query(out: &mut dyn Write, query: &Query) -> Result<(), StoreError>
     let region = query.region();
     let outer = region.lower.iter().zip(&region.upper);
     let inner = region.inner_lower.iter().zip(&region.inner_upper);
-    for ((&lower, &upper), (&inner_lower, &inner_upper)) in outer.zip(inner) {
+    for (((&lower, &upper), (&inner_lower, &inner_upper)), decimal) in outer.zip(inner).zip(&region.decimals) {
         let same = [(lower, inner_lower), (upper, inner_upper)].iter().all(|(a, b)| a.to_bits() == b.to_bits());
         let ends = [lower, upper, inner_lower, inner_upper];
         write!(out, ":")?;
-        for &end in if same { &ends[..2] } else { &ends[..] } {
+        for &end in if same { &ends[..2] } else { &ends[..] }.iter().chain(decimal) {
             write!(out, " ")?;
             write_number(out, end)?;
         }

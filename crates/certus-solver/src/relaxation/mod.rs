@@ -58,6 +58,18 @@ pub(crate) struct Lines {
 }
 
 impl Lines {
+    /// Whether a curve is between both lines at the ends and in the middle of a range.
+    pub(crate) fn enclose_at_ends(&self, curve: &Curve, range: Interval) -> bool {
+        let at =
+            |slope: f64, offset: f64, x: f64| Interval::point(slope) * Interval::point(x) + Interval::point(offset);
+        [range.lo, range.hi, range.lo / 2.0 + range.hi / 2.0].into_iter().filter(|x| x.is_finite()).all(|x| {
+            let y = curve.enclose(Interval::point(x));
+            let below = self.lower_offset == f64::NEG_INFINITY || at(self.lower_slope, self.lower_offset, x).lo <= y.hi;
+            let above = self.upper_offset == f64::INFINITY || at(self.upper_slope, self.upper_offset, x).hi >= y.lo;
+            below && above
+        })
+    }
+
     const IDENTITY: Lines = Lines::both(1.0, 0.0);
 
     /// One line for both sides, for what is exactly linear.

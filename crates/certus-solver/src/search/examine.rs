@@ -2,7 +2,8 @@
 
 use std::sync::Arc;
 
-use certus_graph::Interval;
+use certus_graph::eval::enclose_nodes;
+use certus_graph::{Fault, Interval};
 
 use super::clip::{Line, combine};
 use super::logic::{Core, Group, Logic};
@@ -181,10 +182,14 @@ impl Context<'_> {
         };
         let bounds = bound_parts(self.program, &outlines, how, stop)?;
         drop(outlines);
+        debug_assert!(
+            items.first().is_none_or(|item| self.bounds_hold_in_the_middle(item, &bounds, 0)),
+            "a value in the middle of a box is outside of the bounds over it"
+        );
         self.bound_rows(&mut items, &bounds, stop)?;
         for (index, item) in items.iter_mut().enumerate() {
             if bounds.empty[index] {
-                item.result = Some(Tree::Leaf(Record::Empty));
+                item.result = Some(self.without_values(item));
                 continue;
             }
             if refine && self.strategy.cuts_elements() {
@@ -208,6 +213,54 @@ impl Context<'_> {
         let tuned = trees.len() * 2 * (self.steps + 1) * self.program.graph.parameters();
         let effort = bounds.effort + tuned as u64;
         Some(Examined { trees, points, point_count, effort })
+    }
+
+    /// A part in which some element has no value left is closed if anything but its box restricts it. A box has points,
+    /// so bounds over a box alone that do not meet contradict each other.
+    fn without_values(&self, item: &Item) -> Tree<Part> {
+        let part = &item.part;
+        if self.is_restricted(item) || part.lower.iter().zip(&part.upper).any(|(low, high)| low > high) {
+            return Tree::Leaf(Record::Empty);
+        }
+        Fault::raise(
+            "two bounds of one value over a box do not meet",
+            format!("the box from {:?} to {:?}, {:?}", part.lower, part.upper, self.strategy),
+        );
+        Tree::Stuck
+    }
+
+    /// Whether anything but its box restricts a part: ranges of elements, or bounds that are taken from a part with such ranges.
+    fn is_restricted(&self, item: &Item) -> bool {
+        let ranges = self.logic.ranges(&item.core.rows).next();
+        !item.part.ranges.is_empty() || item.part.known.is_some() || ranges.is_some()
+    }
+
+    /// That the values in the middle of a box are within the bounds over all of it; only where nothing else restricts the part.
+    fn bounds_hold_in_the_middle(&self, item: &Item, bounds: &Bounds, index: usize) -> bool {
+        let ends = item.part.lower.iter().zip(&item.part.upper);
+        let middle: Vec<Interval> = ends.map(|(low, high)| Interval::point(low / 2.0 + high / 2.0)).collect();
+        let finite = item.part.lower.iter().chain(&item.part.upper).all(|end| end.is_finite());
+        if !finite || bounds.empty[index] || self.is_restricted(item) {
+            return true;
+        }
+        let graph = &self.program.graph;
+        let mut rest = middle.as_slice();
+        let arguments: Vec<&[Interval]> = graph
+            .inputs()
+            .iter()
+            .map(|port| {
+                let (own, after) = rest.split_at(graph.elements(port.node));
+                rest = after;
+                own
+            })
+            .collect();
+        let Ok(values) = enclose_nodes(graph, &arguments) else { return true };
+        values.iter().enumerate().all(|(node, values)| {
+            let meet = |(element, value): (usize, &Interval)| {
+                bounds.interval(node, element, index).intersection(*value).is_some()
+            };
+            values.iter().enumerate().all(meet)
+        })
     }
 
     /// Bounds every row that matters to a part, each alone.

@@ -2,8 +2,8 @@
 //!
 //! The region is cut into parts. A part is closed when bounds show that the formula holds nowhere in it; otherwise
 //! points that the bounds suggest are tried, and it is made smaller by what the formula's rows forbid, or cut in two: at an input, at the
-//! value of an element that a curve reads, or by the disjuncts of the formula. Parts are taken in waves, a few batches per thread, and the
-//! results of a wave are merged in order, so the same query and thread count give the same answer.
+//! value of an element that a curve reads, or by the disjuncts of the formula. Parts are taken in waves of a few batches, and the
+//! results of a wave are merged in order, so the same query gives the same answer whatever the number of threads.
 
 mod clip;
 mod examine;

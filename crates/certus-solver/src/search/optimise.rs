@@ -6,7 +6,7 @@
 
 use certus_graph::eval::enclose;
 use certus_graph::interval::{add_down, sub_down};
-use certus_graph::{GraphError, Interval};
+use certus_graph::{Fault, GraphError, Interval};
 
 use super::examine::Strategy;
 use super::run::{Ended, Run};
@@ -97,7 +97,11 @@ pub fn optimise(
         let open = run.open.iter().map(|part| (threshold - part.bound).next_up()).fold(f64::NEG_INFINITY, f64::max);
         let closed = if climber.best.witness.is_some() || !run.open.is_empty() { threshold } else { f64::NEG_INFINITY };
         let upper = if run.stuck { climber.best.upper } else { open.max(closed) };
-        climber.best.upper = climber.best.upper.min(upper).max(climber.best.lower);
+        climber.best.upper = climber.best.upper.min(upper);
+        if climber.best.upper < climber.best.lower {
+            climber.crossed()?;
+            climber.best.upper = climber.best.lower;
+        }
         if climber.best.upper - climber.best.lower <= climber.gap {
             return Ok(climber.best);
         }
@@ -182,6 +186,18 @@ impl Climber<'_> {
         Ok(())
     }
 
+    /// The bound is below what a point reaches. That may be where rounding alone made the point satisfy the formula; where it does
+    /// so over the reals, the bound or the value is wrong.
+    fn crossed(&self) -> Result<(), GraphError> {
+        let Some(witness) = &self.best.witness else { return Ok(()) };
+        if self.attack.holds_over_reals(&witness.inputs)? {
+            let (bound, value) = (self.best.upper, self.best.lower);
+            let details = format!("no more than {bound:?}, but {value:?} at {:?}", witness.inputs);
+            return Err(Fault::raise("a maximum is below a value that is reached", details).into());
+        }
+        Ok(())
+    }
+
     /// Keeps the best of some points (element-major, `count` of them) at which the formula holds under replay.
     fn try_points(&mut self, points: &[f64], count: usize) -> Result<(), GraphError> {
         let mut better: Vec<(f64, Vec<f64>)> = Vec::new();
@@ -198,7 +214,9 @@ impl Climber<'_> {
         // The first may fail its replay, or lose a little when it is cast; a few more make up for that.
         for (_, point) in better.iter().take(4) {
             let Some(witness) = self.attack.replay(point)? else { continue };
-            let exact: Vec<Interval> = witness.inputs.iter().map(|&value| Interval::point(value)).collect();
+            let region = &self.query.region;
+            let exact: Vec<Interval> =
+                witness.inputs.iter().enumerate().map(|(input, &value)| region.meaning(input, value)).collect();
             let value = value_at(self.query, self.objective, &exact)?.lo;
             if value > self.best.lower {
                 self.best.lower = value;

@@ -40,8 +40,17 @@ pub(super) struct Run {
     pub(super) points: Vec<(Vec<f64>, usize)>,
 }
 
-/// How many parts a thread bounds at once.
+/// How many parts a thread bounds at once: no more than the first, and no fewer than the second where there are enough.
 const BATCH: usize = 32;
+const SMALL_BATCH: usize = 16;
+
+/// How many batches a wave is cut into. Neither a wave nor a batch may depend on the number of threads, since points, cuts and
+/// answers depend on them. With an objective, waves are short: what they find decides what comes next.
+const BATCHES: usize = 4;
+const BATCHES_TO_OBJECTIVE: usize = 2;
+
+/// Searches by descent that are made of what may be spent on them, half of them from open parts; again whatever the threads.
+const DESCENTS: usize = 4;
 
 /// The first descents cost about as many multiplications as this, and evaluate no more points than that; afterwards descents
 /// get a share of the effort that bounds took, each time that has doubled.
@@ -123,7 +132,7 @@ impl Run {
             if self.bounded >= until {
                 return Ok(None);
             }
-            if let Some(witness) = self.wave(search, budget)? {
+            if let Some(witness) = self.wave(search, budget, until.min(budget.boxes))? {
                 return Ok(Some(Ended::Sat(witness)));
             }
             if self.effort >= self.next_descent
@@ -168,17 +177,17 @@ impl Run {
         let boxes: Vec<(Vec<f64>, Vec<f64>)> =
             self.open.iter().rev().take(STARTING_BOXES).map(|part| (part.lower.clone(), part.upper.clone())).collect();
         let stop = || budget.stopped();
-        let threads = budget.threads.max(1);
         let descend = |number: usize| -> Result<Option<Witness>, GraphError> {
             let seed = budget.seed.wrapping_add(self.effort).wrapping_add(number as u64);
             let starts = match number % 2 {
                 0 => Starts::Region,
                 _ => Starts::Boxes { boxes: &boxes, confined: false },
             };
-            let share = (restarts / (2 * threads)).max(1);
+            let share = (restarts / DESCENTS).max(1);
             Ok(search.attack.descend(starts, share, DESCENT_STEPS, seed, &stop)?.witness)
         };
-        for result in in_parallel((0..2 * threads).collect(), threads, &descend) {
+        let found = |result: &Result<Option<Witness>, GraphError>| !matches!(result, Ok(None));
+        for result in in_parallel((0..DESCENTS).collect(), budget.threads, &descend, &found) {
             if let Some(witness) = result? {
                 return Ok(Some(witness));
             }
@@ -186,14 +195,21 @@ impl Run {
         Ok(None)
     }
 
-    /// Takes parts off the stack, examines them, and puts what is left of them back.
-    fn wave(&mut self, search: &Search<'_>, budget: &Budget<'_>) -> Result<Option<Witness>, GraphError> {
-        let threads = budget.threads.max(1);
+    /// Takes parts off the stack, examines them, and puts what is left of them back; not many more than may be bounded.
+    fn wave(&mut self, search: &Search<'_>, budget: &Budget<'_>, until: u64) -> Result<Option<Witness>, GraphError> {
         if self.objective.is_some() && self.open_bytes < budget.memory / 2 {
             // The largest bound first tightens the result soonest; without memory to spare, the newest first.
             self.open.sort_by(|a, b| b.bound.total_cmp(&a.bound));
         }
-        let most = (self.batch / self.strategy.cost() as usize).max(1) * threads;
+        let cost = self.strategy.cost();
+        let most = (self.batch / cost as usize).max(1);
+        let most = match self.objective {
+            Some(_) => most * BATCHES_TO_OBJECTIVE,
+            None => {
+                let left = usize::try_from(until.saturating_sub(self.bounded).div_ceil(cost)).unwrap_or(usize::MAX);
+                (most * BATCHES).min(left).max(1)
+            }
+        };
         let mut wave = self.open.split_off(self.open.len().saturating_sub(most));
         // A batch is refined as a whole or not at all.
         let refine = wave.last().is_some_and(|part| part.refine);
@@ -201,8 +217,10 @@ impl Run {
         self.open.extend(others);
         let taken: usize = wave.iter().map(Part::bytes).sum();
         self.open_bytes = self.open_bytes.saturating_sub(taken);
-        self.bounded += wave.len() as u64 * self.strategy.cost();
-        let size = wave.len().div_ceil(threads).clamp(1, self.batch);
+        self.bounded += wave.len() as u64 * cost;
+        // One linear program after the other takes long enough for a thread of its own.
+        let least = if self.strategy == Strategy::Programs { 1 } else { SMALL_BATCH.min(self.batch) };
+        let size = wave.len().div_ceil(BATCHES).clamp(least, self.batch);
         let batches: Vec<Vec<Part>> = wave.chunks(size).map(<[Part]>::to_vec).collect();
         let context = Context {
             program: &search.program,
@@ -224,7 +242,8 @@ impl Run {
             Ok((Some(examined), witness))
         };
         let kept: Vec<Vec<Part>> = batches.clone();
-        for (batch, result) in kept.into_iter().zip(in_parallel(batches, threads, &examine)) {
+        let found = |result: &Result<(Option<Examined>, Option<Witness>), GraphError>| !matches!(result, Ok((_, None)));
+        for (batch, result) in kept.into_iter().zip(in_parallel(batches, budget.threads, &examine, &found)) {
             match result? {
                 (_, Some(witness)) => return Ok(Some(witness)),
                 (Some(examined), None) => {
@@ -285,22 +304,42 @@ impl Run {
     }
 }
 
-/// Applies a function to items on some threads that take the next one as they become free; results in order.
-fn in_parallel<I: Send, R: Send>(items: Vec<I>, threads: usize, action: &(impl Fn(I) -> R + Sync)) -> Vec<R> {
+/// Applies a function to items on some threads that take the next one as they become free; results in order, up to the first
+/// that is `enough`. Which one that is does not depend on the threads: all before it are finished.
+fn in_parallel<I: Send, R: Send>(
+    items: Vec<I>,
+    threads: usize,
+    action: &(impl Fn(I) -> R + Sync),
+    enough: &(impl Fn(&R) -> bool + Sync),
+) -> Vec<R> {
+    let mut results = Vec::with_capacity(items.len());
     if threads < 2 || items.len() < 2 {
-        return items.into_iter().map(action).collect();
+        for item in items {
+            results.push(action(item));
+            if results.last().is_some_and(enough) {
+                break;
+            }
+        }
+        return results;
     }
     let count = items.len();
     let slots: Vec<Mutex<(Option<I>, Option<R>)>> =
         items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
     let next = AtomicUsize::new(0);
+    let last = AtomicUsize::new(count);
     let work = || {
         loop {
             let index = next.fetch_add(1, Ordering::Relaxed);
+            if index > last.load(Ordering::Relaxed) {
+                return;
+            }
             let Some(slot) = slots.get(index) else { return };
             let item = slot.lock().map(|mut slot| slot.0.take());
             if let Ok(Some(item)) = item {
                 let result = action(item);
+                if enough(&result) {
+                    last.fetch_min(index, Ordering::Relaxed);
+                }
                 if let Ok(mut slot) = slot.lock() {
                     slot.1 = Some(result);
                 }
@@ -316,5 +355,12 @@ fn in_parallel<I: Send, R: Send>(items: Vec<I>, threads: usize, action: &(impl F
             }
         }
     });
-    slots.into_iter().filter_map(|slot| slot.into_inner().ok().and_then(|(_, result)| result)).collect()
+    let finished = slots.into_iter().map_while(|slot| slot.into_inner().ok().and_then(|(_, result)| result));
+    for result in finished {
+        results.push(result);
+        if results.last().is_some_and(enough) {
+            break;
+        }
+    }
+    results
 }

@@ -11,6 +11,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::rc::Rc;
 
 use super::region::{Range, bound};
+use super::written::Written;
 use super::{Specification, Variable, logic};
 use crate::formula::Formula;
 
@@ -41,6 +42,8 @@ pub struct Case {
     pub inner_lower: Vec<f64>,
     /// The upper ends, rounded downwards.
     pub inner_upper: Vec<f64>,
+    /// For an input that is fixed to a decimal which is no double, the double that is shown as that decimal.
+    pub decimals: Vec<Option<f64>>,
     /// What else is asked: everything about outputs, and what bounds inputs otherwise than by a closed box. Strict
     /// bounds of single inputs are in the box and here.
     pub formula: Formula<Variable>,
@@ -81,7 +84,7 @@ impl Specification {
     }
 
     fn cases_within(&self, limit: usize, budget: usize) -> Result<Vec<Case>, CasesError> {
-        let mut splitter = Splitter { inputs: self.inputs, limit, budget };
+        let mut splitter = Splitter { inputs: self.inputs, written: &self.written, limit, budget };
         splitter.spend(self.inputs)?;
         let pieces = splitter.split(&self.assertion, vec![Range::ENTIRE; self.inputs])?;
         if pieces.len() > limit {
@@ -107,13 +110,14 @@ enum Rest<'a> {
     Any(Rc<Vec<Vec<Rest<'a>>>>),
 }
 
-struct Splitter {
+struct Splitter<'s> {
     inputs: usize,
+    written: &'s Written,
     limit: usize,
     budget: usize,
 }
 
-impl Splitter {
+impl Splitter<'_> {
     /// The pieces of a formula within a region.
     fn split<'a>(&mut self, formula: &'a Formula<Variable>, region: Vec<Range>) -> Result<Vec<Piece<'a>>, CasesError> {
         match formula {
@@ -190,8 +194,14 @@ impl Splitter {
             let mut hasher = DefaultHasher::new();
             region.hash(&mut hasher);
             let candidates = by_hash.entry(hasher.finish()).or_default();
-            match candidates.iter().find(|&&group| groups[group].0 == region) {
-                Some(&group) => groups[group].1.push(rest),
+            let same =
+                |group: &&usize| groups[**group].0.iter().zip(&region).all(|(own, other)| own.has_ends_of(other));
+            match candidates.iter().find(same) {
+                Some(&group) => {
+                    let ranges = groups[group].0.iter_mut().zip(&region);
+                    ranges.for_each(|(own, other)| own.as_written &= other.as_written);
+                    groups[group].1.push(rest);
+                }
                 None => {
                     candidates.push(groups.len());
                     groups.push((region, vec![rest]));
@@ -229,6 +239,7 @@ impl Splitter {
             upper: end(|range| range.upper),
             inner_lower: end(|range| range.inner_lower),
             inner_upper: end(|range| range.inner_upper),
+            decimals: piece.region.iter().map(|range| range.decimal(self.written)).collect(),
             formula: self.all(&piece.rest)?,
         })
     }

@@ -14,7 +14,8 @@ use super::natural::Natural;
 const MAX_LENGTH: usize = 2000;
 
 /// ±digits · 10^exponent, the digits without leading zeros.
-struct Decimal {
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Decimal {
     negative: bool,
     digits: Vec<u8>,
     exponent: i64,
@@ -43,7 +44,8 @@ pub(super) fn interval(symbol: &str) -> Result<Interval, String> {
 }
 
 impl Decimal {
-    fn scan(symbol: &str) -> Option<Decimal> {
+    /// A number as it is written.
+    pub fn scan(symbol: &str) -> Option<Decimal> {
         let unsigned = symbol.strip_prefix(['+', '-']).unwrap_or(symbol);
         let (mantissa, power) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
         let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
@@ -60,6 +62,19 @@ impl Decimal {
         let power = if power.starts_with('-') { -size } else { size };
         let digits = whole.bytes().chain(fraction.bytes()).skip_while(|&digit| digit == b'0').collect();
         Some(Decimal { negative: symbol.starts_with('-'), digits, exponent: power - fraction.len() as i64 })
+    }
+
+    /// The absolute value without trailing zeros: equal numbers are equal.
+    pub fn magnitude_in_lowest_terms(mut self) -> Decimal {
+        self.negative = false;
+        while self.digits.last() == Some(&b'0') {
+            self.digits.pop();
+            self.exponent += 1;
+        }
+        if self.digits.is_empty() {
+            self.exponent = 0;
+        }
+        self
     }
 
     /// The absolute value; `symbol` is the text that was scanned.

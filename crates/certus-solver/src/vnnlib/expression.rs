@@ -77,6 +77,11 @@ impl<'t> Script<'t> {
         if let Some(tensors) = &self.tensors {
             tensors.check_types(head, &terms)?;
         }
+        for pair in terms.windows(2) {
+            if pair.iter().all(|term| term.constant != Interval::ZERO) {
+                self.written.note_computed(pair[0].constant - pair[1].constant);
+            }
+        }
         let compare = |left: &Term, right: &Term| match head.text {
             "!=" => logic::disjunction([logic::comparison(left, right, true), logic::comparison(right, left, true)]),
             "<=" => logic::comparison(left, right, false),
@@ -109,7 +114,9 @@ impl<'t> Script<'t> {
             if !decimal::looks_numeric(first.text) {
                 return Err(self.misplaced(first, "a term"));
             }
-            return decimal::interval(first.text).map(Linear::constant).map_err(|message| first.fault(message));
+            let number = decimal::interval(first.text).map_err(|message| first.fault(message))?;
+            self.written.note(first.text, number);
+            return Ok(Linear::constant(number));
         } else if first.kind != Kind::Open {
             return Err(self.misplaced(first, "a term"));
         }
@@ -117,7 +124,11 @@ impl<'t> Script<'t> {
         if !ARITHMETIC.contains(&head.text) {
             return Err(self.misplaced(&head, "a term"));
         }
-        let mut terms = self.terms(first, &head, depth)?.into_iter();
+        let terms = self.terms(first, &head, depth)?;
+        // A sum with a single constant keeps that constant as it was written.
+        let constants = terms.iter().filter(|term| term.constant != Interval::ZERO).count();
+        let computes = constants > 1 || !matches!(head.text, "+" | "-");
+        let mut terms = terms.into_iter();
         let Some(mut result) = terms.next() else { return Ok(Linear::constant(Interval::ZERO)) };
         match head.text {
             "-" if terms.len() == 0 => return Ok(logic::opposite(result)),
@@ -143,6 +154,9 @@ impl<'t> Script<'t> {
                 }
                 _ => scale(&mut result, |own| own / next.constant),
             }
+        }
+        if computes {
+            self.written.note_computed(result.constant);
         }
         Ok(result)
     }

@@ -19,7 +19,16 @@ pub fn read(path: &Path) -> Result<Specification, VnnLibError> {
 
 /// The text of a file, which may be compressed.
 pub(super) fn text(path: &Path) -> Result<String, VnnLibError> {
-    let bytes = contents(path, MAX_BYTES).map_err(|source| VnnLibError::Read { path: path.to_owned(), source })?;
+    let read = File::open(path).and_then(|file| contents(BufReader::new(file), MAX_BYTES));
+    as_text(read.map_err(|source| VnnLibError::Read { path: path.to_owned(), source })?)
+}
+
+/// The text of a file whose bytes were read before; they may be compressed.
+pub(super) fn text_of(path: &Path, bytes: &[u8]) -> Result<String, VnnLibError> {
+    as_text(contents(bytes, MAX_BYTES).map_err(|source| VnnLibError::Read { path: path.to_owned(), source })?)
+}
+
+fn as_text(bytes: Option<Vec<u8>>) -> Result<String, VnnLibError> {
     let bytes = bytes.ok_or(VnnLibError::TooLarge { limit: MAX_BYTES })?;
     match String::from_utf8(bytes) {
         Ok(text) => Ok(text),
@@ -31,9 +40,8 @@ pub(super) fn text(path: &Path) -> Result<String, VnnLibError> {
     }
 }
 
-/// The bytes of a file after decompression, or `None` where they are more than the limit.
-fn contents(path: &Path, limit: usize) -> io::Result<Option<Vec<u8>>> {
-    let mut file = BufReader::new(File::open(path)?);
+/// What is read after decompression, or `None` where that is more than the limit.
+fn contents(mut file: impl BufRead, limit: usize) -> io::Result<Option<Vec<u8>>> {
     let compressed = file.fill_buf()?.starts_with(&GZIP);
     let enough = limit as u64 + 1;
     let mut bytes = Vec::new();
@@ -61,7 +69,8 @@ mod tests {
         encoder.write_all(&[b' '; 100_000]).unwrap();
         let compressed = encoder.finish().unwrap();
         std::fs::write(&path, &compressed).unwrap();
-        let read = |limit| contents(&path, limit).unwrap().map(|bytes| bytes.len());
+        let read =
+            |limit| contents(BufReader::new(File::open(&path).unwrap()), limit).unwrap().map(|bytes| bytes.len());
         let results = [read(100_000), read(99_999)];
         std::fs::remove_file(&path).unwrap();
         assert_eq!(results, [Some(100_000), None]);

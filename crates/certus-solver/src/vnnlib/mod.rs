@@ -24,6 +24,7 @@ mod natural;
 pub mod networks;
 mod region;
 mod script;
+mod written;
 
 use std::fmt;
 
@@ -31,6 +32,7 @@ pub use cases::{Case, CasesError};
 pub use error::VnnLibError;
 pub use file::read;
 
+use self::written::Written;
 use crate::formula::Formula;
 
 /// A text may have this many bytes, after decompression.
@@ -63,6 +65,8 @@ pub struct Specification {
     pub outputs: usize,
     /// All assertions together: the query is satisfiable when inputs and the network's outputs make it true.
     pub assertion: Formula<Variable>,
+    /// The decimals of the text that are no doubles.
+    written: Written,
 }
 
 /// Reads a specification from its text.

@@ -2,7 +2,10 @@
 
 use std::hash::{Hash, Hasher};
 
+use certus_graph::Interval;
+
 use super::Variable;
+use super::written::Written;
 use crate::formula::Atom;
 
 /// The range of one input. The outer ends contain every real that the bounds allow; the doubles between the inner
@@ -13,6 +16,8 @@ pub(super) struct Range {
     pub upper: f64,
     pub inner_lower: f64,
     pub inner_upper: f64,
+    /// Whether every bound is a number as it was written, not divided by anything.
+    pub as_written: bool,
 }
 
 impl Range {
@@ -22,6 +27,7 @@ impl Range {
         upper: f64::INFINITY,
         inner_lower: f64::NEG_INFINITY,
         inner_upper: f64::INFINITY,
+        as_written: true,
     };
 
     /// What both allow, or `None` where that is certainly nothing.
@@ -31,8 +37,21 @@ impl Range {
             upper: self.upper.min(other.upper),
             inner_lower: self.inner_lower.max(other.inner_lower),
             inner_upper: self.inner_upper.min(other.inner_upper),
+            as_written: self.as_written && other.as_written,
         };
         (met.lower <= met.upper).then_some(met)
+    }
+
+    /// Whether another range has the same ends.
+    pub fn has_ends_of(&self, other: &Range) -> bool {
+        *self == Range { as_written: self.as_written, ..*other }
+    }
+
+    /// Where no double lies between the bounds since they are one decimal: the double that is shown as that decimal.
+    pub fn decimal(&self, written: &Written) -> Option<f64> {
+        let between = (self.inner_lower, self.inner_upper) == (self.upper, self.lower);
+        let gap = Interval { lo: self.lower, hi: self.upper };
+        if between && self.as_written { written.shown_as(gap) } else { None }
     }
 }
 
@@ -52,7 +71,8 @@ pub(super) fn bound(atom: &Atom<Variable>, inputs: usize) -> Option<(usize, Rang
     }
     let constant = atom.linear.constant;
     let upwards = coefficient.lo > 0.0;
-    let limit = if coefficient.lo == coefficient.hi && coefficient.lo.abs() == 1.0 {
+    let as_written = coefficient.lo == coefficient.hi && coefficient.lo.abs() == 1.0;
+    let limit = if as_written {
         // No division: tiny numbers stay exact.
         if upwards { -constant } else { constant }
     } else {
@@ -62,10 +82,10 @@ pub(super) fn bound(atom: &Atom<Variable>, inputs: usize) -> Option<(usize, Rang
     let excluded = atom.strict && limit.lo == limit.hi;
     let range = if upwards {
         let inner_upper = if excluded { limit.lo.next_down() } else { limit.lo };
-        Range { upper: limit.hi, inner_upper, ..Range::ENTIRE }
+        Range { upper: limit.hi, inner_upper, as_written, ..Range::ENTIRE }
     } else {
         let inner_lower = if excluded { limit.hi.next_up() } else { limit.hi };
-        Range { lower: limit.lo, inner_lower, ..Range::ENTIRE }
+        Range { lower: limit.lo, inner_lower, as_written, ..Range::ENTIRE }
     };
     Some((index, range))
 }
@@ -95,9 +115,10 @@ mod tests {
         assert_eq!(range("(<= X_0 0.5)"), upper(0.5, 0.5));
         assert_eq!(range("(< X_0 0.5)"), upper(0.5, 0.5f64.next_down()));
         assert_eq!(range("(> X_0 0.5)"), lower(0.5, 0.5f64.next_up()));
-        assert_eq!(range("(>= (* -2 X_0) 3)"), upper(-1.5, -1.5));
+        let divided = |range: Option<Range>| range.map(|range| Range { as_written: false, ..range });
+        assert_eq!(range("(>= (* -2 X_0) 3)"), divided(upper(-1.5, -1.5)));
         let third = 1.0 / 3.0f64; // below the real third
-        assert_eq!(range("(<= (* 3 X_0) 1)"), upper(third.next_up(), third));
+        assert_eq!(range("(<= (* 3 X_0) 1)"), divided(upper(third.next_up(), third)));
         assert_eq!(range("(<= X_0 (/ 1 3))"), upper(third.next_up(), third));
         assert_eq!(range("(<= X_0 1e400)"), upper(f64::INFINITY, f64::MAX));
     }

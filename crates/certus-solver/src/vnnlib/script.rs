@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use super::error::{Fault, quoted};
 use super::lexer::{Kind, Lexer, Token};
 use super::networks::Tensors;
+use super::written::Written;
 use super::{Specification, Variable, logic};
 
 /// A reader that is part of the way through a script.
@@ -14,11 +15,14 @@ pub(super) struct Script<'t> {
     declared: HashMap<Variable, usize>,
     /// The declared tensors of version 2; none in a text of version 1.
     pub tensors: Option<Tensors<'t>>,
+    /// The decimals so far that are no doubles.
+    pub written: Written,
 }
 
 /// Reads a whole text.
 pub(super) fn specification(text: &str) -> Result<Specification, Fault> {
-    let mut script = Script { lexer: Lexer::new(text), declared: HashMap::new(), tensors: None };
+    let mut script =
+        Script { lexer: Lexer::new(text), declared: HashMap::new(), tensors: None, written: Written::default() };
     let mut assertions = Vec::new();
     while let Some(open) = script.lexer.next()? {
         if open.kind != Kind::Open {
@@ -40,14 +44,14 @@ pub(super) fn specification(text: &str) -> Result<Specification, Fault> {
     }
     let inputs = script.count(Variable::Input)?;
     let outputs = script.count(Variable::Output)?;
-    Ok(Specification { inputs, outputs, assertion: logic::conjunction(assertions) })
+    Ok(Specification { inputs, outputs, assertion: logic::conjunction(assertions), written: script.written })
 }
 
 impl<'t> Script<'t> {
     /// A reader of version 2 at the start of a text.
     pub fn of_networks(text: &'t str) -> Self {
         let tensors = Some(Tensors::default());
-        Script { lexer: Lexer::with_marks(text), declared: HashMap::new(), tensors }
+        Script { lexer: Lexer::with_marks(text), declared: HashMap::new(), tensors, written: Written::default() }
     }
 
     /// The next token of a list that began with `open`, or `None` when the list ends.

@@ -1,229 +1,380 @@
-//! Certificates of checks: what a proof rests on, and a refutation of each of its questions.
+//! Certificates of checks: what a proof rests on, and a refutation of each of its obligations.
 //!
-//! The second line of the file says which system, networks, settings and property it is about, and what the proof is:
-//! a depth, an invariant, a ranking function. The questions follow from that; the trees after it refute them, in their
-//! order. Whoever checks the certificate makes the questions again from the files.
+//! The second line of the file says which system, networks, settings and property it is about, and the words of the proof:
+//! a depth, an invariant, a ranking function, and why no run meets a model error. `certus-obligations` derives from these what must
+//! have no answer; the trees after the header refute that, in its order. The engine that found the proof only suggests the words: whoever writes a
+//! certificate and whoever checks one take the obligations from the same derivation, which knows no engine.
 
 use std::path::{Path, PathBuf};
 
 use certus_check::bmc::Depth;
-use certus_check::induction::{Face, Invariant, Ranking};
-use certus_check::proof::{Method, Obligation, Proof, obligations};
+use certus_check::errors::NoErrors;
+use certus_check::{guarded, proof};
 use certus_lang::LowerOptions;
-use certus_lang::applied_networks;
-use certus_lang::system::System;
-use certus_solver::{Answer, Budget, Query, solve};
+use certus_lang::system::{Property, System};
+use certus_obligations::{
+    Errors, Face, Method, Obligation, Proof, Scope, WitnessChoice, Words, error_obligations, obligations,
+};
+use certus_solver::{Answer, Budget, Progress, Query, Region, solve};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::write_whole;
-use crate::{Loading, Source, load_system, property_named};
+use crate::sources::{SealedSystem, Sources, Unnamed, Unsealed, load_sealed};
+use crate::{Loading, Source, property_named};
 
-/// Writes the certificate of a property that holds.
+/// Parts that may be looked at for words about model errors before others are tried.
+const PARTS_PER_GUESS: u64 = 20_000;
+
+/// What an engine says of a property that holds: hints for the words of its proof.
+pub(crate) struct Hints<'a> {
+    /// Why no run violates it.
+    pub(crate) proof: &'a proof::Proof,
+    /// Why no run has a model error before it is decided.
+    pub(crate) no_errors: Option<&'a NoErrors>,
+    /// Choices against deadlocks.
+    pub(crate) witnesses: Vec<guarded::WitnessChoice>,
+}
+
+/// Writes the certificate of a property that an engine has a proof of.
 pub(crate) fn write(
     path: &Path,
     loading: &Loading,
-    system: &System,
-    property: usize,
-    proof: &Proof,
+    property: &str,
+    hints: &Hints<'_>,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<(), Failure> {
-    let header = header(loading, &system.properties[property].name, proof)?;
-    let mut text = format!("certus-certificate 1\nproof {header}\n");
-    for (case, (title, query)) in queries(system, property, proof)?.into_iter().enumerate() {
-        let budget = Budget { certify: true, ..*budget };
-        let answer = solve(&query, &budget, &mut |progress| {
-            watch(Depth { steps: case, loop_to: None, settled: None, progress })
-        });
-        let tree = match answer.map_err(|error| Failure::message(error.to_string()))? {
-            Answer::Unsat(refutation) => refutation.tree,
-            _ => None,
-        };
-        let tree = tree.ok_or_else(|| {
-            Failure::message(format!(
-                "the property holds, but its certificate was not finished: '{title}' was not refuted again within the budget"
-            ))
-        })?;
+    let sealed = sealed(loading)?;
+    let words = words(&sealed.system, property_of(&sealed.system, property)?, hints, budget)?;
+    certify(path, loading, &sealed, property, &words, budget, watch)
+}
+
+/// Writes the certificate of a property that holds because of some words, if the solver can refute what follows from them.
+pub fn certify_words(
+    path: &Path,
+    loading: &Loading,
+    property: &str,
+    words: &Words,
+    budget: &Budget<'_>,
+) -> Result<(), Failure> {
+    certify(path, loading, &sealed(loading)?, property, words, budget, &mut |_| {})
+}
+
+fn sealed(loading: &Loading) -> Result<SealedSystem, Failure> {
+    load_sealed(loading, Unnamed::AsWritten, &mut Sources::default()).map_err(|error| match error {
+        Unsealed::Failure(failure) => failure,
+        Unsealed::Unnamed(name) => Failure::message(format!("nobody says which network '{name}' is")),
+    })
+}
+
+fn property_of<'s>(system: &'s System, name: &str) -> Result<&'s Property, Failure> {
+    Ok(&system.properties[property_named(system, name)?])
+}
+
+fn certify(
+    path: &Path,
+    loading: &Loading,
+    sealed: &SealedSystem,
+    property: &str,
+    words: &Words,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Depth),
+) -> Result<(), Failure> {
+    let obligations = obligations(&sealed.system, property_of(&sealed.system, property)?, words)
+        .map_err(|refused| unfinished(&refused.to_string()))?;
+    let mut text = format!("certus-certificate 1\nproof {}\n", header(loading, sealed, property, words));
+    for (case, obligation) in obligations.open.iter().enumerate() {
+        let mut watch = |progress| watch(Depth { steps: case, loop_to: None, settled: None, progress });
+        let title = &obligation.title;
+        let tree = refutation(obligation, budget, &mut watch)?
+            .ok_or_else(|| unfinished(&format!("'{title}' was not refuted within the budget")))?;
         text.push_str(&format!("# {title}\ncase {case}\n{tree}"));
     }
     text.push_str("end\n");
     write_whole(path, &text)
 }
 
-/// The questions of a proof, with their names.
-fn queries(system: &System, property: usize, proof: &Proof) -> Result<Vec<(String, Query)>, Failure> {
-    let failed = |error: certus_check::CheckError| Failure::message(error.to_string());
-    let own = obligations(system, &system.properties[property], proof).map_err(failed)?;
-    let query = |Obligation { title, question }: Obligation| {
-        Ok((title, question.query().map_err(|error| Failure::message(error.to_string()))?))
-    };
-    own.into_iter().map(query).collect()
+fn unfinished(why: &str) -> Failure {
+    Failure::message(format!("the property holds, but its certificate was not finished: {why}"))
 }
 
-/// What a certificate is about, read again: the files, and the questions that it must refute.
+/// The tree that refutes an obligation, if one was found.
+fn refutation(
+    obligation: &Obligation,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Progress),
+) -> Result<Option<String>, Failure> {
+    let failed = |error: &dyn std::fmt::Display| Failure::message(error.to_string());
+    let region = Region::new(obligation.lower.clone(), obligation.upper.clone());
+    let query = Query::new(&obligation.graph, region, asked(&obligation.formula)).map_err(|error| failed(&error))?;
+    let budget = Budget { certify: true, ..*budget };
+    let answer = solve(&query, &budget, &mut |progress| watch(progress)).map_err(|error| failed(&error))?;
+    Ok(match answer {
+        Answer::Unsat(refutation) => refutation.tree,
+        _ => None,
+    })
+}
+
+/// A formula as the solver takes it.
+fn asked(formula: &certus_audit::Formula) -> certus_solver::formula::Formula<certus_solver::vnnlib::Variable> {
+    use certus_solver::formula::{Atom, Formula, Linear};
+    use certus_solver::vnnlib::Variable;
+    match formula {
+        certus_audit::Formula::And(parts) => Formula::And(parts.iter().map(asked).collect()),
+        certus_audit::Formula::Or(parts) => Formula::Or(parts.iter().map(asked).collect()),
+        certus_audit::Formula::Atom(atom) => {
+            let variable = |own: &certus_audit::Variable| match *own {
+                certus_audit::Variable::Input(index) => Variable::Input(index),
+                certus_audit::Variable::Output(index) => Variable::Output(index),
+            };
+            let terms = atom.terms.iter().map(|(own, coefficient)| (variable(own), *coefficient)).collect();
+            Formula::Atom(Atom { linear: Linear { terms, constant: atom.constant }, strict: atom.strict })
+        }
+    }
+}
+
+/// The words of a proof that an engine found, with the first words about model errors that can be shown.
+fn words(system: &System, property: &Property, hints: &Hints<'_>, budget: &Budget<'_>) -> Result<Words, Failure> {
+    let proof = proof_words(hints.proof);
+    let witness: Vec<WitnessChoice> = match system.roles.assume {
+        Some(_) => hints.witnesses.iter().map(witness_words).collect(),
+        None => Vec::new(),
+    };
+    let budget = Budget { boxes: PARTS_PER_GUESS.min(budget.boxes), ..*budget };
+    let mut open = String::new();
+    for errors in guesses(&proof, hints.no_errors) {
+        let words = Words { proof: proof.clone(), errors, witness: witness.clone() };
+        let asked = match error_obligations(system, property, &words) {
+            Ok(asked) => asked,
+            Err(refused) => {
+                open = refused.to_string();
+                continue;
+            }
+        };
+        let mut unrefuted = None;
+        for obligation in &asked {
+            if refutation(obligation, &budget, &mut |_| {})?.is_none() {
+                unrefuted = Some(obligation.title.clone());
+                break;
+            }
+        }
+        match unrefuted {
+            None => return Ok(words),
+            Some(title) => open = format!("'{title}' could not be excluded"),
+        }
+    }
+    Err(unfinished(&open))
+}
+
+/// Words about model errors that are worth a try: what the engine found, then what often does.
+fn guesses(proof: &Proof, found: Option<&NoErrors>) -> Vec<Errors> {
+    let own: Vec<Face> = match proof {
+        Proof::ForAllTime(methods) => methods.iter().flat_map(faces).cloned().collect(),
+        Proof::Bounded { .. } | Proof::OutOfReach { .. } => Vec::new(),
+    };
+    let mut guesses = match found {
+        Some(NoErrors::Assumed) => return vec![Errors::Assumed],
+        Some(NoErrors::Bounded { steps }) => vec![Errors::Bounded(*steps)],
+        Some(NoErrors::Induction(method)) => vec![Errors::Induction(faces(&method_words(method)).to_vec())],
+        Some(NoErrors::Within) => vec![Errors::Induction(own.clone())],
+        Some(NoErrors::Everywhere) | None => Vec::new(),
+    };
+    guesses.extend([Errors::Everywhere, Errors::Undecided]);
+    match proof {
+        Proof::Bounded { steps, .. } | Proof::OutOfReach { steps } => guesses.push(Errors::Bounded(*steps)),
+        Proof::ForAllTime(_) => guesses.push(Errors::Induction(own)),
+    }
+    let mut different: Vec<Errors> = Vec::new();
+    for guess in guesses {
+        if !different.contains(&guess) {
+            different.push(guess);
+        }
+    }
+    different
+}
+
+fn witness_words(own: &guarded::WitnessChoice) -> WitnessChoice {
+    let row = |(constant, coefficients): &(f64, Vec<f64>)| {
+        std::iter::once(*constant).chain(coefficients.iter().copied()).collect()
+    };
+    WitnessChoice {
+        inputs: own.inputs.iter().map(row).collect(),
+        chances: own.chances.clone(),
+        actions: own.actions.clone(),
+    }
+}
+
+fn faces(method: &Method) -> &[Face] {
+    match method {
+        Method::Induction { invariant, .. } => invariant,
+        Method::Leaves { .. } | Method::Ranking { .. } => &[],
+    }
+}
+
+/// The words of an engine's proof.
+fn proof_words(proof: &proof::Proof) -> Proof {
+    match proof {
+        proof::Proof::Bounded { steps, cycles } => Proof::Bounded { steps: *steps, cycles: cycles.clone() },
+        proof::Proof::OutOfReach { steps } => Proof::OutOfReach { steps: *steps },
+        proof::Proof::ForAllTime(methods) => Proof::ForAllTime(methods.iter().map(method_words).collect()),
+    }
+}
+
+fn method_words(method: &proof::Method) -> Method {
+    match method {
+        proof::Method::Induction { depth, invariant, simple } => {
+            let face =
+                |own: &certus_check::induction::Face| Face { coefficients: own.coefficients.clone(), bound: own.bound };
+            let invariant = invariant.faces.iter().map(face).collect();
+            Method::Induction { depth: *depth, invariant, different: *simple }
+        }
+        proof::Method::Leaves { steps } => Method::Leaves { steps: *steps },
+        proof::Method::Ranking(own) => {
+            Method::Ranking { coefficients: own.coefficients.clone(), decrease: own.decrease, context: own.context }
+        }
+    }
+}
+
+/// What a certificate says of itself, before its trees.
+fn header(loading: &Loading, sealed: &SealedSystem, property: &str, words: &Words) -> Value {
+    let networks = sealed.networks.iter().map(|(name, contents)| {
+        json!({"name": name, "path": contents.path.display().to_string(), "sha256": contents.digest})
+    });
+    // A number as text reads back to the same double everywhere.
+    let settings =
+        loading.options.overrides.iter().map(|(name, value)| json!({"name": name, "value": format!("{value:?}")}));
+    let engine = match words.proof {
+        Proof::ForAllTime(_) => "induction",
+        Proof::Bounded { .. } | Proof::OutOfReach { .. } => "bmc",
+    };
+    let mut header = json!({
+        "version": env!("CARGO_PKG_VERSION"),
+        "engine": engine,
+        "system": {"path": sealed.file.path.display().to_string(), "sha256": sealed.file.digest},
+        "networks": networks.collect::<Value>(),
+        "settings": settings.collect::<Value>(),
+        "property": property,
+    });
+    if let (Value::Object(header), Value::Object(words)) = (&mut header, words.to_json()) {
+        header.extend(words);
+    }
+    header
+}
+
+/// What a certificate claims, with everything that follows from it derived anew.
 pub(crate) struct Claim {
+    /// The files that it is about.
     pub(crate) sources: Vec<Source>,
-    pub(crate) queries: Vec<Query>,
+    /// What must have no answer.
+    pub(crate) obligations: Vec<Obligation>,
+    /// How many more have none by intervals alone.
+    pub(crate) settled: usize,
     /// What is claimed, in words.
     pub(crate) says: String,
+    /// What it is relative to, and where it comes from.
+    pub(crate) particulars: Vec<(&'static str, String)>,
 }
 
-/// Reads what a certificate claims, and makes its questions. A file that has changed is an error in words.
-pub(crate) fn claim(header: &str) -> Result<Result<Claim, String>, Failure> {
+/// Reads what a certificate claims, and derives its obligations. A claim that cannot be one is refused in words.
+pub(crate) fn claim(header: &str, sources: &mut Sources) -> Result<Result<Claim, String>, Failure> {
     let malformed = |what: &str| Failure::message(format!("the certificate's second line is malformed: {what}"));
     let value: Value = serde_json::from_str(header).map_err(|error| malformed(&error.to_string()))?;
     let text = |value: &Value, key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| malformed(key));
-    let mut sources = vec![source("system", &text(&value["system"], "path")?)?];
-    let mut digests = vec![text(&value["system"], "sha256")?];
-    let mut networks = Vec::new();
+    let mut networks: Vec<(String, PathBuf)> = Vec::new();
+    let mut files = vec![("system", PathBuf::from(text(&value["system"], "path")?), text(&value["system"], "sha256")?)];
     for network in value["networks"].as_array().ok_or_else(|| malformed("networks"))? {
-        let path = text(network, "path")?;
-        sources.push(source("network", &path)?);
-        digests.push(text(network, "sha256")?);
-        networks.push((text(network, "name")?, PathBuf::from(path)));
+        let (name, path) = (text(network, "name")?, PathBuf::from(text(network, "path")?));
+        if networks.iter().any(|(own, _)| *own == name) {
+            return Ok(Err(format!("it names two files for the network '{name}'")));
+        }
+        files.push(("network", path.clone(), text(network, "sha256")?));
+        networks.push((name, path));
     }
-    for (source, digest) in sources.iter().zip(&digests) {
-        if source.digest.as_ref() != Some(digest) {
-            let (role, path) = (source.role, source.path.display());
-            return Ok(Err(format!("it is about another {role}: {path} has changed since")));
+    for (role, path, digest) in &files {
+        if sources.read(path)?.digest != *digest {
+            return Ok(Err(format!("it is about another {role}: {} has changed since", path.display())));
         }
     }
-    // A network that the certificate does not name would be taken as it is now.
-    let unnamed = names(&sources[0].path)?.into_iter().find(|name| !networks.iter().any(|(own, _)| own == name));
-    if let Some(name) = unnamed {
-        return Ok(Err(format!("it does not say which network '{name}' is")));
+    let mut overrides: Vec<(String, f64)> = Vec::new();
+    for setting in value["settings"].as_array().ok_or_else(|| malformed("settings"))? {
+        let number = setting["value"].as_str().and_then(|own| own.parse().ok()).filter(|own: &f64| own.is_finite());
+        overrides.push((text(setting, "name")?, number.ok_or_else(|| malformed("settings"))?));
     }
-    let settings = value["settings"].as_array().ok_or_else(|| malformed("settings"))?;
-    let overrides = settings
-        .iter()
-        .map(|setting| Ok((text(setting, "name")?, number(&setting["value"]).ok_or_else(|| malformed("settings"))?)))
-        .collect::<Result<Vec<_>, Failure>>()?;
     let loading = Loading {
-        path: sources[0].path.clone(),
+        path: files[0].1.clone(),
         options: LowerOptions { overrides, ..LowerOptions::default() },
         networks,
         colour: false,
     };
-    let system = load_system(&loading)?;
-    let property = property_named(&system, &text(&value, "property")?)?;
-    let proof = read_proof(&value["proof"]).ok_or_else(|| malformed("proof"))?;
-    let queries = match queries(&system, property, &proof) {
-        Ok(queries) => queries.into_iter().map(|(_, query)| query).collect(),
-        Err(failure) => return Ok(Err(failure.to_string())),
+    let sealed = match load_sealed(&loading, Unnamed::Refused, sources) {
+        Ok(sealed) => sealed,
+        Err(Unsealed::Failure(failure)) => return Err(failure),
+        Err(Unsealed::Unnamed(name)) => return Ok(Err(format!("it does not say which network '{name}' is"))),
     };
-    let name = &system.properties[property].name;
-    let says = match &proof {
-        Proof::Bounded { steps, .. } => format!("that {name} holds up to {steps} steps"),
-        _ => format!("that {name} holds for all time"),
+    let property = property_of(&sealed.system, &text(&value, "property")?)?;
+    let words = Words::from_json(&value).map_err(malformed)?;
+    let derived = match obligations(&sealed.system, property, &words) {
+        Ok(derived) => derived,
+        Err(refused) => return Ok(Err(refused.to_string())),
     };
-    Ok(Ok(Claim { sources, queries, says }))
-}
-
-fn source(role: &'static str, path: &str) -> Result<Source, Failure> {
-    let path = PathBuf::from(path);
-    let bytes = std::fs::read(&path).map_err(|error| Failure::reading(&path, &error))?;
-    Ok(Source { role, name: None, digest: Some(certus_audit::digest(&bytes)), path })
-}
-
-/// The networks that a system applies, as its file writes them.
-fn names(system: &Path) -> Result<Vec<String>, Failure> {
-    let failed = |diagnostics: certus_lang::Diagnostics| Failure::Diagnostics(diagnostics.render(false));
-    let mut names: Vec<String> = Vec::new();
-    for path in applied_networks(system).map_err(failed)?.into_iter().flat_map(|(_, paths)| paths) {
-        if !names.contains(&path) {
-            names.push(path);
-        }
-    }
-    Ok(names)
-}
-
-fn header(loading: &Loading, property: &str, proof: &Proof) -> Result<Value, Failure> {
-    let folder = loading.path.parent().unwrap_or(Path::new("."));
-    let mut networks = Vec::new();
-    for name in names(&loading.path)? {
-        let replaced = loading
-            .networks
-            .iter()
-            .find(|(own, _)| crate::network_of(&loading.path, Some(own), false).ok().as_ref() == Some(&name));
-        let path = replaced.map_or_else(|| folder.join(&name), |(_, path)| path.clone());
-        let own = source("network", &path.display().to_string())?;
-        networks.push(json!({"name": name, "path": own.path.display().to_string(), "sha256": own.digest}));
-    }
-    let system = source("system", &loading.path.display().to_string())?;
-    let settings = loading.options.overrides.iter().map(|(name, value)| json!({"name": name, "value": exact(*value)}));
-    Ok(json!({
-        "system": {"path": system.path.display().to_string(), "sha256": system.digest},
-        "networks": networks,
-        "settings": settings.collect::<Vec<_>>(),
-        "property": property,
-        "proof": proof_value(proof),
+    let settings = settings(&sealed, &loading.options.overrides);
+    let with = if settings.is_empty() { String::new() } else { format!(", with {}", settings.join(", ")) };
+    let assumed = match words.errors {
+        Errors::Assumed => "; that no run meets a model error before is assumed, not proved",
+        _ => "",
+    };
+    let mut particulars = vec![("property", format!("{}: {}", property.name, property.source))];
+    particulars.push(("settings", if settings.is_empty() { "none".to_owned() } else { settings.join(", ") }));
+    particulars.push(("scope", derived.scope.to_string()));
+    particulars.push(("model errors", errors_text(&words.errors).to_owned()));
+    let said = |key: &str| value[key].as_str().unwrap_or("unknown").to_owned();
+    particulars
+        .push(("written by", format!("certus {}, engine {} (as it says itself)", said("version"), said("engine"))));
+    particulars.push(("audited by", format!("certus {}", env!("CARGO_PKG_VERSION"))));
+    particulars.push(("relative to", relative_to(&sealed.system).to_owned()));
+    Ok(Ok(Claim {
+        sources: sealed.sources(),
+        obligations: derived.open,
+        settled: derived.settled,
+        says: format!("that {} {}{with}{assumed}", property.name, holds(derived.scope)),
+        particulars,
     }))
 }
 
-/// A number as text, which reads back to the same double everywhere.
-fn exact(value: f64) -> String {
-    format!("{value:?}")
+fn holds(scope: Scope) -> String {
+    format!("holds {scope}")
 }
 
-fn number(value: &Value) -> Option<f64> {
-    value.as_str()?.parse().ok().filter(|value: &f64| value.is_finite())
-}
-
-fn proof_value(proof: &Proof) -> Value {
-    let numbers = |values: &[f64]| values.iter().map(|&value| exact(value)).collect::<Vec<_>>();
-    let method = |method: &Method| match method {
-        Method::Induction { depth, invariant, simple } => {
-            let faces = invariant.faces.iter();
-            let faces =
-                faces.map(|face| json!({"coefficients": numbers(&face.coefficients), "bound": exact(face.bound)}));
-            json!({"induction": depth, "different": simple, "invariant": faces.collect::<Vec<_>>()})
+/// Every setting, and what the file itself says where that is something else.
+pub(crate) fn settings(sealed: &SealedSystem, overrides: &[(String, f64)]) -> Vec<String> {
+    let own = if overrides.is_empty() { Some(Vec::new()) } else { sealed.own_parameters() };
+    let setting = |(name, value): &(String, f64)| {
+        let own = own.as_ref().map(|own| own.iter().find(|(other, _)| other == name).map(|(_, value)| *value));
+        match own {
+            Some(Some(own)) if own == *value => format!("{name} = {value}"),
+            Some(Some(own)) => format!("{name} = {value} in place of the file's {own}"),
+            _ => format!("{name} = {value} in place of what the file says"),
         }
-        Method::Leaves { steps } => json!({"leaves": steps}),
-        Method::Ranking(ranking) => json!({
-            "ranking": numbers(&ranking.coefficients),
-            "decrease": exact(ranking.decrease),
-            "context": ranking.context,
-        }),
     };
-    match proof {
-        Proof::Bounded { steps, cycles } => json!({"bounded": steps, "cycles": cycles}),
-        Proof::OutOfReach { steps } => json!({"out_of_reach": steps}),
-        Proof::ForAllTime(methods) => json!({"for_all_time": methods.iter().map(method).collect::<Vec<_>>()}),
+    overrides.iter().map(setting).collect()
+}
+
+fn errors_text(errors: &Errors) -> &'static str {
+    match errors {
+        Errors::Everywhere => "excluded in every state of a box that no run leaves",
+        Errors::Bounded(_) => "excluded step by step while the property is open",
+        Errors::Induction(_) => "excluded within an invariant while the property is open",
+        Errors::Undecided => "excluded in every state in which the property is open",
+        Errors::Assumed => "assumed to be absent, not excluded",
     }
 }
 
-/// No honest proof looks at more steps than this.
-const MOST_STEPS: u64 = 10_000;
-
-fn read_proof(value: &Value) -> Option<Proof> {
-    let count = |value: &Value| value.as_u64().filter(|&count| count <= MOST_STEPS).map(|count| count as usize);
-    let numbers = |value: &Value| value.as_array()?.iter().map(number).collect::<Option<Vec<f64>>>();
-    let method = |value: &Value| -> Option<Method> {
-        if let Some(depth) = count(&value["induction"]) {
-            let face = |face: &Value| {
-                Some(Face { coefficients: numbers(&face["coefficients"])?, bound: number(&face["bound"])? })
-            };
-            let faces = value["invariant"].as_array()?.iter().map(face).collect::<Option<Vec<_>>>()?;
-            let simple = value["different"].as_bool()?;
-            return Some(Method::Induction { depth, invariant: Invariant { faces }, simple });
+fn relative_to(system: &System) -> &'static str {
+    match system.integrator {
+        Some(_) => {
+            "the files with these digests, as Certus reads them, over the real numbers; the discretised system, not the differential equation"
         }
-        if let Some(steps) = count(&value["leaves"]) {
-            return Some(Method::Leaves { steps });
-        }
-        let coefficients = numbers(&value["ranking"])?;
-        Some(Method::Ranking(Ranking {
-            coefficients,
-            decrease: number(&value["decrease"])?,
-            context: count(&value["context"])?,
-        }))
-    };
-    if let Some(steps) = count(&value["bounded"]) {
-        let cycles = value["cycles"].as_array()?.iter().map(count).collect::<Option<Vec<_>>>()?;
-        return Some(Proof::Bounded { steps, cycles });
+        None => "the files with these digests, as Certus reads them, over the real numbers",
     }
-    if let Some(steps) = count(&value["out_of_reach"]) {
-        return Some(Proof::OutOfReach { steps });
-    }
-    Some(Proof::ForAllTime(value["for_all_time"].as_array()?.iter().map(method).collect::<Option<Vec<_>>>()?))
 }

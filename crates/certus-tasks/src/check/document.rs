@@ -12,6 +12,7 @@ use super::grid::grid_document;
 use super::{Found, PropertyResult};
 use crate::output::json_number;
 use crate::prob::outcome_members;
+use crate::provenance::{About, Provenance};
 
 /// Why something is not known, in words.
 pub fn why(reason: impl Into<Option<UnknownReason>>) -> &'static str {
@@ -37,7 +38,7 @@ pub fn policy_names(system: &System) -> Vec<String> {
 }
 
 /// The results as one document.
-pub fn document(system: &System, results: &[PropertyResult]) -> Value {
+pub fn document(system: &System, results: &[PropertyResult], provenance: &Provenance) -> Value {
     let result = |result: &PropertyResult| {
         let mut shown = Map::new();
         let property = &system.properties[result.property];
@@ -102,7 +103,7 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
         shown.insert("reason".to_owned(), reason);
         shown.insert("notes".to_owned(), notes.into());
         if let Ok(Found::Probability(outcome, course)) = &result.outcome {
-            shown.extend(outcome_members(system, outcome, course));
+            shown.extend(outcome_members(system, outcome, course, provenance));
         }
         if let Some(Verdict::Violated(run)) = outcome.map(|outcome| &outcome.verdict)
             && run.comes_to_rest
@@ -113,7 +114,7 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
             if let Verdict::Holds(_) = outcome.verdict {
                 shown.insert("vacuous".to_owned(), outcome.vacuous.into());
                 let run = outcome.exercised.as_deref();
-                shown.insert("exercised_by".to_owned(), run.map_or(Value::Null, |run| trace(system, run)));
+                shown.insert("exercised_by".to_owned(), run.map_or(Value::Null, |run| self::trace(system, run)));
             }
             if let Verdict::Unknown(unknown) = &outcome.verdict {
                 shown.insert("holds_if".to_owned(), unknown.holds_if.clone().into());
@@ -122,29 +123,33 @@ pub fn document(system: &System, results: &[PropertyResult]) -> Value {
         if let Some(report) = &result.grid {
             shown.insert("grid".to_owned(), grid_document(report));
         }
-        if let Some(about) = relative_to(result) {
-            shown.insert("relative_to".to_owned(), about.into());
+        if let Some(about) = about(result) {
+            shown.insert("relative_to".to_owned(), provenance.relative_to(about).into());
         }
         Value::Object(shown)
     };
     let results: Vec<Value> = results.iter().map(result).collect();
-    json!({"system": system.name, "states": state_ranges(system), "results": results})
+    json!({"system": system.name, "states": state_ranges(system), "results": results, "provenance": provenance.to_json()})
 }
 
-/// What a verdict is about, if not the network in its file over the reals.
-fn relative_to(result: &PropertyResult) -> Option<String> {
+/// Whose runs a verdict is about, and in which numbers; nothing for a property that could not be checked.
+fn about(result: &PropertyResult) -> Option<About> {
     let outcome = result.outcome.as_ref().ok().and_then(Found::runs)?;
     let extracted = result.grid.as_ref().is_some_and(|report| report.extracted);
     let in_doubles = match &outcome.verdict {
         Verdict::Violated(run) if run.comes_to_rest => false,
+        // A loop is shown over the reals before it counts.
         Verdict::Violated(run) => {
-            extracted || run.loop_to.is_some() || outcome.notes.iter().any(|note| note == IN_DOUBLES)
+            run.loop_to.is_none() && (extracted || outcome.notes.iter().any(|note| note == IN_DOUBLES))
         }
-        _ => false,
+        Verdict::ModelError(_) | Verdict::Holds(_) | Verdict::Unknown(_) => false,
     };
-    let whose = if extracted { "a policy extracted from the network" } else { "the network in its file" };
-    let how = if in_doubles { "as a run of doubles" } else { "over the reals" };
-    (extracted || in_doubles).then(|| format!("{whose}, {how}"))
+    Some(match (extracted, in_doubles) {
+        (false, false) => About::Reals,
+        (false, true) => About::Doubles,
+        (true, false) => About::Extracted,
+        (true, true) => About::ExtractedInDoubles,
+    })
 }
 
 /// What a property says, in its author's words and as it is written: reports show both.

@@ -62,12 +62,18 @@ pub(crate) fn widths(system: &System, given: &[(Option<String>, f64)]) -> Result
 pub(super) fn check(
     system: &System,
     property: &Property,
-    options: &GridOptions,
+    (options, assume_no_model_errors): (&GridOptions, bool),
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Standing),
 ) -> Result<(Outcome, Report), CheckError> {
     let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
-    let own = Options { widths, policy: options.policy, refinements: options.refinements, most: None };
+    let own = Options {
+        widths,
+        policy: options.policy,
+        refinements: options.refinements,
+        most: None,
+        assume_no_model_errors,
+    };
     certus_grid::check(system, property, &own, budget, watch)
 }
 
@@ -84,7 +90,7 @@ const SMALL_STEP: u64 = 1 << 14;
 pub(super) fn turn(
     system: &System,
     property: &Property,
-    options: &GridOptions,
+    (options, assume_no_model_errors): (&GridOptions, bool),
     parts: u64,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Standing),
@@ -93,7 +99,8 @@ pub(super) fn turn(
     let size = (system.step.parameters() as u64 / SMALL_STEP).max(1);
     let dimensions = certus_grid::dimensions(system, property)?.clamp(1, FEW_DIMENSIONS);
     let most = Some((parts.saturating_mul(UNITS_PER_PART) >> (dimensions - 1)) / size);
-    let own = Options { widths, policy: Policy::Network, refinements: options.refinements, most };
+    let own =
+        Options { widths, policy: Policy::Network, refinements: options.refinements, most, assume_no_model_errors };
     let (outcome, report) = match certus_grid::check(system, property, &own, budget, watch) {
         Err(CheckError::Unsupported(_)) => return Ok((Turn::Exhausted, None)),
         found => found?,
@@ -142,9 +149,10 @@ pub(super) fn refuse(
     if widths.is_empty() {
         widths = certus_grid::suggested_widths(system);
     }
+    let extracted = matches!(options.policy, Policy::Extracted(_));
     let mut refused = None;
     for &property in properties {
-        match certus_grid::possible(system, &system.properties[property], &widths, options.refinements) {
+        match certus_grid::possible(system, &system.properties[property], &widths, options.refinements, extracted) {
             Ok(()) => return Ok(()),
             Err(reason) => refused = Some(reason),
         }

@@ -21,8 +21,11 @@ mod grid;
 mod method;
 mod region;
 mod region_document;
+mod schedule;
 mod trace_table;
 
+use certificate::Hints;
+pub use certificate::certify_words;
 pub(crate) use document::describe;
 pub use document::{document, names_of, policy_names, proof_names, why};
 pub(crate) use grid::widths as grid_widths;
@@ -30,12 +33,13 @@ pub use grid::{GridOptions, units_picture};
 pub use method::Method;
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};
+use schedule::{Wall, share_out};
 pub use trace_table::trace_csv;
 
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
 use crate::prob::{self, Course};
-use crate::{Effort, Loading, load_system, property_named};
+use crate::{Effort, Loaded, Loading, Provenance, Source, load, property_named};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -71,6 +75,8 @@ pub struct Checked {
     pub system: Option<Arc<System>>,
     /// What is said of each property that was asked about.
     pub results: Vec<PropertyResult>,
+    /// Where all of that comes from.
+    pub provenance: Provenance,
 }
 
 /// What is said of one property.
@@ -162,9 +168,6 @@ pub struct Where {
     pub interval: Option<certus_prob::Standing>,
 }
 
-/// So long may it take to find out which choices a violation needs.
-const LONGEST_LOOK: Duration = Duration::from_secs(5);
-
 /// What was found out so far: kept outside of the work, so that nothing is lost if that is late.
 #[derive(Clone, Default)]
 struct SoFar {
@@ -172,6 +175,7 @@ struct SoFar {
     /// When that was begun.
     started: Option<Instant>,
     system: Option<Arc<System>>,
+    sources: Vec<Source>,
     properties: Vec<usize>,
     results: Vec<PropertyResult>,
 }
@@ -198,6 +202,14 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     Ok(concluded(task, known, reason))
 }
 
+/// That a file says nothing that could be checked.
+pub(crate) fn nothing_to_check(loading: &Loading) -> Failure {
+    let file = loading.path.display();
+    Failure::message(format!(
+        "{file} has no property, so there is nothing to check: write one as `property safe = G φ`"
+    ))
+}
+
 /// Refuses what could only be ignored.
 fn refuse(task: &Check) -> Result<(), Failure> {
     let grid = &task.grid;
@@ -217,7 +229,7 @@ fn refuse(task: &Check) -> Result<(), Failure> {
 
 /// What there is to be said when no more is found out.
 fn concluded(task: &Check, known: SoFar, reason: UnknownReason) -> Checked {
-    let SoFar { place, started, system, properties, mut results } = known;
+    let SoFar { place, started, system, sources, properties, mut results } = known;
     let first = results.len();
     // Properties are known once the system is.
     let unanswered = system.iter().flat_map(|_| properties.iter().copied());
@@ -227,7 +239,16 @@ fn concluded(task: &Check, known: SoFar, reason: UnknownReason) -> Checked {
         let seconds = begun.and(started).map_or(0.0, |started| started.elapsed().as_secs_f64());
         results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None });
     }
-    Checked { system, results }
+    let provenance = system.as_ref().map(|system| provenance(task, system, &sources)).unwrap_or_default();
+    Checked { system, results, provenance }
+}
+
+/// Where the outcomes of a check come from.
+fn provenance(task: &Check, system: &System, sources: &[Source]) -> Provenance {
+    Provenance::of_system(task.engine.name(), &task.system, system, sources)
+        .with_search(&task.effort)
+        .limit("steps", task.steps.map(Into::into))
+        .limit("assume_no_model_errors", task.assume_no_model_errors.then_some(true.into()))
 }
 
 fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
@@ -298,19 +319,21 @@ fn with_needs(
         outcome.notes.push(IN_DOUBLES.to_owned());
     }
     if !system.inputs.is_empty() {
-        let latest = Instant::now() + LONGEST_LOOK;
-        let deadline = deadline.map_or(latest, |deadline| deadline.min(latest));
-        outcome.notes.extend(choices::needs(system, formula, run, Some(deadline))?.notes(system));
+        outcome.notes.extend(choices::needs(system, formula, run, deadline)?.notes(system));
     }
     Ok(outcome)
 }
 
 fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
-    let system = Arc::new(load_system(&task.system)?);
+    let Loaded { system, sources } = load(&task.system)?;
+    let system = Arc::new(system);
     let properties: Vec<usize> = match task.properties.as_slice() {
         [] => (0..system.properties.len()).collect(),
         names => names.iter().map(|name| property_named(&system, name)).collect::<Result<_, _>>()?,
     };
+    if properties.is_empty() {
+        return Err(nothing_to_check(&task.system));
+    }
     if task.certificate.is_some() && properties.len() != 1 {
         return Err(Failure::message("a certificate is about one property: name it"));
     }
@@ -325,6 +348,7 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
     {
         let mut known = locked(so_far);
         known.system = Some(Arc::clone(&system));
+        known.sources = sources;
         known.properties.clone_from(&properties);
     }
     let budget = Budget {
@@ -338,36 +362,17 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
     // What is found out about model errors serves all properties.
     let errors =
         Errors::new(&system, task.assume_no_model_errors).map_err(|error| Failure::message(error.to_string()))?;
-    let mut shares = Vec::with_capacity(properties.len());
-    for (index, &property) in properties.iter().enumerate() {
-        let share = task.effort.deadline.map(|deadline| share_of(Instant::now(), deadline, properties.len() - index));
-        let own = Budget { deadline: share, ..budget };
-        shares.push(own.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now())));
-        let result = one(task, &system, property, &errors, &own, so_far)?;
-        locked(so_far).results.push(result);
-    }
-    // Time that others have left is for those that had too little: they begin anew, so only with more than before.
-    let late: Vec<usize> = (0..properties.len()).filter(|&index| was_late(&locked(so_far).results[index])).collect();
-    for (place, &index) in late.iter().enumerate() {
-        let (Some(deadline), Some(before)) = (task.effort.deadline, shares[index]) else { continue };
-        let share = share_of(Instant::now(), deadline, late.len() - place);
-        if share.saturating_duration_since(Instant::now()) > before.mul_f64(MORE_THAN_BEFORE) {
-            let own = Budget { deadline: Some(share), ..budget };
-            let again = one(task, &system, properties[index], &errors, &own, so_far)?;
-            if !was_late(&again) {
-                locked(so_far).results[index] = again;
-            }
+    share_out(properties.len(), task.effort.deadline, &Wall, &mut |index, share| {
+        let result = one(task, &system, properties[index], &errors, &Budget { deadline: share, ..budget }, so_far)?;
+        let late = was_late(&result);
+        let mut known = locked(so_far);
+        match known.results.get_mut(index) {
+            None => known.results.push(result),
+            Some(before) if !late => *before = result,
+            Some(_) => {}
         }
-    }
-    Ok(())
-}
-
-/// So much more time than before is worth another beginning.
-const MORE_THAN_BEFORE: f64 = 1.5;
-
-/// When the first of so many properties has had its share of the time.
-fn share_of(now: Instant, deadline: Instant, properties: usize) -> Instant {
-    now + deadline.saturating_duration_since(now) / u32::try_from(properties.max(1)).unwrap_or(u32::MAX)
+        Ok(late)
+    })
 }
 
 /// Whether a property was not decided for want of time.
@@ -414,7 +419,8 @@ fn one(
             let mut on_grid = |parts: u64, budget: &Budget<'_>| {
                 let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
                 let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
-                let (turn, found) = grid::turn(system, asked, &task.grid, parts, &own, &mut watch)?;
+                let (turn, found) =
+                    grid::turn(system, asked, (&task.grid, task.assume_no_model_errors), parts, &own, &mut watch)?;
                 locked(so_far).place.units = None;
                 report = found;
                 Ok(turn)
@@ -428,7 +434,7 @@ fn one(
         (None, Method::Grid) => {
             let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
             let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
-            let found = grid::check(system, asked, &task.grid, &own, &mut watch);
+            let found = grid::check(system, asked, (&task.grid, task.assume_no_model_errors), &own, &mut watch);
             runs(found.map(|(outcome, own)| {
                 report = Some(own);
                 outcome
@@ -450,9 +456,11 @@ fn one(
     let seconds = started.elapsed().as_secs_f64();
     let mut certificate = None;
     if let (Some(path), Ok(found)) = (&task.certificate, &outcome)
-        && let Some(proof) = found.runs().and_then(|outcome| outcome.proof.as_ref())
+        && let Some(runs) = found.runs()
+        && let Some(proof) = runs.proof.as_ref()
     {
-        certificate::write(path, &task.system, system, property, proof, budget, &mut watch)?;
+        let hints = Hints { proof, no_errors: runs.no_errors.as_ref(), witnesses: errors.witnesses() };
+        certificate::write(path, &task.system, &asked.name, &hints, budget, &mut watch)?;
         certificate = Some(path.clone());
     }
     Ok(PropertyResult { property, outcome, seconds, certificate, grid: report })
@@ -463,22 +471,10 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_time_that_is_left_is_shared() {
-        let now = Instant::now();
-        let deadline = now + Duration::from_secs(12);
-        assert_eq!(share_of(now, deadline, 3), now + Duration::from_secs(4));
-        // Two of three have taken one second: the last has what they left.
-        let later = now + Duration::from_secs(1);
-        assert_eq!(share_of(later, deadline, 1), deadline);
-        // Late is late.
-        assert_eq!(share_of(deadline + Duration::from_secs(1), deadline, 2), deadline + Duration::from_secs(1));
-    }
-
-    #[test]
     fn what_is_late_is_concluded_from_what_there_is() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/toy/toy.certus").into();
         let loading = Loading { path, ..Loading::default() };
-        let system = Arc::new(load_system(&loading).unwrap());
+        let system = Arc::new(crate::load_system(&loading).unwrap());
         let task = Check {
             system: loading,
             properties: Vec::new(),

@@ -18,7 +18,7 @@ use certus_solver::{Budget, UnknownReason};
 use crate::failure::Failure;
 use crate::output::short;
 use crate::patience::{Waited, wait};
-use crate::{Effort, Loading, load_system, property_named};
+use crate::{Effort, Loaded, Loading, Provenance, Source, load, load_system, property_named};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -50,6 +50,8 @@ pub struct Mapped {
     pub system: Option<Arc<System>>,
     /// What is said of each property that was asked about.
     pub results: Vec<RegionResult>,
+    /// Where all of that comes from.
+    pub provenance: Provenance,
 }
 
 /// What is said of one property.
@@ -74,6 +76,7 @@ struct SoFar {
     property: String,
     surveyed: Surveyed,
     system: Option<Arc<System>>,
+    sources: Vec<Source>,
     axes: Vec<Axis>,
     properties: Vec<usize>,
     results: Vec<RegionResult>,
@@ -125,7 +128,18 @@ pub fn regions(
             seconds: 0.0,
         });
     }
-    Ok(Mapped { system, results })
+    let provenance = system.as_ref().map(|system| provenance(task, system, &known.sources)).unwrap_or_default();
+    Ok(Mapped { system, results, provenance })
+}
+
+/// Where maps come from.
+fn provenance(task: &Regions, system: &System, sources: &[Source]) -> Provenance {
+    let varied = task.parameters.iter().map(|(name, _)| name.as_str());
+    Provenance::of_system("bmc", &task.system, system, sources)
+        .with_search(&task.effort)
+        .limit("steps", task.steps.map(Into::into))
+        .limit("resolution", Some(task.resolution.into()))
+        .limit("varied", Some(varied.collect()))
 }
 
 fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
@@ -133,13 +147,17 @@ fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
 }
 
 fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
-    let plain = Arc::new(load_system(&task.system)?);
+    let Loaded { system, sources } = load(&task.system)?;
+    let plain = Arc::new(system);
     let axes = axes(task, &plain)?;
     let names: Vec<String> = axes.iter().map(|axis| axis.name.clone()).collect();
     let properties: Vec<usize> = match task.properties.as_slice() {
         [] => (0..plain.properties.len()).collect(),
         names => names.iter().map(|name| property_named(&plain, name)).collect::<Result<_, _>>()?,
     };
+    if properties.is_empty() {
+        return Err(super::nothing_to_check(&task.system));
+    }
     let mut loading = task.system.clone();
     loading.options.free_params.clone_from(&names);
     let free = load_system(&loading)?;
@@ -148,6 +166,7 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
     {
         let mut known = locked(so_far);
         known.system = Some(Arc::clone(&plain));
+        known.sources = sources;
         known.properties.clone_from(&properties);
         known.axes.clone_from(&axes);
     }

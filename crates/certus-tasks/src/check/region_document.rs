@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::document::{describe, trace, why};
 use super::region::RegionResult;
 use crate::output::json_number;
+use crate::provenance::{About, Provenance};
 
 /// What a cell says, in one word or a few.
 pub fn standing_word(standing: &Standing) -> &'static str {
@@ -27,7 +28,7 @@ pub fn shares(map: &Map) -> [(&'static str, f64); 4] {
 }
 
 /// The results as one document.
-pub fn region_document(system: &System, results: &[RegionResult]) -> Value {
+pub fn region_document(system: &System, results: &[RegionResult], provenance: &Provenance) -> Value {
     let result = |result: &RegionResult| {
         let name = system.properties[result.property].name.as_str();
         let mut shown = match &result.map {
@@ -36,10 +37,12 @@ pub fn region_document(system: &System, results: &[RegionResult]) -> Value {
         };
         if let Some(shown) = shown.as_object_mut() {
             describe(&system.properties[result.property], shown);
+            shown.insert("relative_to".to_owned(), provenance.relative_to(About::Reals).into());
         }
         shown
     };
-    json!({"system": system.name, "regions": results.iter().map(result).collect::<Vec<_>>()})
+    let regions: Vec<Value> = results.iter().map(result).collect();
+    json!({"system": system.name, "regions": regions, "provenance": provenance.to_json()})
 }
 
 fn mapped(system: &System, name: &str, steps: usize, map: &Map, seconds: f64) -> Value {

@@ -61,6 +61,8 @@ pub fn document(networks: &[PathBuf], mining: &Mining) -> Value {
         "networks": networks,
         "seconds": { "reading": json_number(mining.seconds[0]), "mining": json_number(mining.seconds[1]),
             "verification": json_number(mining.verify_seconds) },
+        "relative_to": "the networks in their files, over the reals; the observations in their tables",
+        "provenance": mining.provenance.to_json(),
     })
 }
 

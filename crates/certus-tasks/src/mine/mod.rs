@@ -9,7 +9,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-use certus_graph::import::load_network;
 use certus_mine::attack::{Attack, Nearest, nearest};
 use certus_mine::config::{Config, Settings};
 use certus_mine::mining::{Mined, mine as mine_regions};
@@ -25,9 +24,10 @@ use certus_mine::{MineError, Specification, regions};
 
 pub use document::{document, verdict_word};
 
-use crate::Effort;
 use crate::failure::Failure;
 use crate::patience::{Waited, wait};
+use crate::system::read_network;
+use crate::{Effort, Provenance, Source};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -125,6 +125,8 @@ pub struct Mining {
     pub checked: Vec<Vec<Option<Checked>>>,
     /// Seconds that verification took.
     pub verify_seconds: f64,
+    /// Where all of that comes from.
+    pub provenance: Provenance,
 }
 
 impl Mining {
@@ -167,8 +169,10 @@ fn say(step: &Mutex<Step>, doing: &'static str, of: usize) {
 }
 
 fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Failure> {
-    let mut config = Config::read(&task.config)?;
-    let networks: Vec<(Network, &Path)> = load_networks(task, &config)?;
+    let (mut config, mut sources) = read_config(&task.config)?;
+    let networks: Vec<(Network, &Path)> = load_networks(task, &config, &mut sources)?;
+    sources.extend(tables(task, &config)?);
+    let provenance = Provenance::new("mine", sources).with_search(&task.effort);
     if let Some(path) = &task.cache {
         // Before the work, not after it.
         verdicts::Verdicts::read(path)?;
@@ -181,6 +185,15 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
         if from_rows { read_all(&config.references, |own| &own.train, &config.layout)? } else { Vec::new() };
     let mut test = if from_rows { read_all(&config.references, |own| &own.test, &config.layout)? } else { Vec::new() };
     let reading = started.elapsed().as_secs_f64();
+    let asks_anyway = task.specifications.is_some() && !networks.is_empty();
+    if let Some(empty) = train.iter().find(|rows| rows.tally.used == 0).filter(|_| !asks_anyway) {
+        let (rows, name) = (empty.tally.rows, &empty.name);
+        let which = if rows == 0 { "no rows".to_owned() } else { format!("none of {rows} rows that can be used") };
+        return Err(Failure::message(format!(
+            "{}: the tables of '{name}' have {which}, so there is nothing to mine",
+            task.config.display()
+        )));
+    }
 
     let configured = (config.settings.clone(), config.layout.history());
     let mut trials = Vec::new();
@@ -217,6 +230,7 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
         seconds: [reading, 0.0],
         checked: Vec::new(),
         verify_seconds: 0.0,
+        provenance,
         config,
     };
     let settings = mining.config.settings.clone();
@@ -256,6 +270,12 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
         say(step, "judging", 0);
         judge(task, &mut mining, &mut train, &mut test)?;
     }
+    if mining.specifications.is_empty() && !task.networks.is_empty() {
+        return Err(Failure::message(format!(
+            "{}: no specification was found or given, so there is nothing to verify",
+            task.config.display()
+        )));
+    }
     let started = Instant::now();
     let specifications = mining.specifications.clone();
     mining.checked = verification::verify(task, &networks, &layout, &specifications, stop, step)?;
@@ -264,9 +284,68 @@ fn work(task: &Mine, stop: &AtomicBool, step: &Mutex<Step>) -> Result<Mining, Fa
     Ok(mining)
 }
 
-fn load_networks<'a>(task: &'a Mine, config: &Config) -> Result<Vec<(Network, &'a Path)>, Failure> {
+/// Reads a configuration once: what it says, and its file.
+fn read_config(path: &Path) -> Result<(Config, Vec<Source>), Failure> {
+    let in_file = |error: &dyn std::fmt::Display| Failure::message(format!("{}: {error}", path.display()));
+    let text = std::fs::read_to_string(path).map_err(|error| in_file(&error))?;
+    let config = Config::parse(&text, path.parent().unwrap_or(Path::new(""))).map_err(|error| in_file(&error))?;
+    let digest = Some(certus_audit::digest(text.as_bytes()));
+    Ok((config, vec![Source { role: "configuration", name: None, path: path.to_owned(), digest }]))
+}
+
+/// The files that a task reads beside its configuration and the networks, each with what it is called.
+fn read_beside(task: &Mine, config: &Config) -> Vec<(&'static str, Option<String>, PathBuf)> {
+    let mut files = Vec::new();
+    let mut one = |role: &'static str, path: &Option<PathBuf>| {
+        files.extend(path.iter().map(|path| (role, None, path.clone())));
+    };
+    one("statistics", &task.regions);
+    one("specifications", &task.specifications);
+    one("baseline", &task.baseline);
+    if task.regions.is_none() {
+        for source in config.references.iter().chain(&config.judged) {
+            let own = source.train.iter().chain(&source.test);
+            files.extend(own.map(|path| ("table", Some(source.name.clone()), path.clone())));
+        }
+    }
+    files
+}
+
+/// The tables and the like with their digests. Tables may be too large to be held and are read in passes, so this is one pass more.
+fn tables(task: &Mine, config: &Config) -> Result<Vec<Source>, Failure> {
+    let source = |(role, name, path): (&'static str, Option<String>, PathBuf)| {
+        let failed = |error: std::io::Error| Failure::reading(&path, &error);
+        let digest = match path.is_file() {
+            true => Some(std::fs::File::open(&path).and_then(certus_audit::digest_of).map_err(failed)?),
+            false => None,
+        };
+        Ok(Source { role, name, path, digest })
+    };
+    read_beside(task, config).into_iter().map(source).collect()
+}
+
+/// All files that a task reads, with what whoever asked calls them; the configuration alone if it cannot be read.
+pub fn files(task: &Mine) -> Vec<(String, PathBuf)> {
+    let mut files = vec![("the configuration".to_owned(), task.config.clone())];
+    files.extend(task.networks.iter().map(|path| ("--verify".to_owned(), path.clone())));
+    let config = Config::read(&task.config).ok();
+    let beside = config.iter().flat_map(|config| read_beside(task, config));
+    files.extend(beside.map(|(role, _, path)| match role {
+        "table" => ("a table of the configuration".to_owned(), path),
+        "statistics" => ("--regions".to_owned(), path),
+        other => (format!("--{other}"), path),
+    }));
+    files
+}
+
+fn load_networks<'a>(
+    task: &'a Mine,
+    config: &Config,
+    sources: &mut Vec<Source>,
+) -> Result<Vec<(Network, &'a Path)>, Failure> {
     let load = |path: &'a PathBuf| {
-        let graph = load_network(path).map_err(|error| Failure::message(error.to_string()))?;
+        let (graph, own) = read_network(path, None).map_err(|error| Failure::message(error.to_string()))?;
+        sources.extend(own);
         let network = Network::new(graph, &config.layout)
             .map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
         if config.layout.inputs.is_some_and(|inputs| inputs != network.inputs()) {

@@ -124,13 +124,25 @@ pub struct GridFlags {
 /// How actions are extracted from a network.
 #[derive(Args, Clone, Copy)]
 pub struct Sampling {
-    /// States of a unit at which the network is asked for an extracted policy
-    #[arg(long, default_value_t = 5, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
-    pub samples: u16,
+    /// States of a unit at which the network is asked for an extracted policy; 5 if not given
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub samples: Option<u16>,
 
-    /// A label is taken for a unit when an accident is at most this likely; otherwise more states are asked
-    #[arg(long, default_value_t = 0.2, value_name = "P", value_parser = parse_significance)]
-    pub significance: f64,
+    /// A label is taken for a unit when an accident is at most this likely, otherwise more states are asked; 0.2 if not given
+    #[arg(long, value_name = "P", value_parser = parse_significance)]
+    pub significance: Option<f64>,
+}
+
+impl Sampling {
+    /// How many states of a unit.
+    pub fn samples(&self) -> usize {
+        usize::from(self.samples.unwrap_or(5))
+    }
+
+    /// How likely an accident may be.
+    pub fn significance(&self) -> f64 {
+        self.significance.unwrap_or(0.2)
+    }
 }
 
 /// Whose actions are taken.

@@ -97,9 +97,9 @@ pub struct Prob {
     #[arg(long, value_name = "FILE")]
     pub map: Option<PathBuf>,
 
-    /// Which two state variables the map shows, by number
-    #[arg(long, value_name = "I,J", value_parser = parse_axes, default_value = "0,1")]
-    pub axes: (usize, usize),
+    /// Which two state variables the map shows, by number; 0,1 if not given
+    #[arg(long, value_name = "I,J", value_parser = parse_axes, requires = "map")]
+    pub axes: Option<(usize, usize)>,
 
     /// Writes the interval MDP of one unfolding, for one property, as `.drn` (Storm) or `.tra`, `.lab` (PRISM)
     #[arg(long, value_name = "FILE")]
@@ -154,7 +154,7 @@ pub struct Mdp {
     /// The model: `.drn` (Storm), `.tra` with `.lab` beside it (PRISM, explicit), or `.prism`/`.nm` (PRISM's language)
     pub file: PathBuf,
 
-    /// The property; if there is none, the model is described
+    /// The property; without one the model is described, which is a result only if it is written too
     pub property: Option<String>,
 
     /// Sets a constant of the model; may be repeated

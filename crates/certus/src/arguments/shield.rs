@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use clap::{Args, Subcommand, ValueEnum};
 
 use super::common::{Common, Effort};
-use super::values::{parse_monomial, parse_network, parse_setting, parse_target};
+use super::values::{parse_monomial, parse_network, parse_setting, parse_steps, parse_target};
 
 /// Synthesises a verified program beside a network
 ///
@@ -114,7 +114,7 @@ pub struct ShieldRun {
     pub runs: u64,
 
     /// How many steps each run makes
-    #[arg(long, default_value_t = 5000, value_name = "N")]
+    #[arg(long, default_value_t = 5000, value_name = "N", value_parser = parse_steps)]
     pub steps: usize,
 
     /// Where the system is now, if not where the shield says

@@ -26,6 +26,12 @@ pub fn parse_setting(text: &str) -> Result<(String, f64), String> {
     Ok((name.trim().to_owned(), number))
 }
 
+/// How many steps: without any, nothing would be looked at.
+pub fn parse_steps(text: &str) -> Result<usize, String> {
+    let steps = text.trim().parse::<usize>().ok();
+    steps.filter(|&steps| steps > 0).ok_or_else(|| "expected a whole number from 1 on".to_owned())
+}
+
 pub fn parse_width(text: &str) -> Result<(Option<String>, f64), String> {
     let (name, width) = match text.split_once('=') {
         Some((name, width)) => (Some(name.trim().to_owned()), width),

@@ -4,14 +4,14 @@ use std::io::Write;
 use std::time::Instant;
 
 use certus_tasks::audit::{self, Judgement, audit};
-use certus_tasks::{Source, deadline_after};
-use serde_json::{Value, json};
+use certus_tasks::{Files, Source, deadline_after};
+use serde_json::{Map, Value, json};
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Audit;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, ready};
+use crate::output::{Output, json_number};
 use crate::progress::LiveLine;
 use crate::terminal::painted;
 
@@ -26,10 +26,25 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
         deadline: deadline_after(command.timeout, "--timeout")?,
     };
     let stop = stop_on_interrupt()?;
-    ready(&command.common.output)?;
+    let files = || {
+        Files::new()
+            .reads("the certificate", [&command.certificate])
+            .reads("--network", &command.network)
+            .reads("--specification", &command.specification)
+            .reads("--query", &command.query)
+            .writes("-o", &command.common.output)
+    };
+    files().ready()?;
     let mut line = LiveLine::new(command.quiet);
     let (judgement, leaves) = audit(&task, &stop, |leaves| line.show(|| format!("{leaves} leaves or claims checked")))?;
     drop(line);
+    // The certificate names files, too.
+    let named = match &judgement {
+        Some(Judgement::Accepted(own)) => own.sources.iter().map(|source| source.path.clone()).collect(),
+        Some(Judgement::Shield(own)) => own.sources.iter().map(|source| source.path.clone()).collect(),
+        Some(Judgement::Rejected { .. }) | None => Vec::new(),
+    };
+    files().reads("a file of the certificate", named).ready()?;
     let mut output = Output::open(command.common.output.as_deref())?;
     if command.common.json {
         writeln!(output, "{:#}", document(command, judgement.as_ref(), leaves, started))?;
@@ -47,34 +62,26 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
 fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, output: &mut Output) -> Result<(), Failure> {
     let path = command.certificate.display();
     match judgement {
-        Some(Judgement::Accepted(sources, summary, claim)) => {
-            writeln!(output, "{}: {path} proves {claim}", painted("accepted", Finding::Good, output))?;
-            for source in sources {
-                let digest = source.digest.as_deref().unwrap_or_default();
-                writeln!(output, "  {:<14} {}\n  {:<14} sha256 {digest}", source.role, source.path.display(), "")?;
-            }
-            let counted = [
+        Some(Judgement::Accepted(own)) => {
+            writeln!(output, "{}: {path} proves {}", painted("accepted", Finding::Good, output), own.claim)?;
+            write_sources(&own.sources, output)?;
+            let summary = &own.summary;
+            let mut checked = vec![
                 counted(summary.cases, "case"),
                 counted(summary.leaves, "leaf"),
                 counted(summary.refinements, "refinement"),
                 counted(summary.records, "record"),
             ];
-            writeln!(output, "  {:<14} {}", "checked", counted.join(", "))?;
-            writeln!(
-                output,
-                "  {:<14} the files with these digests, as Certus reads them, over the real numbers",
-                "relative to"
-            )?;
+            if own.settled > 0 {
+                checked.push(format!("{} by intervals alone", counted(own.settled as u64, "obligation")));
+            }
+            writeln!(output, "  {:<14} {}", "checked", checked.join(", "))?;
+            write_particulars(&own.particulars, output)?;
         }
-        Some(Judgement::Shield(source, accepted)) => {
-            let digest = source.digest.as_deref().unwrap_or_default();
-            writeln!(
-                output,
-                "{}: {path} keeps {} safe",
-                painted("accepted", Finding::Good, output),
-                source.path.display()
-            )?;
-            writeln!(output, "  {:<14} {}\n  {:<14} sha256 {digest}", source.role, source.path.display(), "")?;
+        Some(Judgement::Shield(own)) => {
+            writeln!(output, "{}: {path} {}", painted("accepted", Finding::Good, output), own.claim)?;
+            write_sources(&own.sources, output)?;
+            let accepted = &own.accepted;
             for (index, branch) in accepted.branches.iter().enumerate() {
                 writeln!(
                     output,
@@ -89,7 +96,7 @@ fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, outpu
                 writeln!(output, "  {:<14} {own}", "convergence")?;
             }
             writeln!(output, "  {:<14} {}", "initial states", counted(accepted.boxes as u64, "part"))?;
-            writeln!(output, "  {:<14} the system with this digest, exactly, over the real numbers", "relative to")?;
+            write_particulars(&own.particulars, output)?;
         }
         Some(Judgement::Rejected { line: 0, reason }) => {
             writeln!(output, "{}: {path}: {reason}", painted("rejected", Finding::Violated, output))?
@@ -98,6 +105,21 @@ fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, outpu
             writeln!(output, "{}: {path}, line {line}: {reason}", painted("rejected", Finding::Violated, output))?
         }
         None => writeln!(output, "unknown: the check of {path} was stopped after {leaves} leaves")?,
+    }
+    Ok(())
+}
+
+fn write_sources(sources: &[Source], output: &mut Output) -> Result<(), Failure> {
+    for source in sources {
+        let digest = source.digest.as_deref().unwrap_or_default();
+        writeln!(output, "  {:<14} {}\n  {:<14} sha256 {digest}", source.role, source.path.display(), "")?;
+    }
+    Ok(())
+}
+
+fn write_particulars(particulars: &[(&str, String)], output: &mut Output) -> Result<(), Failure> {
+    for (name, text) in particulars {
+        writeln!(output, "  {name:<14} {text}")?;
     }
     Ok(())
 }
@@ -113,23 +135,32 @@ fn counted(count: u64, noun: &str) -> String {
 
 fn document(command: &Audit, judgement: Option<&Judgement>, leaves: u64, started: Instant) -> Value {
     let mut document = json!({ "certificate": command.certificate.display().to_string() });
+    let files = |sources: &[Source]| -> Value {
+        let file = |source: &Source| {
+            let path = source.path.display().to_string();
+            json!({ "role": source.role, "path": path, "sha256": source.digest })
+        };
+        sources.iter().map(file).collect()
+    };
+    let particulars = |own: &[(&'static str, String)]| -> Value {
+        own.iter()
+            .map(|(name, text)| (name.replace(' ', "_"), Value::from(text.as_str())))
+            .collect::<Map<_, _>>()
+            .into()
+    };
     let more = match judgement {
-        Some(Judgement::Accepted(sources, summary, claim)) => {
-            let file = |source: &Source| {
-                let path = source.path.display().to_string();
-                json!({ "role": source.role, "path": path, "sha256": source.digest })
-            };
-            json!({
-                "verdict": "accepted",
-                "claim": claim,
-                "files": sources.iter().map(file).collect::<Vec<_>>(),
-                "cases": summary.cases,
-                "leaves": summary.leaves,
-                "refinements": summary.refinements,
-                "records": summary.records,
-            })
-        }
-        Some(Judgement::Shield(source, accepted)) => {
+        Some(Judgement::Accepted(own)) => json!({
+            "verdict": "accepted",
+            "claim": own.claim,
+            "files": files(&own.sources),
+            "about": particulars(&own.particulars),
+            "cases": own.summary.cases,
+            "leaves": own.summary.leaves,
+            "refinements": own.summary.refinements,
+            "records": own.summary.records,
+            "settled_by_intervals": own.settled,
+        }),
+        Some(Judgement::Shield(own)) => {
             let branch = |own: &certus_audit::shield::Settled| {
                 json!({
                     "invariant": own.invariant, "claims": own.claims, "tolerance": json_number(own.tolerance),
@@ -137,12 +168,12 @@ fn document(command: &Audit, judgement: Option<&Judgement>, leaves: u64, started
             };
             json!({
                 "verdict": "accepted",
-                "files": [{
-                    "role": source.role, "path": source.path.display().to_string(), "sha256": source.digest,
-                }],
-                "branches": accepted.branches.iter().map(branch).collect::<Vec<_>>(),
-                "parts": accepted.boxes,
-                "steps_to_target": accepted.convergence.as_ref().map(|own| own.steps),
+                "claim": own.claim,
+                "files": files(&own.sources),
+                "about": particulars(&own.particulars),
+                "branches": own.accepted.branches.iter().map(branch).collect::<Vec<_>>(),
+                "parts": own.accepted.boxes,
+                "steps_to_target": own.accepted.convergence.as_ref().map(|own| own.steps),
             })
         }
         Some(Judgement::Rejected { line, reason }) => {

@@ -8,17 +8,17 @@ use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
-use certus_tasks::Loading;
 use certus_tasks::check::{
     self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, Where, check, document, names_of,
     policy_names, proof_names, trace_csv, units_picture, why,
 };
+use certus_tasks::{Files, Loading};
 
-use super::{ended_by, stop_on_interrupt};
+use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
-use crate::output::{Output, ready, short, write_whole};
+use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::{colourful_messages, painted};
 
@@ -27,6 +27,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
     if !command.regions.region.is_empty() {
         return super::region::run(command);
     }
+    refuse(command)?;
     if command.grid.units.is_some() && !command.engine.has_grid() {
         return Err(Failure::message("--units draws the units of a grid: take --engine grid"));
     }
@@ -46,19 +47,25 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    ready(command.common.output.iter().chain(&command.trace).chain(&command.certificate).chain(&command.grid.units))?;
+    Files::new()
+        .reads_system(&task.system)
+        .writes("-o", &command.common.output)
+        .writes("--trace", &command.trace)
+        .writes("--certificate", &command.certificate)
+        .writes("--units", &command.grid.units)
+        .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let checked = check(&task, &stop, |place| line.show(|| standing(place)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
-    let Checked { system: Some(system), results } = &checked else {
+    let Checked { system: Some(system), results, provenance } = &checked else {
         output.finish()?;
         eprintln!("note: {} before the system was loaded", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", document(system, results))?,
-        false => report(command, &task, system, results, &mut output)?,
+        true => writeln!(output, "{:#}", document(system, results, provenance))?,
+        false => report(command, &task, system, &checked, &mut output)?,
     }
     output.finish()?;
     if let Some(path) = &command.grid.units {
@@ -68,9 +75,20 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         not_written(path, reason, command.effort.quiet);
     }
     if let Some(path) = &command.trace {
-        write_trace(path, system, results, command.effort.quiet)?;
+        write_trace(path, system, &checked, command.effort.quiet)?;
     }
     Ok(finding(command, system, results))
+}
+
+/// Refuses flags that would be ignored.
+fn refuse(command: &Check) -> Result<(), Failure> {
+    let asked = command.grid.sampling.samples.is_some() || command.grid.sampling.significance.is_some();
+    if asked && command.grid.policy != PolicyKind::Extracted {
+        return Err(Failure::message(
+            "--samples and --significance say how a policy is extracted: add --policy extracted, or leave them out",
+        ));
+    }
+    Ok(())
 }
 
 /// Draws the units of the first property that has some.
@@ -115,8 +133,8 @@ fn grid_options(command: &Check) -> GridOptions {
     let policy = match own.policy {
         PolicyKind::Network => Policy::Network,
         PolicyKind::Extracted => Policy::Extracted(ExtractOptions {
-            samples: usize::from(own.sampling.samples),
-            significance: own.sampling.significance,
+            samples: own.sampling.samples(),
+            significance: own.sampling.significance(),
             seed: command.effort.seed,
         }),
     };
@@ -124,10 +142,11 @@ fn grid_options(command: &Check) -> GridOptions {
 }
 
 /// Writes the violating runs to a file of the kind that its name says.
-fn write_trace(path: &Path, system: &System, results: &[PropertyResult], quiet: bool) -> Result<(), Failure> {
+fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> Result<(), Failure> {
+    let Checked { results, provenance, .. } = checked;
     match trace_csv(system, results) {
         Some(_) if path.extension().is_some_and(|extension| extension == "json") => {
-            write_whole(path, &format!("{:#}\n", document(system, results)))
+            write_whole(path, &format!("{:#}\n", document(system, results, provenance)))
         }
         Some(table) => write_whole(path, &table),
         None => {
@@ -215,9 +234,10 @@ fn report(
     command: &Check,
     task: &check::Check,
     system: &System,
-    results: &[PropertyResult],
+    checked: &Checked,
     output: &mut Output,
 ) -> Result<(), Failure> {
+    let Checked { results, provenance, .. } = checked;
     const PROBABILITIES: &str = "bounds on probabilities over all initial states";
     let is_probability = |result: &PropertyResult| matches!(result.outcome, Ok(Found::Probability(..)));
     let steps = results.iter().map(|result| task.steps_for(&system.properties[result.property])).max().unwrap_or(0);
@@ -232,7 +252,9 @@ fn report(
         Method::Grid => "a grid of units, for all time".to_owned(),
         Method::Runs(Engine::Induction) => "proofs for all time".to_owned(),
     };
-    writeln!(output, "{}: {how}\n", system.name)?;
+    writeln!(output, "{}: {how}", system.name)?;
+    write_brief(provenance, output)?;
+    writeln!(output)?;
     let property = |result: &PropertyResult| &system.properties[result.property];
     let width = results.iter().map(|result| property(result).name.len()).max().unwrap_or(0);
     for result in results {

@@ -6,21 +6,21 @@ use certus_grid::extract::ExtractOptions;
 use certus_grid::returns::Episodes;
 use certus_lang::LowerOptions;
 use certus_tasks::extract::{self, document, extract, picture, plots};
-use certus_tasks::{Effort, Loading};
+use certus_tasks::{Files, Loading};
 
-use super::{ended_by, stop_on_interrupt};
+use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Extract;
 use crate::failure::Failure;
-use crate::output::{Output, ready, short, write_whole};
+use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
 /// Extracts a policy.
 pub fn run(command: &Extract) -> Result<Finding, Failure> {
     let options = ExtractOptions {
-        samples: usize::from(command.sampling.samples),
-        significance: command.sampling.significance,
+        samples: command.sampling.samples(),
+        significance: command.sampling.significance(),
         seed: command.effort.seed,
     };
     let task = extract::Extract {
@@ -33,10 +33,14 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
         widths: command.width.clone(),
         options,
         episodes: Episodes { count: command.episodes as usize, steps: command.steps as usize },
-        effort: Effort { deadline: command.effort.deadline()?, ..Effort::default() },
+        effort: command.effort.plain()?,
     };
     let stop = stop_on_interrupt()?;
-    ready(command.output.iter().chain(&command.picture))?;
+    Files::new()
+        .reads_system(&task.system)
+        .writes("-o", &command.output)
+        .writes("--picture", &command.picture)
+        .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let found = extract(&task, &stop, || line.show(|| "episodes".to_owned()))?;
     drop(line);
@@ -46,7 +50,9 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
     };
     let mut output = Output::open(None)?;
     let (count, steps) = (found.compared.network.len(), command.steps);
-    writeln!(output, "{}: returns of {count} episodes of at most {steps} steps\n", found.system.name)?;
+    writeln!(output, "{}: returns of {count} episodes of at most {steps} steps", found.system.name)?;
+    write_brief(&found.provenance, &mut output)?;
+    writeln!(output)?;
     let plots = plots(&found);
     let width = plots.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     writeln!(

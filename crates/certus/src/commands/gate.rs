@@ -5,14 +5,15 @@ use std::time::Instant;
 
 use certus_lang::LowerOptions;
 use certus_tasks::gate::{self, BoundedChecking, Cell, Gated, Row, Simulation, gate};
-use certus_tasks::{Loading, deadline_after};
+use certus_tasks::provenance::About;
+use certus_tasks::{Files, Loading, Provenance, deadline_after};
 use serde_json::{Map, Value, json};
 
-use super::stop_on_interrupt;
+use super::{stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Gate, GateEngine};
 use crate::failure::Failure;
-use crate::output::{Output, json_number, ready, write_whole};
+use crate::output::{Output, json_number, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -32,7 +33,12 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
         deadline: deadline_after(command.effort.timeout, "--timeout")?,
     };
     let stop = stop_on_interrupt()?;
-    ready(command.common.output.iter().chain(&command.picture))?;
+    Files::new()
+        .reads_system(&task.system)
+        .reads("a checkpoint", gate::checkpoints(&task.checkpoints)?)
+        .writes("-o", &command.common.output)
+        .writes("--picture", &command.picture)
+        .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let tick = |done: usize| line.show(|| format!("{done} checkpoints done"));
     let gated = match command.engine {
@@ -89,7 +95,9 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
             None => "bounded model checking".to_owned(),
         },
     };
-    writeln!(output, "{system}: checkpoints in place of {network}; {how}, {seconds:.2} s\n")?;
+    writeln!(output, "{system}: checkpoints in place of {network}; {how}, {seconds:.2} s")?;
+    write_brief(&gated.provenance, output)?;
+    writeln!(output)?;
     let shown = |row: &Row| -> Vec<String> {
         let file = row.network.display().to_string();
         let cells = row.cells.iter().map(|cell| match cell {
@@ -179,7 +187,8 @@ fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
         let cells: Vec<Value> = gated.properties.iter().zip(&row.cells).map(cell).collect();
         let accepted = row.cells.iter().all(Cell::holds);
         json!({
-            "network": row.network.display().to_string(), "accepted": accepted, "faults": row.faults, "results": cells,
+            "network": row.network.display().to_string(), "sha256": row.digest, "accepted": accepted,
+            "faults": row.faults, "results": cells,
         })
     };
     json!({
@@ -192,5 +201,30 @@ fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
         "checkpoints": gated.rows.iter().map(row).collect::<Vec<_>>(),
         "of": gated.of,
         "seconds": seconds,
+        "relative_to": relative_to(command, &gated.provenance),
+        "provenance": provenance(command, &gated.provenance, engine).to_json(),
     })
+}
+
+/// What the cells are about: each the checkpoint of its row.
+fn relative_to(command: &Gate, provenance: &Provenance) -> String {
+    let about = if command.engine == GateEngine::Bmc { About::Reals } else { About::Sampled };
+    let how = provenance.relative_to(about).replacen("the system in its file", "each checkpoint", 1);
+    how.replacen("the network in its file", "each checkpoint", 1)
+}
+
+/// Where the cells come from, with what the engine was allowed to do.
+fn provenance(command: &Gate, base: &Provenance, engine: &str) -> Provenance {
+    let own = Provenance { engine: engine.to_owned(), seed: Some(command.effort.seed), ..base.clone() };
+    let own = own.limit("timeout", command.effort.timeout.map(json_number));
+    match command.engine {
+        GateEngine::Simulation => own
+            .limit("runs", Some(command.runs.into()))
+            .limit("steps", Some(command.steps.into()))
+            .limit("candidates", Some(command.candidates.into())),
+        GateEngine::Bmc => own
+            .limit("memory", Some(command.memory.megabytes.saturating_mul(1 << 20).into()))
+            .limit("steps", command.depth.map(Into::into))
+            .limit("cell_timeout", command.cell_timeout.map(json_number)),
+    }
 }

@@ -9,9 +9,10 @@ use certus_graph::import::load_network;
 use certus_graph::ops::Operator;
 use certus_graph::{Graph, Port, Real};
 use certus_lang::system::{ActionKind, Formula, Integrator, Property, PropertyKind, System, Variable};
+use certus_tasks::Files;
 use serde_json::{Map, Value, json};
 
-use super::load_system;
+use super::{load_system, loading};
 use crate::Finding;
 use crate::arguments::Inspect;
 use crate::failure::Failure;
@@ -19,15 +20,19 @@ use crate::output::{Output, json_number, short};
 
 /// Tells what a network or a system is.
 pub fn run(command: &Inspect) -> Result<Finding, Failure> {
-    let mut output = Output::open(command.common.output.as_deref())?;
     let is_system = command.file.extension().is_some_and(|extension| extension == "certus");
+    let own = loading(&command.file, &command.settings);
+    let files = Files::new().writes("-o", &command.common.output);
+    let files = if is_system { files.reads_system(&own) } else { files.reads("the network", [&command.file]) };
+    files.ready()?;
+    let mut output = Output::open(command.common.output.as_deref())?;
     if is_system {
         if command.eval.is_some() {
             return Err(Failure::message(
                 "--eval evaluates a network; for a system, use `certus simulate --format csv`",
             ));
         }
-        let system = load_system(&command.file, &command.settings, command.common.json)?;
+        let system = load_system(&own, command.common.json)?.system;
         match command.common.json {
             true => writeln!(output, "{:#}", json_system(&system))?,
             false => show_system(&system, &mut output)?,

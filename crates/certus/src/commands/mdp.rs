@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
@@ -11,36 +11,49 @@ use certus_prob::imdp::bounded::Means;
 use certus_prob::imdp::property::{Answer, Property, Question, answer};
 use certus_prob::imdp::{Imdp, drn, explicit, prism};
 use certus_tasks::patience::{Waited, wait};
+use certus_tasks::provenance::Setting;
+use certus_tasks::{Files, Provenance, Source};
 use serde_json::json;
 
-use super::{ended_by, stop_on_interrupt};
+use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Mdp;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, ready, write_whole};
+use crate::output::{Output, json_number, write_whole};
 use crate::progress::LiveLine;
 
-fn read_text(path: &Path) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))
+fn read_text(role: &'static str, path: &Path, sources: &mut Vec<Source>) -> Result<String, Failure> {
+    let text = std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))?;
+    let digest = Some(certus_audit::digest(text.as_bytes()));
+    sources.push(Source { role, name: None, path: path.to_owned(), digest });
+    Ok(text)
+}
+
+/// The files of a model: transitions have labels beside them.
+pub fn files_of(path: &Path) -> Vec<PathBuf> {
+    let labels = (extension(path) == "tra").then(|| path.with_extension("lab"));
+    std::iter::once(path.to_owned()).chain(labels).collect()
 }
 
 fn extension(path: &Path) -> String {
     path.extension().map_or_else(String::new, |extension| extension.to_string_lossy().to_lowercase())
 }
 
-fn read_model(path: &Path, settings: &[(String, f64)]) -> Result<Imdp, Failure> {
-    let text = read_text(path)?;
+fn read_model(path: &Path, settings: &[(String, f64)]) -> Result<(Imdp, Vec<Source>), Failure> {
+    let mut sources = Vec::new();
+    let text = read_text("model", path, &mut sources)?;
     let model = match extension(path).as_str() {
         "drn" => drn::read(&text),
         "tra" => {
             let labels = path.with_extension("lab");
-            let labels = if labels.exists() { Some(read_text(&labels)?) } else { None };
+            let labels = if labels.exists() { Some(read_text("labels", &labels, &mut sources)?) } else { None };
             explicit::read(&text, labels.as_deref())
         }
         "prism" | "nm" | "pm" => prism::read(&text, settings),
         other => Err(format!("'.{other}' is no format of a model: .drn, .tra and .prism can be read")),
     };
-    model.map_err(|error| Failure::message(format!("{}: {error}", path.display())))
+    let model = model.map_err(|error| Failure::message(format!("{}: {error}", path.display())))?;
+    Ok((model, sources))
 }
 
 /// Writes a model in the format that the file's name asks for.
@@ -60,7 +73,7 @@ pub fn write_model(path: &Path, model: &Imdp) -> Result<(), Failure> {
 }
 
 /// What the work gives: the model, and the answer where there was a question and time.
-type Worked = Result<(Imdp, Option<Answer>, f64), Failure>;
+type Worked = Result<(Imdp, Vec<Source>, Option<Answer>, f64), Failure>;
 
 /// Computes a probability.
 pub fn run(command: &Mdp) -> Result<Finding, Failure> {
@@ -70,12 +83,17 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
     };
     let deadline = command.effort.deadline()?;
     let stop = stop_on_interrupt()?;
-    ready(command.common.output.iter().chain(&command.write).chain(&command.values))?;
+    Files::new()
+        .reads("the model", files_of(&command.file))
+        .writes("-o", &command.common.output)
+        .writes("--write", command.write.iter().flat_map(|path| files_of(path)))
+        .writes("--values", &command.values)
+        .ready()?;
     let threads = certus_tasks::Effort { threads: command.effort.threads, ..Default::default() }.threads();
     let work = {
         let (command, property, stop) = (command.clone(), property.clone(), Arc::clone(&stop));
         move || -> Worked {
-            let model = read_model(&command.file, &command.settings)?;
+            let (model, sources) = read_model(&command.file, &command.settings)?;
             if let Some(path) = &command.write {
                 write_model(path, &model)?;
             }
@@ -87,7 +105,7 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
                 Some(property) => answer(&model, property, command.gap, means).map_err(Failure::message)?,
                 None => None,
             };
-            Ok((model, found, started.elapsed().as_secs_f64()))
+            Ok((model, sources, found, started.elapsed().as_secs_f64()))
         }
     };
     let mut line = LiveLine::new(command.effort.quiet);
@@ -97,13 +115,20 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
         eprintln!("note: {}", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
-    let (model, found, seconds) = done?;
+    let (model, sources, found, seconds) = done?;
     if let (Some(path), Some(found)) = (&command.values, &found) {
         write_whole(path, &table(&model, found))?;
     }
     let mut output = Output::open(command.common.output.as_deref())?;
-    report(command, property.as_ref(), &model, found.as_ref(), seconds, &mut output)?;
+    let provenance = provenance(command, sources);
+    report(command, (property.as_ref(), &provenance), &model, found.as_ref(), seconds, &mut output)?;
     output.finish()?;
+    if property.is_none() && (command.write.is_none() || command.values.is_some()) {
+        return Err(Failure::message(format!(
+            "nothing was asked of {}: add a property, as 'Pmax=? [ F \"label\" ]', or --write to convert the model",
+            command.file.display()
+        )));
+    }
     Ok(match (&property, &found) {
         (Some(_), None) => Finding::Undecided,
         (_, Some(Answer { holds: Some(false), .. })) => Finding::Violated,
@@ -113,6 +138,17 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
         (_, Some(Answer { narrow: false, .. })) => Finding::Undecided,
         _ => Finding::Good,
     })
+}
+
+/// What a probability of a model is relative to.
+const RELATIVE_TO: &str = "the model in its file, errors of rounding included";
+
+/// Where a probability comes from.
+fn provenance(command: &Mdp, sources: Vec<Source>) -> Provenance {
+    let own = Provenance::new("mdp", sources).limit("timeout", command.effort.timeout.map(json_number));
+    let setting = |(name, value): &(String, f64)| Setting { name: name.clone(), value: *value, declared: None };
+    let settings = command.settings.iter().map(setting).collect();
+    Provenance { settings, ..own.limit("gap", Some(json_number(command.gap))) }
 }
 
 /// The values of all states, with the choices that attain them.
@@ -130,7 +166,7 @@ fn table(model: &Imdp, found: &Answer) -> String {
 
 fn report(
     command: &Mdp,
-    property: Option<&Property>,
+    (property, provenance): (Option<&Property>, &Provenance),
     model: &Imdp,
     found: Option<&Answer>,
     seconds: f64,
@@ -147,6 +183,8 @@ fn report(
             "narrow": found.map(|found| found.narrow),
             "rechecked": found.and_then(|found| found.rechecked).map(|(low, high)| json!({"lower": low, "upper": high})),
             "seconds": json_number(seconds),
+            "relative_to": RELATIVE_TO,
+            "provenance": provenance.to_json(),
         });
         writeln!(output, "{document:#}")?;
         return Ok(());
@@ -162,6 +200,7 @@ fn report(
     )?;
     match (property, found) {
         (Some(_), Some(found)) => {
+            write_brief(provenance, output)?;
             let verdict = match found.holds {
                 Some(true) => "holds: ",
                 Some(false) => "violated: ",

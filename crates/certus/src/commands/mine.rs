@@ -8,8 +8,9 @@ use certus_mine::observations::Faults;
 use certus_mine::quality::Quality;
 use certus_mine::sql::{Dialect, statements};
 use certus_mine::write::{certus, picture, sentence, to_json, vnnlib};
+use certus_tasks::Files;
 use certus_tasks::mine::verdicts::FILE_NAME;
-use certus_tasks::mine::{Checked, Mine as Task, Mining, Step, document, mine, verdict_word};
+use certus_tasks::mine::{Checked, Mine as Task, Mining, Step, document, files, mine, verdict_word};
 use certus_tasks::output::write_whole;
 use serde_json::json;
 
@@ -17,14 +18,11 @@ use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::{Mine, SqlDialect};
 use crate::failure::Failure;
-use crate::output::{Output, ready, short};
+use crate::output::{Output, short};
 use crate::progress::LiveLine;
 
 /// Mines, judges, verifies and writes.
 pub fn run(command: &Mine) -> Result<Finding, Failure> {
-    if let Some(dialect) = command.emit_sql {
-        return emit_sql(command, dialect);
-    }
     let task = Task {
         config: command.config.clone(),
         regions: command.regions.clone(),
@@ -36,8 +34,11 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
         cache: cache(command),
         effort: command.effort.with_memory(&command.memory)?,
     };
+    ready(command, &task)?;
+    if let Some(dialect) = command.emit_sql {
+        return emit_sql(command, dialect);
+    }
     let stop = stop_on_interrupt()?;
-    ready(&command.common.output)?;
     if let Some(folder) = &command.write {
         std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
     }
@@ -68,6 +69,25 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
     } else {
         Finding::Undecided
     })
+}
+
+/// That nothing that is read is written over. The file of verdicts is both, and neither may be anything else.
+fn ready(command: &Mine, task: &Task) -> Result<(), Failure> {
+    const WRITTEN: [&str; 4] = ["specifications.json", "specifications.svg", "specifications.certus", FILE_NAME];
+    let mut all = Files::new().writes("-o", &command.common.output).writes("--cache", &command.cache);
+    for (what, path) in files(task) {
+        all = all.reads(&what, [path]);
+    }
+    let queries = existing_queries(command.write.as_deref());
+    let names: Vec<&str> = WRITTEN.into_iter().chain(queries.iter().map(String::as_str)).collect();
+    all.writes_into("--write", command.write.as_ref(), &names).ready()
+}
+
+/// The files of a folder that a mining might write queries to.
+fn existing_queries(folder: Option<&Path>) -> Vec<String> {
+    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with("specification_") && name.ends_with(".vnnlib")).collect()
 }
 
 /// The file of verdicts: the one that is named, or the one beside what is written.

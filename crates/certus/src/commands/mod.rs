@@ -19,6 +19,7 @@ pub mod shield;
 pub mod simulate;
 pub mod verify;
 
+use std::io::Write;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,8 +27,7 @@ use std::time::Instant;
 
 use certus_lang::LowerOptions;
 use certus_lang::diagnostics::Diagnostics;
-use certus_lang::system::System;
-use certus_tasks::{Loading, deadline_after};
+use certus_tasks::{Files, Loaded, Loading, Provenance, deadline_after};
 
 use crate::arguments::{Asked, Effort, Memory};
 use crate::failure::Failure;
@@ -44,6 +44,15 @@ impl Asked {
     }
 }
 
+impl Asked {
+    /// With the files that a question is read from.
+    pub fn read_by(&self, files: Files) -> Files {
+        let first = if self.specification.is_some() { "the network" } else { "the question" };
+        let networks = self.networks.iter().map(|(_, path)| path);
+        files.reads(first, [&self.file]).reads("the specification", &self.specification).reads("--network", networks)
+    }
+}
+
 impl Effort {
     /// When to stop, if ever.
     pub fn deadline(&self) -> Result<Option<Instant>, Failure> {
@@ -53,7 +62,18 @@ impl Effort {
     /// The effort of a search that may grow; its time runs from now on.
     pub fn with_memory(&self, memory: &Memory) -> Result<certus_tasks::Effort, Failure> {
         let memory = memory.megabytes.saturating_mul(1 << 20);
-        Ok(certus_tasks::Effort { deadline: self.deadline()?, threads: self.threads, seed: self.seed, memory })
+        Ok(certus_tasks::Effort { memory, ..self.plain()? })
+    }
+
+    /// The same of work that does not grow.
+    pub fn plain(&self) -> Result<certus_tasks::Effort, Failure> {
+        Ok(certus_tasks::Effort {
+            deadline: self.deadline()?,
+            timeout: self.timeout,
+            threads: self.threads,
+            seed: self.seed,
+            ..certus_tasks::Effort::default()
+        })
     }
 }
 
@@ -76,17 +96,30 @@ pub fn rendered(diagnostics: &Diagnostics) -> String {
     diagnostics.render(colourful_messages())
 }
 
-/// Loads a system, shows its warnings unless told to be quiet.
-pub fn load_system(path: &Path, settings: &[(String, f64)], quiet: bool) -> Result<System, Failure> {
-    let loading = Loading {
+/// A system of a file with some of its parameters set.
+pub fn loading(path: &Path, settings: &[(String, f64)]) -> Loading {
+    Loading {
         path: path.to_owned(),
         options: LowerOptions { overrides: settings.to_vec(), ..LowerOptions::default() },
         colour: colourful_messages(),
         ..Loading::default()
-    };
-    let system = certus_tasks::load_system(&loading)?;
-    if !quiet && !system.warnings.is_empty() {
-        eprintln!("{}", rendered(&system.warnings).trim_end());
     }
-    Ok(system)
+}
+
+/// Loads a system, shows its warnings unless told to be quiet.
+pub fn load_system(loading: &Loading, quiet: bool) -> Result<Loaded, Failure> {
+    let loaded = certus_tasks::load(loading)?;
+    let warnings = &loaded.system.warnings;
+    if !quiet && !warnings.is_empty() {
+        eprintln!("{}", rendered(warnings).trim_end());
+    }
+    Ok(loaded)
+}
+
+/// What a reader of verdicts has to know of where they come from, in one line; no line if there is nothing of the kind.
+pub fn write_brief(provenance: &Provenance, output: &mut impl Write) -> Result<(), Failure> {
+    if let Some(brief) = provenance.brief() {
+        writeln!(output, "  {brief}")?;
+    }
+    Ok(())
 }

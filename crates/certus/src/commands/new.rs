@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use certus_lang::diagnostics::Source;
+use certus_tasks::Files;
 use certus_tasks::skeleton::{Start, read_spaces, skeleton};
 
 use super::rendered;
@@ -14,6 +15,11 @@ use crate::output::{Output, write_whole};
 
 /// Starts a system file.
 pub fn run(command: &New) -> Result<Finding, Failure> {
+    Files::new()
+        .reads("the network", &command.network)
+        .reads("--spaces", &command.spaces)
+        .writes("-o", &command.output)
+        .ready()?;
     let spaces = match &command.spaces {
         None => None,
         Some(path) => {

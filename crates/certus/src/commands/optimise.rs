@@ -4,14 +4,14 @@ use std::io::Write;
 use std::time::Instant;
 
 use certus_tasks::optimise::{self, Optimised, optimise};
-use certus_tasks::{Question, Standing};
+use certus_tasks::{Files, Provenance, Question, Standing};
 use serde_json::Value;
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Optimise;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, ready};
+use crate::output::{Output, json_number};
 use crate::progress::LiveLine;
 
 /// Bounds the maximum or minimum of an expression.
@@ -26,12 +26,15 @@ pub fn run(command: &Optimise) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    ready(&command.common.output)?;
+    command.asked.read_by(Files::new()).writes("-o", &command.common.output).ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let found = optimise(&task, &stop, |standing: Standing| line.show(|| standing.to_string()))?;
     drop(line);
     report(command, &task, &found, started)
 }
+
+/// What the interval is relative to; the point was evaluated in both precisions.
+const RELATIVE_TO: &str = "the network in its file, over the reals";
 
 fn report(
     command: &Optimise,
@@ -60,6 +63,11 @@ fn report(
         document.insert("closed".to_owned(), standing.closed().into());
         document.insert("open".to_owned(), standing.open().into());
         document.insert("seconds".to_owned(), json_number(started.elapsed().as_secs_f64()));
+        let sources = question.map(|question| question.sources.clone()).unwrap_or_default();
+        let provenance = Provenance::new("optimise", sources).with_search(&task.effort);
+        let provenance = provenance.limit("gap", Some(json_number(command.gap)));
+        document.insert("relative_to".to_owned(), RELATIVE_TO.into());
+        document.insert("provenance".to_owned(), provenance.to_json());
         writeln!(output, "{:#}", Value::Object(document))?;
     } else if empty {
         writeln!(output, "no point of the region satisfies the assertion: {expression} has no {word}")?;

@@ -6,13 +6,13 @@ use certus_lang::LowerOptions;
 use certus_lang::system::System;
 use certus_prob::{Domain, Method, Options, Outcome, Standing};
 use certus_tasks::prob::{self, Bounded, Where, document};
-use certus_tasks::{Effort, Loading};
+use certus_tasks::{Files, Loading, Provenance};
 
-use super::{ended_by, stop_on_interrupt};
+use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Prob, ProbDomain, ProbMethod};
 use crate::failure::Failure;
-use crate::output::{Output, ready, short, write_whole};
+use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -54,12 +54,8 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
         },
         properties: command.properties.clone(),
         options: options(command),
-        effort: Effort {
-            deadline: command.effort.deadline()?,
-            threads: command.effort.threads,
-            seed: command.effort.seed,
-            ..Effort::default()
-        },
+        axes: command.map.as_ref().map(|_| axes(command)),
+        effort: command.effort.plain()?,
     };
     if (command.map.is_some() || command.model.is_some()) && command.properties.len() != 1 {
         return Err(Failure::message("--map and --model are about one property: name it"));
@@ -68,19 +64,24 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
         return Err(Failure::message("--model writes the interval MDP of one unfolding: add --method unfold"));
     }
     let stop = stop_on_interrupt()?;
-    ready(command.common.output.iter().chain(&command.map).chain(&command.model))?;
+    Files::new()
+        .reads_system(&task.system)
+        .writes("-o", &command.common.output)
+        .writes("--map", &command.map)
+        .writes("--model", command.model.iter().flat_map(|path| super::mdp::files_of(path)))
+        .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let bounded = prob::prob(&task, &stop, |place| line.show(|| standing(place)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
-    let Bounded { system: Some(system), results, courses } = &bounded else {
+    let Bounded { system: Some(system), results, courses, provenance } = &bounded else {
         output.finish()?;
         eprintln!("note: {} before the system was loaded", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", document(system, results, courses))?,
-        false => report(system, results, &mut output)?,
+        true => writeln!(output, "{:#}", document(system, results, courses, provenance))?,
+        false => report(system, results, provenance, &mut output)?,
     }
     output.finish()?;
     if let [(place, Ok(outcome))] = results.as_slice() {
@@ -93,7 +94,7 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
 fn files(command: &Prob, system: &System, place: usize, outcome: &Outcome) -> Result<(), Failure> {
     if let Some(path) = &command.map {
         let title = format!("{}: {}{}", system.name, system.properties[place].name, within(outcome));
-        let picture = prob::map(system, &title, outcome, command.axes).map_err(Failure::message)?;
+        let picture = prob::map(system, &title, outcome, axes(command)).map_err(Failure::message)?;
         match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
             true => write_whole(path, &picture.png())?,
             false => write_whole(path, &picture.standalone())?,
@@ -103,6 +104,11 @@ fn files(command: &Prob, system: &System, place: usize, outcome: &Outcome) -> Re
         super::mdp::write_model(path, model)?;
     }
     Ok(())
+}
+
+/// The state variables over which a map is drawn.
+fn axes(command: &Prob) -> (usize, usize) {
+    command.axes.unwrap_or((0, 1))
 }
 
 fn standing(place: &Where) -> String {
@@ -132,8 +138,15 @@ fn finding(results: &[(usize, Result<Outcome, String>)]) -> Finding {
     order.into_iter().find(|finding| all.contains(finding)).unwrap_or(Finding::Good)
 }
 
-fn report(system: &System, results: &[(usize, Result<Outcome, String>)], output: &mut Output) -> Result<(), Failure> {
-    writeln!(output, "{}: the worst probability over all initial states\n", system.name)?;
+fn report(
+    system: &System,
+    results: &[(usize, Result<Outcome, String>)],
+    provenance: &Provenance,
+    output: &mut Output,
+) -> Result<(), Failure> {
+    writeln!(output, "{}: the worst probability over all initial states", system.name)?;
+    write_brief(provenance, output)?;
+    writeln!(output)?;
     let name = |place: usize| &system.properties[place].name;
     let width = results.iter().map(|(place, _)| name(*place).len()).max().unwrap_or(0);
     for (place, outcome) in results {
@@ -178,10 +191,25 @@ pub(super) fn details(system: &System, place: usize, outcome: &Outcome, output: 
             system.state_names().iter().zip(start).map(|(name, &value)| format!("{name} = {}", short(value))).collect();
         writeln!(output, "  worst start state found: {}", values.join(", "))?;
     }
-    if outcome.left_range {
-        writeln!(output, "  some region may leave the declared ranges, which counts against the property")?;
+    if let Some(errors) = possible_errors(outcome) {
+        let bound = outcome
+            .error
+            .map_or_else(String::new, |error| format!(", with probability {} at most", shown(error, true)));
+        writeln!(output, "  a run might meet a model error ({errors}){bound}; that counts against the property")?;
     }
     Ok(())
+}
+
+/// The model errors that could not be excluded; nothing if all were.
+fn possible_errors(outcome: &Outcome) -> Option<String> {
+    let errors = outcome.errors;
+    let named = [
+        (errors.range, "a variable leaves its range"),
+        (errors.deadlock, "no choice is allowed"),
+        (errors.undefined, "an operation is undefined"),
+    ];
+    let possible: Vec<&str> = named.into_iter().filter(|(possible, _)| *possible).map(|(_, name)| name).collect();
+    (!possible.is_empty() && outcome.error != Some(0.0)).then(|| possible.join(", "))
 }
 
 /// A probability with five digits, rounded away from the interval's inside: what is shown was proved.

@@ -6,16 +6,16 @@ use certus_check::region::{Map, Standing, Surveyed, Witness};
 use certus_check::{Engine, Scope};
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
-use certus_tasks::Loading;
 use certus_tasks::check::{
     Mapped, Method, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
 };
+use certus_tasks::{Files, Loading};
 
-use super::{ended_by, stop_on_interrupt};
+use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Check;
 use crate::failure::Failure;
-use crate::output::{Output, ready, short, write_whole};
+use crate::output::{Output, short, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -47,19 +47,23 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return Err(Failure::message("--picture shows one parameter or two; --json has all of them"));
     }
     let stop = stop_on_interrupt()?;
-    ready(command.common.output.iter().chain(&command.regions.picture))?;
+    Files::new()
+        .reads_system(&task.system)
+        .writes("-o", &command.common.output)
+        .writes("--picture", &command.regions.picture)
+        .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let mapped = regions(&task, &stop, |property, surveyed| line.show(|| standing(property, surveyed)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
-    let Mapped { system: Some(system), results } = &mapped else {
+    let Mapped { system: Some(system), results, provenance } = &mapped else {
         output.finish()?;
         eprintln!("note: {} before the system was loaded", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", region_document(system, results))?,
-        false => report(system, results, &mut output)?,
+        true => writeln!(output, "{:#}", region_document(system, results, provenance))?,
+        false => report(system, &mapped, &mut output)?,
     }
     output.finish()?;
     if let (Some(path), [RegionResult { property, map: Ok(map), steps, .. }]) =
@@ -90,8 +94,8 @@ fn finding(results: &[RegionResult]) -> Finding {
     }
 }
 
-fn report(system: &System, results: &[RegionResult], output: &mut Output) -> Result<(), Failure> {
-    for (index, result) in results.iter().enumerate() {
+fn report(system: &System, mapped: &Mapped, output: &mut Output) -> Result<(), Failure> {
+    for (index, result) in mapped.results.iter().enumerate() {
         if index > 0 {
             writeln!(output)?;
         }
@@ -116,7 +120,9 @@ fn report(system: &System, results: &[RegionResult], output: &mut Output) -> Res
             "{}: {name} for {ranges}; {grid} steps each, k = {steps}  {:.2} s",
             system.name, result.seconds
         )?;
-        writeln!(output, "  {}\n", property.source)?;
+        writeln!(output, "  {}", property.source)?;
+        write_brief(&mapped.provenance, output)?;
+        writeln!(output)?;
         match map.axes.len() {
             1 => intervals(map, output)?,
             2 if map.resolution <= WIDEST => picture(map, output)?,

@@ -4,6 +4,7 @@ use std::io::{Read, Write, stdin};
 use std::path::Path;
 
 use certus_report::page::report;
+use certus_tasks::Files;
 use serde_json::Value;
 
 use crate::Finding;
@@ -13,9 +14,22 @@ use crate::output::Output;
 
 /// Makes a page from outcomes, and their pictures.
 pub fn run(command: &Report) -> Result<Finding, Failure> {
+    let read_from = || command.results.iter().filter(|path| *path != Path::new("-"));
+    Files::new().reads("a result", read_from()).writes("-o", &command.output).ready()?;
     let documents = command.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let made = report(&documents).map_err(|error| Failure::message(error.to_string()))?;
+    if made.results == 0 {
+        return Err(Failure::message("there is no result in these documents, so there is nothing to show"));
+    }
     if let Some(folder) = &command.figures {
+        let names: Vec<String> =
+            made.figures.iter().flat_map(|(name, _)| [format!("{name}.svg"), format!("{name}.png")]).collect();
+        let names: Vec<&str> = names.iter().map(String::as_str).collect();
+        Files::new()
+            .reads("a result", read_from())
+            .writes("-o", &command.output)
+            .writes_into("--figures", Some(folder), &names)
+            .ready()?;
         std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
         for (name, picture) in &made.figures {
             write(Some(&folder.join(format!("{name}.svg"))), picture.standalone().as_bytes())?;

@@ -9,11 +9,12 @@ use certus_shield::export::{c_header, c_source, identifier, python_module, rust_
 use certus_shield::history::Sample;
 use certus_shield::synthesis::{Failed, Form, Options};
 use certus_shield::trial::Trial;
-use certus_tasks::shield::{self, Made, Replay, Shielded, Shielding};
-use certus_tasks::{Loading, output};
+use certus_tasks::provenance::{self, About};
+use certus_tasks::shield::{self, Made, Ready, Replay, Shielded, Shielding};
+use certus_tasks::{Files, Loading, Provenance, Source, output};
 use serde_json::{Value, json};
 
-use super::stop_on_interrupt;
+use super::{stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Invariant, Language, Shield, ShieldAction, ShieldExport, ShieldRun};
 use crate::failure::Failure;
@@ -59,15 +60,10 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
             sketch: command.monomials.iter().map(|exponents| exponents.0.clone()).collect(),
             ..Options::default()
         },
-        effort: certus_tasks::Effort {
-            deadline: command.effort.deadline()?,
-            threads: command.effort.threads,
-            seed: command.effort.seed,
-            ..certus_tasks::Effort::default()
-        },
+        effort: command.effort.plain()?,
     };
     let stop = stop_on_interrupt()?;
-    output::ready(&command.common.output)?;
+    Files::new().reads_system(&task.loading).writes("-o", &command.common.output).ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let shielded = shield::shield(&task, &stop, |doing| line.show(|| doing.to_owned()))?;
     drop(line);
@@ -95,10 +91,12 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
             let (reason, tried) = match &failed {
                 Failed::NotFound { branches, tried, uncovered } => {
                     let point: Vec<String> = uncovered.iter().map(|x| short(*x)).collect();
-                    let reason = format!(
-                        "no program was proved safe from ({}); {branches} branches were proved",
-                        point.join(", ")
-                    );
+                    let kind = match command.monomials.is_empty() {
+                        true => "no program",
+                        false => "no program over the given monomials",
+                    };
+                    let reason =
+                        format!("{kind} was proved safe from ({}); {branches} branches were proved", point.join(", "));
                     (reason, *tried)
                 }
                 Failed::Stopped { branches, tried } => (format!("stopped with {branches} branches proved"), *tried),
@@ -121,6 +119,7 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
 
 fn made_text(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>, output: &mut Output) -> Result<(), Failure> {
     writeln!(output, "{} {}: verified, {seconds:.2} s", made.system, made.property)?;
+    write_brief(&made.provenance, output)?;
     for (index, (branch, origin)) in made.accepted.branches.iter().zip(&made.origins).enumerate() {
         writeln!(
             output,
@@ -136,6 +135,9 @@ fn made_text(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>, outpu
     )?;
     if let Some(own) = &made.accepted.convergence {
         writeln!(output, "  {own}")?;
+    }
+    if made.cut_short {
+        writeln!(output, "  improvement was cut short by the deadline: with more time the shield may interfere less")?;
     }
     match path {
         Some(path) => writeln!(output, "  written to {}", path.display())?,
@@ -162,9 +164,12 @@ fn made_document(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>) -
         "parts": made.accepted.boxes,
         "steps_to_target": made.accepted.convergence.as_ref().map(|own| own.steps),
         "bytes": bytes,
+        "improvement_cut_short": made.cut_short,
         "file": path.map(|path| path.display().to_string()),
         "text": made.program,
         "seconds": seconds,
+        "relative_to": made.provenance.claim.get("relative_to"),
+        "provenance": made.provenance.to_json(),
     })
 }
 
@@ -177,11 +182,16 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
         threads: certus_tasks::Effort { threads: command.effort.threads, ..certus_tasks::Effort::default() }.threads(),
     };
     let stop = stop_on_interrupt()?;
-    output::ready(&command.common.output)?;
+    files_of(&ready).writes("-o", &command.common.output).ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let total = 2 * command.runs * command.steps as u64;
     let name = ready.system.name.clone();
-    let about = json!({ "property": ready.property, "states": ready.runtime.states });
+    let provenance = replayed_from(command, &ready)?;
+    let about = json!({
+        "property": ready.property, "states": ready.runtime.states,
+        "relative_to": provenance.relative_to(About::Sampled),
+        "provenance": provenance.to_json(),
+    });
     let deadline = command.effort.deadline()?;
     let replayed = shield::replay(ready, trial, deadline, &stop, |steps| {
         line.show(|| format!("{:.0} % of {total} steps", 100.0 * steps as f64 / total.max(1) as f64));
@@ -198,7 +208,7 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
     };
     match command.common.json {
         true => writeln!(output, "{:#}", replay_document(&name, &about, command, &replayed))?,
-        false => replay_text(&name, command, &replayed, &mut output)?,
+        false => replay_text(&name, command, &provenance, &replayed, &mut output)?,
     }
     output.finish()?;
     Ok(if replayed.shielded.unsafe_runs == 0 { Finding::Good } else { Finding::Violated })
@@ -209,9 +219,33 @@ fn settling(outcome: &certus_shield::trial::Outcome) -> f64 {
     outcome.settling as f64 / (outcome.runs - outcome.unsafe_runs).max(1) as f64
 }
 
-fn replay_text(name: &str, command: &ShieldRun, replay: &Replay, output: &mut Output) -> Result<(), Failure> {
+/// The files that a shield was read with.
+fn files_of(ready: &Ready) -> Files {
+    let named = |files: Files, source: &Source| files.reads(&format!("the {}", source.role), [&source.path]);
+    ready.sources.iter().fold(Files::new(), named)
+}
+
+/// Where the runs of a shield come from.
+fn replayed_from(command: &ShieldRun, ready: &Ready) -> Result<Provenance, Failure> {
+    let settings = &ready.settings;
+    let options = LowerOptions { overrides: settings.clone(), ..LowerOptions::default() };
+    let loading = Loading { networks: command.networks.clone(), options, ..Loading::default() };
+    Ok(Provenance::of_system("simulation", &loading, &ready.system, &ready.sources)
+        .with_effort(&command.effort.plain()?)
+        .limit("runs", Some(command.runs.into()))
+        .limit("steps", Some(command.steps.into())))
+}
+
+fn replay_text(
+    name: &str,
+    command: &ShieldRun,
+    provenance: &Provenance,
+    replay: &Replay,
+    output: &mut Output,
+) -> Result<(), Failure> {
     let (bare, shielded) = (&replay.bare, &replay.shielded);
     writeln!(output, "{name}: {} runs of {} steps, seed {}", command.runs, command.steps, command.effort.seed)?;
+    write_brief(provenance, output)?;
     writeln!(output, "  {:<24} {:>14} {:>14}", "", "network alone", "with shield")?;
     writeln!(output, "  {:<24} {:>14} {:>14}", "runs that became unsafe", bare.unsafe_runs, shielded.unsafe_runs)?;
     writeln!(output, "  {:<24} {:>14} {:>14}", "interventions", "-", shielded.interventions)?;
@@ -270,7 +304,20 @@ fn replay_document(name: &str, about: &Value, command: &ShieldRun, replay: &Repl
         "with_shield": outcome(&replay.shielded, replay.shielded_seconds),
         "network_nanoseconds": json_number(replay.network_time),
         "monitor_nanoseconds": json_number(replay.monitor_time),
+        "relative_to": about["relative_to"],
+        "provenance": about["provenance"],
     })
+}
+
+/// A comment that says where an exported shield comes from: its files as they are now, and what the shield's own file says.
+fn head(ready: &Ready, comment: &str) -> String {
+    let exported = Provenance::new("export", ready.sources.clone()).to_json();
+    let members = ["certus", "sources"].map(|name| (name.to_owned(), exported[name].clone()));
+    let exported = Value::Object(members.into_iter().collect());
+    let written = [("exported", &exported), ("shield", &ready.origin)].into_iter().flat_map(|(what, own)| {
+        provenance::lines(own).into_iter().map(move |line| format!("{comment}{what} {line}\n"))
+    });
+    written.collect()
 }
 
 fn export(command: &ShieldExport) -> Result<Finding, Failure> {
@@ -283,13 +330,16 @@ fn export(command: &ShieldExport) -> Result<Finding, Failure> {
                 return Err(Failure::message("C has a header and a source: name them with -o, without `.h` and `.c`"));
             };
             let file = path.file_name().and_then(|name| name.to_str()).map(identifier).unwrap_or(name);
-            output::write_whole(&path.with_file_name(format!("{file}.h")), &c_header(runtime, &file))?;
-            output::write_whole(&path.with_file_name(format!("{file}.c")), &c_source(runtime, &file))?;
+            let at = |ending: &str| path.with_file_name(format!("{file}.{ending}"));
+            files_of(&ready).writes("-o", [at("h"), at("c")]).ready()?;
+            output::write_whole(&at("h"), &(head(&ready, "// ") + &c_header(runtime, &file)))?;
+            output::write_whole(&at("c"), &(head(&ready, "// ") + &c_source(runtime, &file)))?;
             return Ok(Finding::Good);
         }
-        Language::Rust => rust_module(runtime, &name),
-        Language::Python => python_module(runtime, &name),
+        Language::Rust => head(&ready, "// ") + &rust_module(runtime, &name),
+        Language::Python => head(&ready, "# ") + &python_module(runtime, &name),
     };
+    files_of(&ready).writes("-o", &command.output).ready()?;
     match &command.output {
         Some(path) => output::write_whole(path, &text)?,
         None => {

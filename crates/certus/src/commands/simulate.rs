@@ -9,10 +9,11 @@ use certus_sim::{
     ActionMode, End, InputSource, Options, PropertyReport, RunReport, Script, Simulator, Step, Summary, Verdict,
     element_names, wilson_interval,
 };
-use certus_tasks::property_named;
+use certus_tasks::provenance::About;
+use certus_tasks::{Files, Loaded, Provenance, Source, property_named};
 use serde_json::{Map, Value, json};
 
-use super::{load_system, stop_on_interrupt};
+use super::{load_system, loading, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Actions, Format, Inputs, Simulate};
 use crate::failure::Failure;
@@ -21,11 +22,20 @@ use crate::progress::LiveLine;
 
 /// Simulates a system.
 pub fn run(command: &Simulate) -> Result<Finding, Failure> {
-    let system = load_system(&command.file, &command.settings, command.effort.quiet)?;
+    let own = loading(&command.file, &command.settings);
+    let table = if let Inputs::Table(path) = &command.inputs { Some(path) } else { None };
+    Files::new().reads_system(&own).reads("--inputs", table).writes("-o", &command.common.output).ready()?;
+    let Loaded { system, mut sources } = load_system(&own, command.effort.quiet)?;
     let stop = stop_on_interrupt()?;
     let format = if command.common.json { None } else { Some(command.format) };
     let record = matches!(format, Some(Format::Csv | Format::Jsonl));
-    let options = options(command, &system, record, &stop)?;
+    let options = options(command, &system, record, &stop, &mut sources)?;
+    let provenance = Provenance::of_system("simulation", &own, &system, &sources)
+        .with_effort(&command.effort.plain()?)
+        .limit("runs", Some(command.runs.into()))
+        .limit("first_run", Some(command.first_run.into()))
+        .limit("steps", Some(command.steps.into()))
+        .limit("inputs", Some(inputs_name(&command.inputs).into()));
     let simulator = Simulator::new(&system).map_err(|error| Failure::message(error.to_string()))?;
     let mut output = Output::open(command.common.output.as_deref())?;
     let mut line = LiveLine::new(command.effort.quiet);
@@ -55,8 +65,8 @@ pub fn run(command: &Simulate) -> Result<Finding, Failure> {
     let seconds = line.elapsed().as_secs_f64();
     drop(line);
     match format {
-        None => writeln!(output, "{:#}", json_summary(&system, &summary, command, seconds))?,
-        Some(Format::Table) => table(&system, &summary, command, seconds, &mut output)?,
+        None => writeln!(output, "{:#}", json_summary(&system, &summary, command, &provenance, seconds))?,
+        Some(Format::Table) => write_table(&system, &summary, command, &provenance, seconds, &mut output)?,
         Some(_) => {}
     }
     output.finish()?;
@@ -88,13 +98,14 @@ fn options<'a>(
     system: &System,
     record: bool,
     stop: &'a AtomicBool,
+    sources: &mut Vec<Source>,
 ) -> Result<Options<'a>, Failure> {
     let inputs = match &command.inputs {
         Inputs::Uniform => InputSource::Uniform,
         Inputs::Adversary => {
             InputSource::Adversary { property: target(command, system)?, candidates: command.candidates }
         }
-        Inputs::Table(path) => InputSource::Script(script(path, system)?),
+        Inputs::Table(path) => InputSource::Script(script(path, system, sources)?),
     };
     Ok(Options {
         first_run: command.first_run,
@@ -124,7 +135,16 @@ fn target(command: &Simulate, system: &System) -> Result<usize, Failure> {
     }
 }
 
-fn script(path: &Path, system: &System) -> Result<Script, Failure> {
+/// How the environment's choices are made, in a word.
+fn inputs_name(inputs: &Inputs) -> &'static str {
+    match inputs {
+        Inputs::Uniform => "uniform",
+        Inputs::Adversary => "adversary",
+        Inputs::Table(_) => "table",
+    }
+}
+
+fn script(path: &Path, system: &System, sources: &mut Vec<Source>) -> Result<Script, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
         std::io::ErrorKind::NotFound => Failure::message(format!(
             "--inputs takes 'uniform', 'adversary' or a table, and there is no file {}",
@@ -132,6 +152,8 @@ fn script(path: &Path, system: &System) -> Result<Script, Failure> {
         )),
         _ => Failure::reading(path, &error),
     })?;
+    let digest = Some(certus_audit::digest(text.as_bytes()));
+    sources.push(Source { role: "table", name: None, path: path.to_owned(), digest });
     Script::parse(&text, system).map_err(|error| Failure::message(format!("{}: {error}", path.display())))
 }
 
@@ -258,14 +280,20 @@ fn json_end(end: &End) -> Value {
     }
 }
 
-fn json_summary(system: &System, summary: &Summary, command: &Simulate, seconds: f64) -> Value {
+fn json_summary(
+    system: &System,
+    summary: &Summary,
+    command: &Simulate,
+    provenance: &Provenance,
+    seconds: f64,
+) -> Value {
     let properties: Vec<Value> = system
         .properties
         .iter()
         .zip(&summary.properties)
         .map(|(property, seen)| {
             let mut shown = json!({
-                "property": property.name, "satisfied": seen.satisfied, "violated": seen.violated, "open": seen.open,
+                "property": property.name, "formula": property.source, "satisfied": seen.satisfied, "violated": seen.violated, "open": seen.open,
                 "worst_margin": json_number(seen.worst_margin), "worst_run": seen.worst_run,
                 "worst_broken_at": seen.worst_broken_at,
             });
@@ -298,6 +326,8 @@ fn json_summary(system: &System, summary: &Summary, command: &Simulate, seconds:
         "properties": properties,
         "interrupted": summary.interrupted,
         "seconds": seconds,
+        "relative_to": provenance.relative_to(About::Sampled),
+        "provenance": provenance.to_json(),
     })
 }
 
@@ -307,15 +337,17 @@ fn estimate(seen: &certus_sim::PropertySummary) -> (f64, f64) {
     (wilson_interval(seen.satisfied, runs).0, wilson_interval(seen.satisfied + seen.open, runs).1)
 }
 
-fn table(
+fn write_table(
     system: &System,
     summary: &Summary,
     command: &Simulate,
+    provenance: &Provenance,
     seconds: f64,
     output: &mut impl Write,
 ) -> Result<(), Failure> {
     let (runs, seed) = (summary.runs, command.effort.seed);
     writeln!(output, "{}: {runs} runs of at most {} steps, seed {seed}, {seconds:.2} s", system.name, command.steps)?;
+    write_brief(provenance, output)?;
     writeln!(output)?;
     let ends = [
         (summary.completed, "made all their steps"),

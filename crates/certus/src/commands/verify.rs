@@ -1,18 +1,26 @@
 //! `certus verify`: is there a point of a region at which an assertion about networks holds?
 
 use std::io::Write;
+use std::path::Path;
 use std::time::Instant;
 
 use certus_tasks::verify::{self, verify};
-use certus_tasks::{Question, Standing};
+use certus_tasks::{Files, Question, Standing};
 use serde_json::Value;
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Verify;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, ready};
+use crate::output::{Output, json_number};
 use crate::progress::LiveLine;
+
+/// What a folder holds: all of a folder that keeps a search may be written over.
+fn entries(folder: Option<&Path>) -> Vec<String> {
+    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
+    let files = entries.filter(|entry| entry.path().is_file());
+    files.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect()
+}
 
 /// Decides a question; the first line is `sat`, `unsat`, `unknown` or `timeout`.
 pub fn run(command: &Verify) -> Result<Finding, Failure> {
@@ -25,7 +33,16 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
         effort: command.effort.with_memory(&command.memory)?,
     };
     let stop = stop_on_interrupt()?;
-    ready(command.common.output.iter().chain(&command.certificate).chain(&command.save_query))?;
+    let kept = entries(command.resume.as_deref());
+    let kept: Vec<&str> = kept.iter().map(String::as_str).collect();
+    command
+        .asked
+        .read_by(Files::new())
+        .writes("-o", &command.common.output)
+        .writes("--certificate", &command.certificate)
+        .writes("--save-query", &command.save_query)
+        .writes_into("--resume", command.resume.as_ref(), &kept)
+        .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let verified = verify(&task, &stop, |standing: Standing| line.show(|| standing.to_string()))?;
     drop(line);
@@ -45,6 +62,8 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
         document.insert("done".to_owned(), json_number(standing.done()));
         document.insert("bound".to_owned(), standing.progress.bound.map(json_number).into());
         document.insert("seconds".to_owned(), json_number(started.elapsed().as_secs_f64()));
+        document.insert("relative_to".to_owned(), verified.relative_to().into());
+        document.insert("provenance".to_owned(), verified.provenance(&task).to_json());
         writeln!(output, "{:#}", Value::Object(document))?;
     } else {
         writeln!(output, "{verdict}")?;
@@ -61,6 +80,9 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
     if !command.effort.quiet {
         if let Some(note) = note {
             eprintln!("note: {note}");
+        }
+        if verdict == "unsat" && standing.cases == 0 {
+            eprintln!("note: the bounds on the inputs exclude each other: nothing was asked of the network");
         }
         if let Some(path) = command.certificate.as_ref().filter(|_| verdict != "unsat") {
             eprintln!("note: {} was not written: only `unsat` has a certificate", path.display());

@@ -4,7 +4,7 @@
 //! so is the cell of a move's image that the next state is in. The upper end of its unbounded value bounds the system's.
 
 use super::{Link, Partition, State};
-use crate::engine::Budget;
+use crate::engine::{Budget, finished};
 use crate::imdp::bounded::Means;
 use crate::imdp::{Builder, Goal, Imdp, Players, unbounded};
 
@@ -40,7 +40,12 @@ impl Partition<'_> {
             })
             .collect();
         let beyond = place;
-        let mut goal: Vec<bool> = self.states.iter().map(|state| !matches!(state, State::Parts(_))).collect();
+        let counts = |state: &State| match state {
+            State::Parts(_) => false,
+            State::Goal => !self.only_errors,
+            State::Failed(_) | State::Unknown => true,
+        };
+        let mut goal: Vec<bool> = self.states.iter().map(counts).collect();
         goal.resize(beyond, false);
         goal.push(true);
         let mut builder = Builder::new();
@@ -69,6 +74,6 @@ impl Partition<'_> {
             }
         }
         builder.state();
-        Some((builder.finish().ok()?, goal))
+        Some((finished(builder)?, goal))
     }
 }

@@ -17,8 +17,8 @@ mod refine;
 
 use super::search::{Aim, Cell, Standing, Stuck};
 use super::tree::CutTree;
-use super::{Budget, in_parallel};
-use crate::abstraction::{Abstraction, Expansion, Part};
+use super::{Budget, Errors, in_parallel};
+use crate::abstraction::{Abstraction, Expansion, Failure, Part};
 use crate::domain::{HitAndRun, Polyhedron};
 use certus_sim::Random;
 
@@ -29,8 +29,8 @@ enum State {
     Unknown,
     /// The goal may hold; whether it holds everywhere is not asked.
     Goal,
-    /// Beyond the declared range.
-    Left,
+    /// A run may meet a model error in it.
+    Failed(Failure),
     /// Its parts.
     Parts(Vec<Part>),
 }
@@ -60,8 +60,10 @@ pub struct Partitioned {
     pub cells: Vec<Cell>,
     /// Where it ended.
     pub standing: Standing,
-    /// Whether some region may have left the declared range.
-    pub left_range: bool,
+    /// What model errors runs may meet, as far as regions can tell.
+    pub errors: Errors,
+    /// An upper bound of the probability of a model error before the goal.
+    pub error: f64,
     /// All cells that were reached, with the bound for all steps.
     pub reached: Vec<Cell>,
 }
@@ -87,7 +89,9 @@ struct Partition<'a> {
     values: Vec<Vec<f64>>,
     /// The smallest number of steps after which a cell is reached.
     depth: Vec<u32>,
-    left_range: bool,
+    errors: Errors,
+    /// Whether values are those of a model error alone, not of the goal.
+    only_errors: bool,
 }
 
 /// Without a bound on the steps, what is cut is judged by so many.
@@ -107,16 +111,13 @@ pub fn partition(
     let mut own = Partition::new(abstraction, initial, steps, aim.most_cells, budget.seed);
     if !own.in_range(initial) {
         let cells = vec![Cell { region: initial.clone(), upper: 1.0 }];
-        return Partitioned { cells, standing, left_range: true, reached: Vec::new() };
+        let errors = Errors { range: true, ..Errors::default() };
+        return Partitioned { cells, standing, errors, error: 1.0, reached: Vec::new() };
     }
     let mut best: Vec<Cell> = vec![Cell { region: initial.clone(), upper: 1.0 }];
     let mut stuck = Stuck::default();
-    while own.reach(budget) {
-        match steps {
-            Some(steps) if !own.iterate(steps, budget) => break,
-            None if !own.iterate_endlessly(budget) => break,
-            _ => {}
-        }
+    let mut error = 1.0;
+    while own.reach(budget) && own.evaluate(budget) {
         standing.cells = own.tree.cells.len();
         let cells = own.initial_cells();
         let values = own.whole();
@@ -136,8 +137,12 @@ pub fn partition(
             || stuck.after(standing.upper - standing.lower)
             || budget.stopped();
         if done || !own.refine(&cells, content) {
+            let values = own.values.clone();
+            error = own.error(&cells, budget).unwrap_or(standing.upper);
+            own.values = values;
             break;
         }
+        error = standing.upper;
     }
     let reached = (0..own.tree.cells.len())
         .filter(|&cell| own.depth.get(cell).is_some_and(|&depth| depth < u32::MAX))
@@ -146,7 +151,7 @@ pub fn partition(
             Some(Cell { region: own.tree.cells[cell].clone(), upper: *values.get(cell)? })
         })
         .collect();
-    Partitioned { cells: best, standing, left_range: own.left_range, reached }
+    Partitioned { cells: best, standing, errors: own.errors, error, reached }
 }
 
 impl<'a> Partition<'a> {
@@ -201,7 +206,8 @@ impl<'a> Partition<'a> {
             links: Links { cells: vec![0], parts: vec![0], links: Vec::new(), targets: Vec::new() },
             values: Vec::new(),
             depth: Vec::new(),
-            left_range: false,
+            errors: Errors::default(),
+            only_errors: false,
         }
     }
 
@@ -217,8 +223,7 @@ impl<'a> Partition<'a> {
 
     /// Whether a region is in the range that all cells together cover.
     fn in_range(&self, region: &Polyhedron) -> bool {
-        let (lower, upper) = self.abstraction.range();
-        (0..self.abstraction.states()).all(|i| region.lower(i) >= lower[i] && region.upper(i) <= upper[i])
+        self.abstraction.in_range(region)
     }
 
     fn cut(&mut self, cell: usize, pair: usize) -> bool {
@@ -299,7 +304,7 @@ impl<'a> Partition<'a> {
                 for (&cell, expansion) in unknown.iter().zip(expanded) {
                     self.states[cell as usize] = match expansion {
                         Expansion::Goal => State::Goal,
-                        Expansion::Left => State::Left,
+                        Expansion::Failed(failure) => State::Failed(failure),
                         Expansion::Parts(parts) => State::Parts(parts),
                     };
                 }
@@ -313,8 +318,8 @@ impl<'a> Partition<'a> {
                     }
                     let parts = match &self.states[cell as usize] {
                         State::Parts(parts) => parts.clone(),
-                        State::Left => {
-                            self.left_range = true;
+                        State::Failed(failure) => {
+                            self.errors.note(*failure);
                             continue;
                         }
                         _ => continue,
@@ -328,7 +333,7 @@ impl<'a> Partition<'a> {
                             if self.in_range(&successor.to) {
                                 self.meeting(&successor.to, &mut found);
                             } else {
-                                self.left_range = true;
+                                self.errors.range = true;
                             }
                             after.extend_from_slice(&found);
                             of_part.push(found);
@@ -370,9 +375,29 @@ impl<'a> Partition<'a> {
         self.links = links;
     }
 
+    /// All values, for as many steps as are asked for. False when stopped on the way.
+    fn evaluate(&mut self, budget: &Budget<'_>) -> bool {
+        match self.steps {
+            Some(steps) => self.iterate(steps, budget),
+            None => self.iterate_endlessly(budget),
+        }
+    }
+
+    /// A bound of the probability that a run from some cells meets a model error before the goal; nothing when stopped.
+    fn error(&mut self, cells: &[u32], budget: &Budget<'_>) -> Option<f64> {
+        if self.errors == Errors::default() {
+            return Some(0.0);
+        }
+        self.only_errors = true;
+        let done = self.evaluate(budget);
+        self.only_errors = false;
+        done.then(|| cells.iter().map(|&cell| self.whole()[cell as usize]).fold(0.0, f64::max))
+    }
+
     fn fixed(&self, cell: usize) -> Option<f64> {
         match &self.states[cell] {
-            State::Goal | State::Left => Some(1.0),
+            State::Goal if self.only_errors => Some(0.0),
+            State::Goal | State::Failed(_) => Some(1.0),
             State::Parts(_) => None,
             // Not reached in time, so never asked for.
             State::Unknown => Some(1.0),
@@ -382,8 +407,13 @@ impl<'a> Partition<'a> {
     /// The value of a cell when no step is left.
     fn last(&self, cell: usize) -> f64 {
         match &self.states[cell] {
+            // Nothing is chosen any more.
+            State::Failed(failure) if !failure.is_of_state() => {
+                f64::from(u8::from(self.abstraction.weak() && !self.only_errors))
+            }
+            State::Goal | State::Parts(_) if self.only_errors => 0.0,
             State::Parts(parts) => f64::from(u8::from(self.abstraction.weak() && !parts.is_empty())),
-            _ => 1.0,
+            State::Goal | State::Failed(_) | State::Unknown => 1.0,
         }
     }
 
@@ -407,6 +437,7 @@ impl<'a> Partition<'a> {
                     None => self.value(cell, before, &mut scratch).0,
                 };
             }
+            debug_assert!(now.iter().all(|value| (0.0..=1.0).contains(value)), "a value is no probability");
             values.push(now);
         }
         self.values = values;
@@ -458,6 +489,7 @@ fn best_distribution(moves: &mut [(f64, f64, u32)], room: impl Iterator<Item = f
     for (_, lo, _) in moves.iter() {
         left = sub_up(left, *lo);
     }
+    debug_assert!(left > -1e-6, "lower ends of probabilities exceed one: {moves:?}");
     left = left.max(0.0);
     let room: Vec<f64> = room.map(f64::next_up).collect();
     let mut order: Vec<usize> = (0..moves.len()).collect();

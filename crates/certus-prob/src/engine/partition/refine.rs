@@ -38,7 +38,7 @@ impl Partition<'_> {
                     continue;
                 }
                 match &self.states[cell] {
-                    State::Goal | State::Left => charges[cell] += weight,
+                    State::Goal | State::Failed(_) => charges[cell] += weight,
                     State::Parts(parts) if !parts.is_empty() && step > 0 => {
                         let before = self.within(step - 1);
                         let (value, part) = self.value(cell, before, &mut scratch);

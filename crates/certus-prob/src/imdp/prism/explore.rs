@@ -15,6 +15,9 @@ const MOST_TRIED: usize = 10_000_000;
 /// One way a move can go: lower and upper probability, and the next state.
 type Branch = (f64, f64, Vec<Value>);
 
+/// One move of a state: its action's name (empty for none), the line of its command, and its branches.
+type Move = (String, usize, Vec<Branch>);
+
 struct Explorer<'a> {
     program: &'a Program,
     values: HashMap<String, Value>,
@@ -128,8 +131,31 @@ impl Explorer<'_> {
         Ok(found)
     }
 
-    /// All moves of a state: the action's name and its branches.
-    fn moves(&self, state: &[Value]) -> Result<Vec<(String, Vec<Branch>)>, String> {
+    /// What is chosen among in a state. A Markov chain chooses uniformly, so that its moves are one.
+    fn choices(&self, state: &[Value]) -> Result<Vec<Move>, String> {
+        let moves = self.moves(state)?;
+        if !self.program.uniform || moves.len() < 2 {
+            return Ok(moves);
+        }
+        let count = moves.len() as f64;
+        let mut all = Vec::new();
+        for (_, line, branches) in moves {
+            for (lower, upper, to) in branches {
+                // Intervals of the mixture would forget that each command's own probabilities sum to one.
+                if lower != upper {
+                    return Err(format!(
+                        "line {line}: a dtmc chooses uniformly among the {count} commands that are enabled in one state, \
+                         and cannot mix intervals: make their guards exclude each other, or the model an mdp"
+                    ));
+                }
+                all.push((lower / count, upper / count, to));
+            }
+        }
+        Ok(vec![(String::new(), 0, all)])
+    }
+
+    /// All moves of a state.
+    fn moves(&self, state: &[Value]) -> Result<Vec<Move>, String> {
         let enabled = |module: usize, action: &str| -> Result<Vec<&Command>, String> {
             let own = self.program.modules[module].commands.iter().filter(|command| command.action == action);
             let mut found = Vec::new();
@@ -145,15 +171,15 @@ impl Explorer<'_> {
         for module in 0..self.program.modules.len() {
             for command in enabled(module, "")? {
                 let at = |error: String| format!("line {}: {error}", command.line);
-                moves.push((String::new(), self.branches(command, state, state).map_err(at)?));
+                moves.push((String::new(), command.line, self.branches(command, state, state).map_err(at)?));
             }
         }
         for (action, modules) in &self.actions {
-            let mut joint: Vec<Vec<Branch>> = vec![vec![(1.0, 1.0, state.to_vec())]];
+            let mut joint: Vec<(usize, Vec<Branch>)> = vec![(0, vec![(1.0, 1.0, state.to_vec())])];
             for &module in modules {
                 let commands = enabled(module, action)?;
                 let mut next = Vec::new();
-                for before in &joint {
+                for (_, before) in &joint {
                     for command in &commands {
                         let at = |error: String| format!("line {}: {error}", command.line);
                         let mut combined = Vec::new();
@@ -162,12 +188,12 @@ impl Explorer<'_> {
                                 combined.push((low * lower, high * upper, to));
                             }
                         }
-                        next.push(combined);
+                        next.push((command.line, combined));
                     }
                 }
                 joint = next;
             }
-            moves.extend(joint.into_iter().map(|branches| (action.clone(), branches)));
+            moves.extend(joint.into_iter().map(|(line, branches)| (action.clone(), line, branches)));
         }
         Ok(moves)
     }
@@ -230,7 +256,7 @@ pub(super) fn explore(program: &Program, settings: &[(String, f64)]) -> Result<I
         }
         builder.state();
         let state = states[at].clone();
-        for (name, branches) in explorer.moves(&state)? {
+        for (name, _, branches) in explorer.choices(&state)? {
             let edges: Vec<(usize, f64, f64)> =
                 branches.into_iter().map(|(low, high, to)| (number(to, &mut states), low, high)).collect();
             builder.choice(&edges);

@@ -46,6 +46,8 @@ pub(super) struct Module {
 /// A program.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Program {
+    /// Whether it is a Markov chain, in which the commands that are enabled are equally likely.
+    pub(super) uniform: bool,
     pub(super) constants: Vec<Constant>,
     pub(super) formulas: HashMap<String, Expression>,
     pub(super) labels: Vec<(String, Expression)>,
@@ -332,9 +334,10 @@ impl Parser {
     fn program(&mut self) -> Result<Program, String> {
         let mut program = Program::default();
         while self.peek().is_some() {
-            if matches!(self.peek(), Some(Token::Name(name)) if ["mdp", "dtmc", "imdp", "idtmc"].contains(&name.as_str()))
-            {
-                self.at += 1;
+            if self.word("mdp") || self.word("imdp") {
+                program.uniform = false;
+            } else if self.word("dtmc") || self.word("idtmc") {
+                program.uniform = true;
             } else if self.word("const") {
                 let kinds = ["int", "double", "bool"];
                 let kind = kinds.into_iter().find(|kind| self.word(kind)).unwrap_or("int").to_owned();

@@ -91,3 +91,41 @@ fn errors_name_the_line() {
     );
     assert!(wrong(&format!("mdp\nformula a = {}1;", "(".repeat(5000))).contains("nested too deeply"));
 }
+
+#[test]
+fn a_chain_chooses_uniformly_among_enabled_commands() {
+    let text = |kind: &str| {
+        format!(
+            "{kind}\nmodule m\n x : [0..3];\n [] x<1 -> 0.5:(x'=1)+0.5:(x'=2);\n [] x>=0&x<1 -> (x'=3);\n \
+             [] x=1 -> true;\nendmodule\nlabel \"g\" = x=3;\nlabel \"one\" = x=1;\n"
+        )
+    };
+    let chain = read(&text("dtmc"), &[]).unwrap();
+    let near = |(low, high): (f64, f64), exact: f64| low <= exact && exact <= high && high - low < 1e-9;
+    for question in ["Pmax", "Pmin"] {
+        assert!(near(value(&chain, &format!("{question}=? [ F \"g\" ]")), 0.5));
+        assert!(near(value(&chain, &format!("{question}=? [ F \"one\" ]")), 0.25));
+    }
+    assert!(near(value(&read(&text("mdp"), &[]).unwrap(), "Pmax=? [ F \"g\" ]"), 1.0));
+    // Three ways to go: two commands of one module's own, and one that two modules make together.
+    let joint = "dtmc\nmodule a\n x : [0..3];\n [] x=0 -> (x'=1);\n [] x=0 -> (x'=2);\n [go] x=0 -> 0.5:(x'=3)+0.5:(x'=2);\n\
+                 endmodule\nmodule b\n y : bool;\n [go] true -> (y'=true);\nendmodule\nlabel \"g\" = x=3 & y;\nlabel \"two\" = x=2;\n";
+    let chain = read(joint, &[]).unwrap();
+    assert!(near(value(&chain, "Pmax=? [ F \"g\" ]"), 1.0 / 6.0));
+    assert!(near(value(&chain, "Pmin=? [ F \"two\" ]"), 0.5));
+}
+
+#[test]
+fn a_chain_does_not_mix_intervals() {
+    let text = |guard: &str| {
+        format!(
+            "dtmc\nmodule m\n x : [0..2];\n [] x=0 -> [0.4,0.6]:(x'=1)+[0.4,0.6]:(x'=2);\n [] {guard} -> (x'=2);\n\
+             endmodule\nlabel \"g\" = x=1;\n"
+        )
+    };
+    let alone = read(&text("x=1"), &[]).unwrap();
+    let (low, high) = value(&alone, "Pmaxmax=? [ F<=1 \"g\" ]");
+    assert!((low - 0.6).abs() < 1e-9 && (high - 0.6).abs() < 1e-9);
+    let message = read(&text("x<=1"), &[]).unwrap_err();
+    assert!(message.starts_with("line 4: a dtmc chooses uniformly among the 2 commands"), "{message}");
+}

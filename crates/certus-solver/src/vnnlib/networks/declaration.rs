@@ -43,7 +43,13 @@ pub(super) fn names_version(text: &str) -> bool {
 /// Reads a whole text.
 pub(super) fn specification(text: &str) -> Result<NetworkSpecification, Fault> {
     let mut script = Script::of_networks(text);
-    let mut read = NetworkSpecification { networks: Vec::new(), inputs: 0, outputs: 0, assertion: logic::truth(true) };
+    let mut read = NetworkSpecification {
+        networks: Vec::new(),
+        inputs: 0,
+        outputs: 0,
+        assertion: logic::truth(true),
+        written: Written::default(),
+    };
     let mut versioned = false;
     let mut assertions = Vec::new();
     while let Some(open) = script.lexer.next()? {
@@ -73,6 +79,7 @@ pub(super) fn specification(text: &str) -> Result<NetworkSpecification, Fault> {
         return Err(Fault::new(text.len(), "the text declares no network"));
     }
     read.assertion = logic::conjunction(assertions);
+    read.written = script.written;
     Ok(read)
 }
 

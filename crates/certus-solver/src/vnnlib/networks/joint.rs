@@ -79,7 +79,8 @@ impl NetworkSpecification {
         }
         let sources = builder.sources;
         let assertion = rename(&self.assertion, &sources);
-        let specification = Specification { inputs: builder.count, outputs: self.outputs, assertion };
+        let written = self.written.clone();
+        let specification = Specification { inputs: builder.count, outputs: self.outputs, assertion, written };
         Ok(Joint { graph: builder.graph.without_dead_nodes(), specification, sources })
     }
 }

@@ -35,9 +35,10 @@ use std::path::Path;
 pub use joint::{Joint, JointError};
 
 use super::error::Fault;
-use super::file::text;
+use super::file::{text, text_of};
 use super::lexer::Token;
 use super::script::Script;
+use super::written::Written;
 use super::{MAX_BYTES, Specification, Variable, VnnLibError, logic};
 use crate::formula::{Formula, Linear};
 
@@ -135,6 +136,8 @@ pub struct NetworkSpecification {
     pub outputs: usize,
     /// All assertions together, over the elements as [`TensorDeclaration::first`] numbers them.
     pub assertion: Formula<Variable>,
+    /// The decimals of the text that are no doubles.
+    written: Written,
 }
 
 /// A text of either version.
@@ -165,6 +168,11 @@ pub fn parse_any(text: &str) -> Result<AnySpecification, VnnLibError> {
 /// Reads a specification of either version from a file, which may be compressed with gzip.
 pub fn read_any(path: &Path) -> Result<AnySpecification, VnnLibError> {
     parse_any(&text(path)?)
+}
+
+/// The same from the bytes of a file.
+pub fn parse_any_bytes(path: &Path, bytes: &[u8]) -> Result<AnySpecification, VnnLibError> {
+    parse_any(&text_of(path, bytes)?)
 }
 
 /// The tensors that are declared so far.

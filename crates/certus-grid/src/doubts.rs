@@ -1,0 +1,91 @@
+//! Model errors that bounds of a unit leave open.
+//!
+//! A unit stands for all of its states. Where its bounds do not exclude that a choice leads out of a range, that nothing may be chosen, or that an
+//! operation is undefined, the unit is in *doubt*: a run may end there, and the property must be decided by then. What the atoms are at such a position counts only as far as
+//! they have a value there, which [`Valued`] knows.
+
+use certus_automata::system::Truths;
+use certus_lang::system::{AtomId, System};
+
+/// What may go wrong in a unit, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Doubts(pub u16);
+
+impl Doubts {
+    /// A successor may be out of its range.
+    pub const RANGE: Doubts = Doubts(0x1000);
+    /// There may be nothing that can be chosen.
+    pub const DEADLOCK: Doubts = Doubts(0x2000);
+    /// An operation may be outside of its domain.
+    pub const UNDEFINED: Doubts = Doubts(0x4000);
+    /// Nothing may be allowed in a terminal state: no error, but no run goes on from there.
+    pub const STUCK: Doubts = Doubts(0x8000);
+    /// All model errors.
+    pub const ERRORS: Doubts = Doubts(0x7000);
+    /// Everything.
+    pub const ALL: Doubts = Doubts(0xF000);
+
+    /// Whether one of some others is among them.
+    pub fn has(self, others: Doubts) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// Adds others.
+    pub fn add(&mut self, others: Doubts) {
+        self.0 |= others.0;
+    }
+
+    /// Those that are not among others.
+    #[must_use]
+    pub fn without(self, others: Doubts) -> Doubts {
+        Doubts(self.0 & !others.0)
+    }
+}
+
+/// Which of a property's atoms have a value where something goes wrong, as bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Valued {
+    /// Those that do not speak of the successor: they have one where it is out of its range.
+    pub without_successor: u64,
+    /// Those that speak of nothing that is chosen: they have one where nothing can be chosen.
+    pub without_choice: u64,
+    /// Those that are defined everywhere and read nothing that may be undefined: they have one whatever else is.
+    pub always: u64,
+}
+
+impl Valued {
+    /// Of some atoms, in their order.
+    pub fn of(system: &System, atoms: &[AtomId]) -> Valued {
+        let bits = |has: &dyn Fn(AtomId) -> bool| {
+            atoms.iter().enumerate().fold(0, |bits, (place, &atom)| bits | u64::from(has(atom)) << place)
+        };
+        let own = |atom: AtomId| &system.atoms[atom.0];
+        // Without partial operations but in the successor, only that can be undefined.
+        let is_safe = |atom: AtomId| own(atom).state_only || system.roles.choice_defined.is_none();
+        Valued {
+            without_successor: bits(&|atom| !own(atom).uses_next),
+            without_choice: bits(&|atom| !own(atom).uses_next && !own(atom).uses_choice),
+            always: bits(&|atom| is_safe(atom) && !own(atom).uses_next && !may_be_undefined(system, atom)),
+        }
+    }
+
+    /// What is known of the atoms at a position where some things go wrong.
+    pub fn at(&self, truths: Truths, doubts: Doubts) -> Truths {
+        let mut mask = u64::MAX;
+        if doubts.has(Doubts::RANGE) {
+            mask &= self.without_successor;
+        }
+        if doubts.has(Doubts(Doubts::DEADLOCK.0 | Doubts::STUCK.0)) {
+            mask &= self.without_choice;
+        }
+        if doubts.has(Doubts::UNDEFINED) {
+            mask &= self.always;
+        }
+        Truths { yes: truths.yes & mask, no: truths.no & mask }
+    }
+}
+
+/// Whether an atom has an operation that is undefined somewhere.
+fn may_be_undefined(system: &System, atom: AtomId) -> bool {
+    system.roles.atoms_defined.get(atom.0).is_some_and(Option::is_some)
+}

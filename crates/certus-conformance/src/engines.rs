@@ -3,7 +3,8 @@
 use std::fs;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use certus_check::{Engine, Outcome};
 use certus_lang::LowerOptions;
@@ -35,15 +36,23 @@ pub const ALL: [Asked; 6] = [
 /// The grid is cut finer so often at most.
 const REFINEMENTS: usize = 2;
 
-/// What an engine says of every property of a case; one after the other, as `check` does.
+/// Whoever takes longer is stopped, and has said nothing: no work limit keeps every engine from going on for ever.
+/// Usual questions take a thousandth of this, so which ones are stopped does not depend on the load.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What an engine says of every property of a case, each asked on its own.
 pub fn ask(asked: Asked, case: &Case, folder: &Path) -> Result<Vec<Result<Outcome, String>>, String> {
     let path = folder.join("system.certus");
     fs::write(&path, &case.text).map_err(|error| error.to_string())?;
+    case.properties.iter().map(|property| ask_one(asked, case, property, &path)).collect()
+}
+
+fn ask_one(asked: Asked, case: &Case, property: &str, path: &Path) -> Result<Result<Outcome, String>, String> {
     let options = LowerOptions { overrides: case.settings.clone(), ..LowerOptions::default() };
     let refinements = (asked.method == Method::Grid).then_some(REFINEMENTS);
     let task = Check {
-        system: Loading { path, options, ..Loading::default() },
-        properties: case.properties.clone(),
+        system: Loading { path: path.to_owned(), options, ..Loading::default() },
+        properties: vec![property.to_owned()],
         engine: asked.method,
         grid: GridOptions { refinements, ..GridOptions::default() },
         steps: asked.steps,
@@ -51,10 +60,10 @@ pub fn ask(asked: Asked, case: &Case, folder: &Path) -> Result<Vec<Result<Outcom
         certificate: None,
         effort: Effort { threads: 1, ..Effort::default() },
     };
-    let checked = check(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;
-    let said = checked.results.into_iter().map(|result| {
-        let found = result.outcome?;
-        found.runs().cloned().ok_or_else(|| "no verdict about runs".to_owned())
-    });
-    Ok(said.collect())
+    let (stop, started) = (Arc::new(AtomicBool::new(false)), Instant::now());
+    let impatient = Arc::clone(&stop);
+    let tick = |_: &_| impatient.store(started.elapsed() > PATIENCE, Ordering::Relaxed);
+    let checked = check(&task, &stop, tick).map_err(|failure| failure.to_string())?;
+    let found = checked.results.into_iter().next().ok_or("nothing was said")?;
+    Ok(found.outcome.and_then(|found| found.runs().cloned().ok_or_else(|| "no verdict about runs".to_owned())))
 }

@@ -45,7 +45,7 @@ fn a_verdict_says_what_it_is_about() {
     let rounded = about(&[&rounds]);
     assert_eq!(
         (&rounded["verdict"], &rounded["relative_to"]),
-        (&"violated".into(), &"the network in its file, as a run of doubles".into())
+        (&"violated".into(), &"the system in its file, as a run of doubles".into())
     );
     assert!(rounded["notes"].to_string().contains("a run of doubles"));
     // A violation by more than rounding is one of both.

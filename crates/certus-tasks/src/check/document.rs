@@ -217,17 +217,19 @@ pub(super) fn trace(system: &System, run: &Run) -> Value {
             actions.map(|(action, &label)| (action.name.clone(), action.labels[label].as_str().into())).collect();
         let atoms = system.atoms.iter().zip(&run.atoms[position]);
         let atoms: Map<String, Value> = atoms.map(|(atom, &truth)| (atom.text.clone(), truth.into())).collect();
-        // What is chosen at the end does not matter.
-        let open = run.open_end && position + 1 == run.states.len();
-        let input = if open { Value::Null } else { numbers(names_of(&system.inputs), &run.inputs[position]) };
-        json!({
+        let mut shown = json!({
             "state": numbers(names_of(&system.states), &run.states[position]),
-            "input": input,
-            "chance": if open { Value::Null } else { chances.into() },
+            "input": numbers(names_of(&system.inputs), &run.inputs[position]),
+            "chance": chances,
             "policy": numbers(policy_names(system), &run.policies[position]),
             "action": actions,
             "atoms": atoms,
-        })
+        });
+        // What is chosen at the end may not matter: any choice will do.
+        if run.open_end && position + 1 == run.states.len() {
+            shown["any_choice"] = true.into();
+        }
+        shown
     };
     (0..run.states.len()).map(position).collect::<Vec<Value>>().into()
 }

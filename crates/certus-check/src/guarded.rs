@@ -51,8 +51,16 @@ pub fn guarded(system: &System, witnesses: &[WitnessChoice], atoms: &[AtomId]) -
     let mut build = Builder { graph: new.step.clone() };
     let truth = |own: Option<Truth>| own.map(|own| own.truth.node);
     let mut followed: Vec<NodeId> = truth(roles.defined).into_iter().collect();
+    let mut inside = Vec::new();
     for (variable, next) in system.states.iter().zip(&roles.next) {
-        followed.extend(build.within(next.node, &variable.lower, &variable.upper)?);
+        inside.extend(build.within(next.node, &variable.lower, &variable.upper)?);
+    }
+    if let Some(inside) = build.all(&inside)? {
+        // A terminal state keeps its value: said outright, nobody has to find it out.
+        followed.push(match truth(roles.terminal) {
+            Some(terminal) => build.graph.apply(Or, &[terminal, inside])?,
+            None => inside,
+        });
     }
     let mut parts: Vec<NodeId> = truth(roles.choice_defined).into_iter().collect();
     // What need not hold where the choice is not allowed.

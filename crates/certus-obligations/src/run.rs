@@ -376,7 +376,7 @@ impl<'s> Run<'s> {
             }
             let state = graph.apply(Concat { axis: 0 }, &states)?;
             let value = graph.apply(Affine::dense(weights, input.len, width, bias)?, &[state])?;
-            let ends = |ends: &[f64]| Tensor::new(&[input.len], ends.to_vec());
+            let ends = |ends: &[f64]| Tensor::new([input.len], ends.to_vec());
             let (lower, upper) = (ends(&input.lower)?, ends(&input.upper)?);
             let (lower, upper) = (graph.constant(lower), graph.constant(upper));
             let raised = graph.apply(Max, &[value, lower])?;
@@ -394,7 +394,7 @@ impl<'s> Run<'s> {
                 return Err(wrong());
             }
             let one_hot = (0..count).map(|own| f64::from(u8::from(own == label))).collect();
-            arguments.push(graph.constant(Tensor::new(&[count], one_hot)?));
+            arguments.push(graph.constant(Tensor::new([count], one_hot)?));
         }
         Ok(arguments)
     }

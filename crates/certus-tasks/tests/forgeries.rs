@@ -32,15 +32,20 @@ fn honest_certificates_are_accepted_and_forged_ones_only_if_they_are_true() {
     assert!(tally.of_false_claims > 150 && tally.accepted > 10, "{tally:?}");
 }
 
-/// A pipe that serves some contents, one after the other, to whoever opens it.
+/// A path that leads whoever opens it to one content after the other, each through a pipe of its own.
 #[cfg(unix)]
 fn pipe(path: &Path, contents: Vec<Vec<u8>>) {
-    assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    let make = |path: &Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    make(path);
     let path = path.to_owned();
     // Whoever reads once leaves the thread waiting, which ends with the process.
     std::thread::spawn(move || {
         for own in contents {
-            let _ = std::fs::write(&path, own);
+            let Ok(mut open) = std::fs::OpenOptions::new().write(true).open(&path) else { return };
+            // The reader has this pipe; whoever opens the path again gets another, and this one ends when it is closed.
+            let _ = std::fs::remove_file(&path);
+            make(&path);
+            let _ = std::io::Write::write_all(&mut open, &own);
         }
     });
 }

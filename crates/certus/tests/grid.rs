@@ -17,7 +17,7 @@ fn json(arguments: &[&str]) -> (Value, i32) {
 fn what_holds_is_about_the_network_and_shows_its_units() {
     let (document, code) = json(&["check", B2, "reaches_goal", "--engine", "grid", "--width", "0.02"]);
     let result = &document["results"][0];
-    assert_eq!((code, &result["verdict"], &result["scope"]), (0, &"holds".into(), &"unbounded".into()));
+    assert_eq!((code, &result["verdict"], &result["scope"]["horizon"]), (0, &"holds".into(), &9.into()));
     let grid = &result["grid"];
     assert_eq!((&grid["policy"], &grid["widths"]["x2"]), (&"network".into(), &0.02.into()));
     let shown = grid["reachable"]["units"].as_array().unwrap();
@@ -37,18 +37,19 @@ fn a_verdict_says_what_it_is_about() {
         document["results"][0].clone()
     };
     let goal = [B2, "reaches_goal", "--width", "0.02"];
-    assert!(about(&goal).get("relative_to").is_none());
+    let network = "the network in its file, over the reals";
+    assert_eq!(about(&goal)["relative_to"], network);
     let extracted = about(&[&goal[..], &["--policy", "extracted"]].concat());
     assert_eq!(extracted["relative_to"], "a policy extracted from the network, over the reals");
     // Over the reals x never comes to 2; in doubles it does.
     let rounded = about(&[&rounds]);
     assert_eq!(
         (&rounded["verdict"], &rounded["relative_to"]),
-        (&"violated".into(), &"the network in its file, as a run of doubles".into())
+        (&"violated".into(), &"the system in its file, as a run of doubles".into())
     );
     assert!(rounded["notes"].to_string().contains("a run of doubles"));
     // A violation by more than rounding is one of both.
-    assert!(about(&[B2, "at_goal_after_7", "--width", "0.02"]).get("relative_to").is_none());
+    assert_eq!(about(&[B2, "at_goal_after_7", "--width", "0.02"])["relative_to"], network);
 }
 
 #[test]
@@ -87,7 +88,7 @@ fn a_budget_that_ends_says_up_to_where_a_property_holds() {
 fn auto_gives_the_grid_its_turns() {
     let (document, code) = json(&["check", "zoo/b5/b5.certus", "at_goal_at_end", "--width", "0.004"]);
     let result = &document["results"][0];
-    assert_eq!((code, &result["verdict"], &result["scope"]), (0, &"holds".into(), &"unbounded".into()));
+    assert_eq!((code, &result["verdict"], &result["scope"]["horizon"]), (0, &"holds".into(), &10.into()));
     assert_eq!((&result["engine"], &result["grid"]["widths"]["x1"]), (&"grid".into(), &0.004.into()));
     // What is extracted is not the network, and nobody shall take one for the other.
     let ran = certus(&["check", "zoo/b5/b5.certus", "at_goal_at_end", "--policy", "extracted"]);
@@ -136,7 +137,7 @@ fn a_grid_that_cannot_be_is_refused_once_and_shortly() {
     }
     // What the property does not speak of is not cut, so it may be as wide as it likes; nor is it drawn.
     let folder = Folder::new("counted");
-    let text = "system counted\nstate x in [0, 1]\nstate n in [0, 1e300]\nnext x = x / 2\nnext n = n + 1\n\
+    let text = "system counted\nstate x in [0, 1]\nstate n in [0, 1e300]\nnext x = x / 2\nnext n = min(n + 1, 1e300)\n\
                 init x in [0, 1] & n == 0\nproperty low = G x <= 1\n";
     let (file, picture) = (folder.write("counted.certus", text), folder.file("units.svg"));
     let grid = ["check", &file, "--engine", "grid", "--width", "0.1"];

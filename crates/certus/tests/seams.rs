@@ -80,7 +80,7 @@ fn assumptions_bind_the_last_position_too() {
 fn a_loop_of_doubles_is_a_candidate() {
     // Row 8: over the reals x stays above 1 for ever, and tanh never reaches 1.
     let half = "system r8\nstate x in [0, 4]\nnext x = 0.5 * x + 0.5\ninit x == 2\nproperty p = F G x > 1\n";
-    let squashed = "system r8\nstate x in [-1, 1]\nnext x = tanh(20 * x)\ninit x == 0.5\nproperty p = G x < 1\n";
+    let squashed = "system r8\nstate x in [-1, 1]\nnext x = tanh(20 * x)\ninit x == 0.5\nproperty p = F G x < 1\n";
     let tiny = "system r8\nstate x in [0, 4]\nnext x = clamp(x + 1e-17, 0, 4)\ninit x == 1\nproperty p = F x > 1\n";
     for (name, text) in [("half", half), ("squashed", squashed), ("tiny", tiny)] {
         let found = check(name, text, &["-k", "60", "--timeout", "30"]);

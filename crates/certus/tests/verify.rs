@@ -272,9 +272,18 @@ fn a_specification_is_read_once() {
     let forged = text.replace(&digest(&proved), &digest(&claimed)).replace(&file, &pipe);
     assert_ne!(forged, text);
     let forged = folder.write("forged.certificate", forged);
-    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let make = |path: &str| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+    make(&pipe);
     // Whoever reads once leaves the thread waiting, which ends with the process.
-    std::thread::spawn(move || [claimed, proved].iter().for_each(|text| drop(std::fs::write(&pipe, text))));
+    std::thread::spawn(move || {
+        for text in [claimed, proved] {
+            let Ok(mut open) = std::fs::OpenOptions::new().write(true).open(&pipe) else { return };
+            // The reader has this pipe; whoever opens the path again gets another, and this one ends when it is closed.
+            let _ = std::fs::remove_file(&pipe);
+            make(&pipe);
+            let _ = std::io::Write::write_all(&mut open, text.as_bytes());
+        }
+    });
     let audited = certus(&["audit", &forged]);
     assert_eq!(audited.code, 1, "{}{}", audited.stdout, audited.stderr);
 }

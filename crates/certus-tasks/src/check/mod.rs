@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use certus_check::bmc::{Depth, usual_steps};
 use certus_check::enclosed::{IN_DOUBLES, violates_over_the_reals};

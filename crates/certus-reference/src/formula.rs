@@ -47,7 +47,7 @@ pub enum Formula {
 
 impl Formula {
     /// Negation.
-    pub fn not(self) -> Formula {
+    pub fn negated(self) -> Formula {
         Formula::Not(Box::new(self))
     }
 
@@ -161,7 +161,7 @@ impl Reader<'_> {
                 };
                 let inner = self.formula(inner, depth + 1)?;
                 Ok(match op {
-                    PrefixOp::Not | PrefixOp::Negate => inner.not(),
+                    PrefixOp::Not | PrefixOp::Negate => inner.negated(),
                     PrefixOp::Next => inner.next(),
                     PrefixOp::Globally(_) => inner.globally(steps),
                     PrefixOp::Finally(_) => inner.finally(steps),
@@ -180,8 +180,10 @@ impl Reader<'_> {
                     InfixOp::Until(_) => left.until(steps, right),
                     InfixOp::WeakUntil(_) => left.weak_until(steps, right),
                     InfixOp::Release(_) => left.release(steps, right),
-                    InfixOp::Implies => left.not().or(right),
-                    InfixOp::Iff | InfixOp::Power => left.clone().and(right.clone()).or(left.not().and(right.not())),
+                    InfixOp::Implies => left.negated().or(right),
+                    InfixOp::Iff | InfixOp::Power => {
+                        left.clone().and(right.clone()).or(left.negated().and(right.negated()))
+                    }
                 })
             }
             ExprKind::Chain(first, rest) if matches!(rest.first(), Some((ChainOp::And | ChainOp::Or, _))) => {
@@ -197,7 +199,7 @@ impl Reader<'_> {
             ExprKind::If(condition, then, otherwise) if temporal => {
                 let condition = self.formula(condition, depth + 1)?;
                 let (then, otherwise) = (self.formula(then, depth + 1)?, self.formula(otherwise, depth + 1)?);
-                Ok(condition.clone().not().or(then).and(condition.or(otherwise)))
+                Ok(condition.clone().negated().or(then).and(condition.or(otherwise)))
             }
             ExprKind::Name(name) if temporal => match self.model.names.get(name) {
                 Some(Meaning::Define(value)) => self.formula(value, depth + 1),

@@ -52,6 +52,9 @@ pub(crate) struct Looker<'a> {
     pub draws: Vec<Draw>,
 }
 
+/// The truth of each atom; none for those without a value.
+type Letter = Vec<Option<bool>>;
+
 /// The result of one check: fine, undefined, or not known.
 type Defined<T> = Evaluated<Result<T, ModelError>>;
 
@@ -107,7 +110,7 @@ impl<'a> Looker<'a> {
     }
 
     /// What the state alone settles: the atoms that read nothing else, and whether it is terminal.
-    fn of_state(&self, state: &[Real]) -> Evaluated<(Vec<Option<bool>>, Result<bool, ModelError>)> {
+    fn of_state(&self, state: &[Real]) -> Evaluated<(Letter, Result<bool, ModelError>)> {
         let mut scene = Scene::at(self.model, state);
         let mut terminal = Ok(false);
         if let Some(condition) = &self.model.terminal {

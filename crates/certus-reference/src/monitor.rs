@@ -46,7 +46,7 @@ pub(crate) struct Monitor {
 
 impl Monitor {
     pub fn new(formula: &Formula) -> Result<Monitor, String> {
-        Ok(Monitor { formula: Tableau::new(formula)?, negation: Tableau::new(&formula.clone().not())? })
+        Ok(Monitor { formula: Tableau::new(formula)?, negation: Tableau::new(&formula.clone().negated())? })
     }
 
     /// Before the first letter.
@@ -78,7 +78,7 @@ mod tests {
         let bounds = [Steps::ALL, Steps { lower: 0, upper: Some(2) }, Steps { lower: 1, upper: Some(2) }];
         let mut all = Vec::new();
         for inner in formulas(size - 1) {
-            all.push(inner.clone().not());
+            all.push(inner.clone().negated());
             all.push(inner.clone().next());
             for steps in bounds {
                 all.push(inner.clone().finally(steps));

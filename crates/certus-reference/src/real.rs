@@ -202,7 +202,7 @@ impl Real {
             return Real::Exact(Rational::ONE);
         }
         // Even powers go down and up again.
-        let base = if exponent % 2 == 0 { self.abs() } else { self.clone() };
+        let base = if exponent.is_multiple_of(2) { self.abs() } else { self.clone() };
         base.increasing(|value| Real::Exact(value.pow(exponent as isize)))
     }
 }

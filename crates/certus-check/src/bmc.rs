@@ -45,19 +45,20 @@ pub struct Depth {
 /// asked later.
 pub(crate) const GLANCE: u64 = 512;
 
-/// Checks a property up to a number of steps.
+/// Checks a property up to the number of steps that is asked for, or the usual one.
 pub fn check(
     system: &System,
     property: &Property,
-    steps: usize,
+    asked: Option<usize>,
     errors: &Errors<'_>,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Outcome, CheckError> {
     let formula = formula_of(property)?;
     let own = errors.of_property(formula)?;
+    let steps = asked.unwrap_or_else(|| usual_steps(property));
     let outcome =
-        Search::new(system, property, steps, own.as_ref().unwrap_or(errors))?.advance(steps, budget, watch)?;
+        Search::new(system, property, asked, own.as_ref().unwrap_or(errors))?.advance(steps, budget, watch)?;
     match outcome.verdict {
         Verdict::Holds(_) => exercised(outcome, system, formula, steps, budget, watch),
         _ => Ok(outcome),
@@ -101,17 +102,18 @@ pub struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    /// For a property and the steps that will be asked for in the end.
+    /// For a property and the steps that somebody has asked for.
     pub fn new(
         system: &'a System,
         property: &'a Property,
-        steps: usize,
+        asked: Option<usize>,
         errors: &'a Errors<'a>,
     ) -> Result<Search<'a>, CheckError> {
         let formula = formula_of(property)?;
         let violation = Normal::of(formula, false);
         let tail = violation.tail();
-        let loops = beyond(&violation, steps);
+        // Whoever asks for all time will look further, where a prefix shows it.
+        let loops = asked.is_some_and(|steps| beyond(&violation, steps));
         let (cycles, settled, candidate) = (Vec::new(), None, None);
         Ok(Search { system, formula, violation, tail, cycles, settled, loops, errors, candidate })
     }

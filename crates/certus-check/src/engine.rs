@@ -7,7 +7,7 @@ use certus_graph::Fault;
 use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
-use crate::bmc::{self, Depth, Search};
+use crate::bmc::{self, Depth, Search, usual_steps};
 use crate::errors::{Errors, NoErrors};
 use crate::induction::{self, FIRST_PARTS, MORE, Prover, Round, proved, spent};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
@@ -52,21 +52,22 @@ impl Engine {
         }
     }
 
-    /// Checks a property: violations by so many steps are looked for.
+    /// Checks a property: violations by as many steps as are asked for are looked for, or by the usual number.
     pub fn check(
         self,
         system: &System,
         property: &Property,
-        steps: usize,
+        asked: Option<usize>,
         errors: &Errors<'_>,
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Outcome, CheckError> {
         match self {
-            Engine::Auto => in_turns(system, property, steps, errors, budget, watch, None),
-            Engine::Bmc => bmc::check(system, property, steps, errors, budget, watch),
+            Engine::Auto => in_turns(system, property, asked, errors, budget, watch, None),
+            Engine::Bmc => bmc::check(system, property, asked, errors, budget, watch),
             Engine::Induction => {
                 let own = errors.of_property(formula_of(property)?)?;
+                let steps = asked.unwrap_or_else(|| usual_steps(property));
                 let outcome = induction::prove(system, property, own.as_ref().unwrap_or(errors), budget, watch)?;
                 match outcome.verdict {
                     Verdict::Holds(_) => exercised(outcome, system, formula_of(property)?, steps, budget, watch),
@@ -118,7 +119,7 @@ pub type Another<'o> = dyn FnMut(u64, &Budget<'_>) -> Result<Turn, CheckError> +
 pub fn in_turns(
     system: &System,
     property: &Property,
-    steps: usize,
+    asked: Option<usize>,
     errors: &Errors<'_>,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
@@ -127,7 +128,8 @@ pub fn in_turns(
     let formula = formula_of(property)?;
     let own_errors = errors.of_property(formula)?;
     let errors = own_errors.as_ref().unwrap_or(errors);
-    let mut search = Search::new(system, property, steps, errors)?;
+    let steps = asked.unwrap_or_else(|| usual_steps(property));
+    let mut search = Search::new(system, property, asked, errors)?;
     // What has no proof for all time may still have violations.
     let mut prover = Prover::new(system, property).ok();
     let mut parts = FIRST_PARTS;

@@ -83,6 +83,9 @@ const SAMPLES: usize = 96;
 /// Witness choices that are added where a state turned out to have none of those there are.
 const MORE_WITNESSES: usize = 8;
 
+/// Parts that the question for an error at a depth may take: next to a pole some can be cut for ever.
+const DEPTH_PARTS: u64 = 16_000;
+
 const ONE: Shape = Shape { positions: 1, loop_to: None };
 
 impl<'a> Errors<'a> {
@@ -262,7 +265,8 @@ impl<'a> Errors<'a> {
             };
             let question = Question::new(&guarded.system, wanted, &|_| Vec::new())?;
             let query = question.query()?;
-            let answer = solve(&query, budget, &mut |progress| {
+            let own = Budget { boxes: DEPTH_PARTS.min(budget.boxes), ..*budget };
+            let answer = solve(&query, &own, &mut |progress| {
                 watch(Depth { steps, loop_to: None, settled: None, progress });
             })?;
             let drive = match answer {

@@ -167,9 +167,9 @@ pub fn shapes(violation: &Normal, depth: usize, loops: bool) -> Vec<Shape> {
     prefix.into_iter().chain(starts.map(|start| Shape { positions, loop_to: Some(start) })).collect()
 }
 
-/// Whether a formula's own bounds reach beyond so many steps: then a loop may show what a prefix does not.
+/// Whether a formula may look beyond so many steps from a position within them: then a loop may show what a prefix does not.
 pub fn beyond(violation: &Normal, steps: usize) -> bool {
-    violation.horizon().is_some_and(|horizon| horizon > steps as u64)
+    violation.lookahead() > 0 && violation.horizon().is_none_or(|horizon| horizon > steps as u64)
 }
 
 /// A run of some shape that shows a violation.

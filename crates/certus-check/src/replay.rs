@@ -81,7 +81,7 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
     };
     let asked = Normal::of(formula, false).atoms();
     let reads = |id: &AtomId| system.atoms[id.0].uses_choice || system.atoms[id.0].uses_next;
-    run.open_end = drive.loop_to.is_none() && !asked.iter().any(reads);
+    let mut last_is_allowed = false;
     let mut valued = Vec::new();
     let positions = drive.inputs.len();
     let roles = &system.roles;
@@ -117,6 +117,7 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
         if drive.is_followed(position) && (!goes_on || !asked.iter().all(|&id| has_value(id))) {
             return Ok(None);
         }
+        last_is_allowed = allowed;
         valued = (0..system.atoms.len()).map(|id| has_value(AtomId(id))).collect::<Vec<bool>>();
         let happens = |(chance, &label): (&Chance, &usize)| chance.probabilities[label] > 0.0;
         if !system.chances.iter().zip(&drive.chances[position]).all(happens) {
@@ -139,6 +140,8 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
     {
         return Ok(None);
     }
+    // Where nothing that counts reads a choice, none is needed, and one that is not allowed is not shown.
+    run.open_end = drive.loop_to.is_none() && (!last_is_allowed || !asked.iter().any(reads));
     let violated = match drive.loop_to {
         Some(start) => !lasso::holds(formula, positions, start, &|id, position| run.atoms[position][id.0])[0],
         None => violated_whatever(formula, &run.atoms, &asked, &valued),

@@ -125,6 +125,18 @@ impl Normal {
         }
     }
 
+    /// How many steps beyond a position that it waits for it may look at.
+    pub fn lookahead(&self) -> u64 {
+        match self {
+            Normal::Atom(..) => 0,
+            Normal::And(parts) | Normal::Or(parts) => parts.iter().map(Normal::lookahead).max().unwrap_or(0),
+            Normal::Next(inner) => inner.lookahead().saturating_add(1),
+            Normal::Until(bounds, left, right) | Normal::Release(bounds, left, right) => {
+                left.lookahead().max(right.lookahead()).saturating_add(bounds.upper.unwrap_or(bounds.lower))
+            }
+        }
+    }
+
     /// How many steps beyond its own position it looks at, at most; none for without end.
     pub fn horizon(&self) -> Option<u64> {
         match self {

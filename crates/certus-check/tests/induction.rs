@@ -112,7 +112,7 @@ fn auto_finds_violations_and_proofs() {
             .check(
                 system,
                 system.property(property).unwrap(),
-                5,
+                Some(5),
                 &Errors::new(system, false).unwrap(),
                 &BUDGET,
                 &mut |_| (),

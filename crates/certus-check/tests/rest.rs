@@ -50,7 +50,7 @@ fn auto_looks_at_runs_that_come_to_rest() {
         .check(
             &system,
             &system.properties[0],
-            4,
+            Some(4),
             &Errors::new(&system, false).unwrap(),
             &Budget::default(),
             &mut |_| {},

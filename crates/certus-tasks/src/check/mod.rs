@@ -425,12 +425,9 @@ fn one(
                 report = found;
                 Ok(turn)
             };
-            let steps = task.steps_for(asked);
-            runs(in_turns(system, asked, steps, errors, budget, &mut watch, Some(&mut on_grid)))
+            runs(in_turns(system, asked, task.steps, errors, budget, &mut watch, Some(&mut on_grid)))
         }
-        (None, Method::Runs(engine)) => {
-            runs(engine.check(system, asked, task.steps_for(asked), errors, budget, &mut watch))
-        }
+        (None, Method::Runs(engine)) => runs(engine.check(system, asked, task.steps, errors, budget, &mut watch)),
         (None, Method::Grid) => {
             let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
             let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };

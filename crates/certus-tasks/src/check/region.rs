@@ -189,7 +189,7 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
         let steps = task.steps_for(asked);
         let mut ask = |system: &System, budget: &Budget<'_>| {
             let errors = Errors::new(system, false)?;
-            let outcome = bmc::check(system, asked, steps, &errors, budget, &mut |_| {})?;
+            let outcome = bmc::check(system, asked, task.steps, &errors, budget, &mut |_| {})?;
             Ok(within_scope(outcome, task.steps, None))
         };
         let mut confirm = |values: &[f64], drive: &Drive| confirmed(task, property, &names, values, drive);

@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
-use certus_check::bmc::{self, usual_steps};
+use certus_check::bmc;
 use certus_check::errors::Errors;
 use certus_check::scope::within_scope;
 use certus_check::{Scope, Verdict};
@@ -50,8 +50,7 @@ impl Engine for BoundedChecking {
                 ..Budget::default()
             };
             let asked = &system.properties[property];
-            let steps = self.steps.unwrap_or_else(|| usual_steps(asked));
-            let found = bmc::check(system, asked, steps, &errors, &budget, &mut |_| {});
+            let found = bmc::check(system, asked, self.steps, &errors, &budget, &mut |_| {});
             cells.push(match found.map(|outcome| within_scope(outcome, self.steps, None)) {
                 Err(error) => Cell::Unknown { reason: error.to_string(), settled: None },
                 Ok(outcome) => match outcome.verdict {

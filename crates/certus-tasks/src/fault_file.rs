@@ -56,9 +56,9 @@ fn append_file(text: &mut String, path: &Path) {
     let Ok(bytes) = std::fs::read(path) else { return };
     // Writing to a string cannot fail.
     let _ = writeln!(text, "\n--- {} (sha256 {})", path.display(), digest(&bytes));
-    if about.len() <= LONGEST_TEXT {
-        if let Ok(contents) = String::from_utf8(bytes) {
-            text.push_str(&contents);
-        }
+    if about.len() <= LONGEST_TEXT
+        && let Ok(contents) = String::from_utf8(bytes)
+    {
+        text.push_str(&contents);
     }
 }

@@ -163,7 +163,7 @@ fn a_certificate_says_what_it_is_relative_to() {
     let folder = Folder::new("settings");
     let system = "system gusts\nparam gust in [0, 1] = 1\nstate x in [-20, 20]\ninput w in [-1, 1]\n\
                   next x = clamp(0.5 * x + gust * w, -10, 10)\ninit x in [-1, 1]\nproperty calm = G abs(x) <= 1\n";
-    let file = folder.write("gusts.certus", system.to_owned());
+    let file = folder.write("gusts.certus", system);
     let certificate = folder.file("calm.cert");
     let ran = certus(&["check", &file, "calm", "--set", "gust=0", "--certificate", &certificate]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);

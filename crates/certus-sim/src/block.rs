@@ -17,6 +17,8 @@ use crate::walk::{Rules, Scratch, Walk};
 struct Run {
     number: u64,
     truths: Vec<bool>,
+    /// Whether each atom has a value at each position.
+    valued: Vec<bool>,
     margins: Vec<f64>,
     total_reward: f64,
     trace: Trace,
@@ -36,6 +38,7 @@ impl<'a> Block<'a> {
         let run = |number| Run {
             number,
             truths: Vec::new(),
+            valued: Vec::new(),
             margins: Vec::new(),
             total_reward: 0.0,
             trace: Trace::new(),
@@ -62,9 +65,7 @@ impl<'a> Block<'a> {
             self.walk.draw_choices(&self.rules, 0..self.runs.len());
             self.walk.draw_inputs(&self.rules, step, scratch)?;
             self.walk.evaluate(&self.rules, scratch)?;
-            if !last {
-                self.walk.satisfy_assumption(&self.rules, scratch)?;
-            }
+            self.walk.satisfy_assumption(&self.rules, scratch)?;
             self.record(&scratch.outcome);
             self.advance(&scratch.outcome, last);
         }
@@ -78,9 +79,21 @@ impl<'a> Block<'a> {
         let label = |one_hot: &[f64], column: usize| {
             one_hot.iter().skip(column).step_by(count.max(1)).position(|&x| x != 0.0).unwrap_or(0)
         };
+        let system = self.rules.machine.system;
         for (column, run) in self.runs.iter_mut().enumerate() {
             run.positions += 1;
-            let atoms = self.rules.machine.system.atoms.len();
+            let atoms = system.atoms.len();
+            let chosen = outcome.choice_defined.get(column) != Some(&0.0);
+            let allowed = chosen && outcome.assume.get(column) != Some(&0.0);
+            let goes_on = self.walk.fault(self.rules.machine, outcome, column).is_none();
+            run.valued.extend(system.atoms.iter().zip(&outcome.atoms_defined).map(|(atom, defined)| {
+                let read = match (atom.uses_next, atom.uses_choice) {
+                    (true, _) => goes_on,
+                    (_, true) => allowed,
+                    _ => atom.state_only || chosen,
+                };
+                read && defined.get(column) != Some(&0.0)
+            }));
             run.truths.extend((0..atoms).map(|atom| outcome.truths[atom * count + column] != 0.0));
             run.margins.extend((0..atoms).map(|atom| outcome.margins[atom * count + column]));
             if self.options.record {
@@ -164,6 +177,13 @@ impl<'a> Block<'a> {
         };
         let truth = |id: AtomId, position: usize| run.truths[position * atoms + id.0];
         let margin = |id: AtomId, position: usize| run.margins[position * atoms + id.0];
+        let mut asked = Vec::new();
+        visit_atoms(formula, &mut |id| asked.push(id));
+        let has_values = |position: &usize| asked.iter().all(|id| run.valued[position * atoms + id.0]);
+        // A position at which an atom has no value is the last that counts, and only for what holds whatever the value.
+        if let Some(end) = (0..run.positions).find(|position| !has_values(position)) {
+            return self.judge_open(formula, run, end, &asked);
+        }
         let verdict = semantics::verdict(formula, run.positions, tail, &truth);
         let margins = semantics::evaluate(formula, run.positions, tail, &margin);
         let margin = if verdict == Verdict::Satisfied { margins.least } else { margins.greatest };
@@ -179,6 +199,33 @@ impl<'a> Block<'a> {
             }
             broken - 1
         });
+        PropertyReport { verdict, margin, broken_at }
+    }
+
+    /// A run at whose last position some atoms have no value.
+    fn judge_open(&self, formula: &Formula, run: &Run, end: usize, asked: &[AtomId]) -> PropertyReport {
+        let atoms = self.rules.machine.system.atoms.len();
+        let open: Vec<usize> = asked.iter().map(|id| id.0).filter(|id| !run.valued[end * atoms + id]).collect();
+        let both = [false, true].map(|value| {
+            let truth = |id: AtomId, position: usize| {
+                if position == end && open.contains(&id.0) { value } else { run.truths[position * atoms + id.0] }
+            };
+            semantics::verdict(formula, end + 1, Tail::Unknown, &truth)
+        });
+        // With several atoms, mixtures of their values might say something else.
+        let single = open.iter().all(|id| *id == open[0]);
+        let verdict = if both[0] == both[1] && single { both[0] } else { Verdict::Open };
+        let before = |positions: usize| {
+            semantics::verdict(formula, positions, Tail::Unknown, &|id, position| run.truths[position * atoms + id.0])
+        };
+        let verdict = if end > 0 && before(end) != Verdict::Open { before(end) } else { verdict };
+        let broken_at = (verdict == Verdict::Violated).then(|| {
+            (1..=end).find(|&positions| before(positions) == Verdict::Violated).map_or(end, |positions| positions - 1)
+        });
+        let margin = match verdict {
+            Verdict::Violated => f64::NEG_INFINITY,
+            Verdict::Satisfied | Verdict::Open => f64::INFINITY,
+        };
         PropertyReport { verdict, margin, broken_at }
     }
 

@@ -49,6 +49,10 @@ pub(crate) struct Outcome {
     pub(crate) truths: Vec<f64>,
     pub(crate) margins: Vec<f64>,
     pub(crate) assume: Vec<f64>,
+    pub(crate) choice_defined: Vec<f64>,
+    pub(crate) defined: Vec<f64>,
+    /// One vector per atom; empty for one that is defined everywhere.
+    pub(crate) atoms_defined: Vec<Vec<f64>>,
     pub(crate) terminal: Vec<f64>,
     pub(crate) reward: Vec<f64>,
     pub(crate) policies: Vec<f64>,
@@ -71,6 +75,9 @@ impl Outcome {
         put(&mut self.truths, &other.truths);
         put(&mut self.margins, &other.margins);
         put(&mut self.assume, &other.assume);
+        put(&mut self.choice_defined, &other.choice_defined);
+        put(&mut self.defined, &other.defined);
+        self.atoms_defined.iter_mut().zip(&other.atoms_defined).for_each(|(target, source)| put(target, source));
         put(&mut self.terminal, &other.terminal);
         put(&mut self.reward, &other.reward);
         put(&mut self.policies, &other.policies);
@@ -162,6 +169,12 @@ impl Machine<'_> {
         collect(&mut outcome.truths, &self.compiled.ports.truths);
         collect(&mut outcome.margins, &self.compiled.ports.margins);
         collect(&mut outcome.assume, self.compiled.ports.assume.as_slice());
+        collect(&mut outcome.choice_defined, self.compiled.ports.choice_defined.as_slice());
+        collect(&mut outcome.defined, self.compiled.ports.defined.as_slice());
+        outcome.atoms_defined.resize_with(self.compiled.ports.atoms_defined.len(), Vec::new);
+        for (target, port) in outcome.atoms_defined.iter_mut().zip(&self.compiled.ports.atoms_defined) {
+            collect(target, port.as_slice());
+        }
         collect(&mut outcome.terminal, self.compiled.ports.terminal.as_slice());
         collect(&mut outcome.reward, self.compiled.ports.reward.as_slice());
         if record {

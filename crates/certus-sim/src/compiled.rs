@@ -16,6 +16,10 @@ pub(crate) struct Ports {
     pub(crate) truths: Vec<usize>,
     pub(crate) margins: Vec<usize>,
     pub(crate) assume: Option<usize>,
+    /// Where a position is defined, a whole step, and each atom that is watched.
+    pub(crate) choice_defined: Option<usize>,
+    pub(crate) defined: Option<usize>,
+    pub(crate) atoms_defined: Vec<Option<usize>>,
     pub(crate) terminal: Option<usize>,
     pub(crate) reward: Option<usize>,
     pub(crate) policies: Vec<usize>,
@@ -90,6 +94,12 @@ impl Compiled {
             truths: atoms.iter().map(|atom| keep.add(atom.truth.port)).collect(),
             margins: atoms.iter().map(|atom| keep.add(atom.margin.port)).collect(),
             assume: roles.assume.map(|assume| keep.add(assume.truth.port)),
+            choice_defined: roles.choice_defined.map(|defined| keep.add(defined.truth.port)),
+            defined: roles.defined.map(|defined| keep.add(defined.truth.port)),
+            atoms_defined: match watched {
+                true => roles.atoms_defined.iter().map(|own| own.map(|own| keep.add(own.truth.port))).collect(),
+                false => Vec::new(),
+            },
             terminal: roles.terminal.map(|terminal| keep.add(terminal.truth.port)),
             reward: roles.reward.map(|reward| keep.add(reward.port)),
             policies: match watched && !sampled {

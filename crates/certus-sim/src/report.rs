@@ -29,9 +29,9 @@ pub enum End {
     },
     /// No choice of the environment that was tried satisfies the system's `assume`.
     Blocked,
-    /// The next state is not a number.
+    /// The next state is not a number, or an operation was outside of its domain.
     NotANumber {
-        /// The element, as `x` or `x[i]`.
+        /// The element, as `x` or `x[i]`, or that it was an operation.
         variable: String,
     },
 }

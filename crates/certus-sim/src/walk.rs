@@ -293,8 +293,15 @@ impl Walk {
     /// Why the model does not allow the step of a column, if it does not.
     pub(crate) fn fault(&self, machine: Machine<'_>, outcome: &Outcome, column: usize) -> Option<End> {
         let count = self.points.count;
+        let undefined = || Some(End::NotANumber { variable: "an operation outside of its domain".to_owned() });
+        if outcome.choice_defined.get(column) == Some(&0.0) {
+            return undefined();
+        }
         if outcome.assume.get(column) == Some(&0.0) {
             return Some(End::Blocked);
+        }
+        if outcome.defined.get(column) == Some(&0.0) {
+            return undefined();
         }
         let name = |element: usize| {
             let states = machine.system.states.iter();

@@ -1,6 +1,5 @@
 //! An answer is the same whatever the number of threads: the point, the branch tree, and how much was done.
 
-#[allow(dead_code)]
 mod support;
 
 use certus_graph::Graph;

@@ -37,10 +37,11 @@ fn a_verdict_says_what_it_is_about() {
         document["results"][0].clone()
     };
     let goal = [B2, "reaches_goal", "--width", "0.02"];
-    let network = "the network in its file, over the reals";
+    let network = "the network in its file, in the system discretised by rk4 with dt = 0.2, over the reals";
     assert_eq!(about(&goal)["relative_to"], network);
     let extracted = about(&[&goal[..], &["--policy", "extracted"]].concat());
-    assert_eq!(extracted["relative_to"], "a policy extracted from the network, over the reals");
+    let own = "a policy extracted from the network, in the system discretised by rk4 with dt = 0.2, over the reals";
+    assert_eq!(extracted["relative_to"], own);
     // Over the reals x never comes to 2; in doubles it does.
     let rounded = about(&[&rounds]);
     assert_eq!(

@@ -265,7 +265,7 @@ fn model_errors_count_against_the_property() {
     // So is one in what is asked.
     let atom = text("match c { a: 2, b: 0 }", "terminal x < 0.5").replace("x > 3.5", "1 / (x - 2) > 5");
     let never = asked(&atom, "never", &half).unwrap();
-    assert!(never.errors.undefined && never.holds != Some(true), "{never:?}");
+    assert!(never.holds != Some(true) && never.upper >= 0.25, "{never:?}");
     // Undefined after the formula is decided: that does not matter.
     let late = undefined.replace("F<=2", "F<=1");
     assert_eq!(asked(&late, "never", &half).unwrap().error, Some(0.0));

@@ -293,7 +293,15 @@ impl Walk {
     /// Why the model does not allow the step of a column, if it does not.
     pub(crate) fn fault(&self, machine: Machine<'_>, outcome: &Outcome, column: usize) -> Option<End> {
         let count = self.points.count;
-        let undefined = || Some(End::NotANumber { variable: "an operation outside of its domain".to_owned() });
+        let name = |element: usize| {
+            let states = machine.system.states.iter();
+            element_names(states.map(|s| (&*s.name, s.len, s.is_vector))).swap_remove(element)
+        };
+        let undefined = || {
+            let unknown = (0..self.state_bounds.len()).find(|&element| outcome.next[element * count + column].is_nan());
+            let variable = unknown.map_or_else(|| "an operation outside of its domain".to_owned(), name);
+            Some(End::NotANumber { variable })
+        };
         if outcome.choice_defined.get(column) == Some(&0.0) {
             return undefined();
         }
@@ -303,10 +311,6 @@ impl Walk {
         if outcome.defined.get(column) == Some(&0.0) {
             return undefined();
         }
-        let name = |element: usize| {
-            let states = machine.system.states.iter();
-            element_names(states.map(|s| (&*s.name, s.len, s.is_vector))).swap_remove(element)
-        };
         self.state_bounds.iter().enumerate().find_map(|(element, &(low, high))| {
             let value = outcome.next[element * count + column];
             if value.is_nan() {

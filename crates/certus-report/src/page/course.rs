@@ -78,7 +78,7 @@ pub(super) fn over_time(trace: &Trace) -> (Picture, Vec<String>) {
     let wide = (to - from).max(3.0);
     let title = match trace.loop_to {
         Some(start) => format!("steps {start} to {last} repeat for ever"),
-        None => format!("step {last}: here the property is violated"),
+        None => format!("step {last}: here the run shows it"),
     };
     drawing.rectangle([to - wide, 8.0, wide, depth], class, &title);
     for (index, column) in chosen.iter().enumerate() {

@@ -53,6 +53,9 @@ pub fn judge(report: &RunReport, property: usize, truth: &Truth) -> Judged {
         (Verdict::Open, Replayed::Errs(_)) if !matches!(report.end, End::Completed | End::Terminal) => {
             Judged::Right("model error")
         }
+        // Nothing is claimed of a property whose atom is undefined, nor of a run that finds no allowed choice.
+        (Verdict::Open, Replayed::Errs(_)) => Judged::Unknown,
+        (Verdict::Open, Replayed::NoRun(_)) if report.end == End::Blocked => Judged::Unknown,
         _ => {
             Judged::Wrong(Class::SimulatedWrongly, format!("{verdict:?}, {:?}, but {replayed:?}: {run:?}", report.end))
         }

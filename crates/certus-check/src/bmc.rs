@@ -99,6 +99,8 @@ pub struct Search<'a> {
     errors: &'a Errors<'a>,
     /// The first loop of doubles alone.
     candidate: Option<Box<Run>>,
+    /// No run of so many steps on which the property is open has a model error.
+    without_errors: Option<usize>,
 }
 
 impl<'a> Search<'a> {
@@ -114,8 +116,8 @@ impl<'a> Search<'a> {
         let tail = violation.tail();
         // Whoever asks for all time will look further, where a prefix shows it.
         let loops = asked.is_some_and(|steps| beyond(&violation, steps));
-        let (cycles, settled, candidate) = (Vec::new(), None, None);
-        Ok(Search { system, formula, violation, tail, cycles, settled, loops, errors, candidate })
+        let (cycles, settled, candidate, without_errors) = (Vec::new(), None, None, None);
+        Ok(Search { system, formula, violation, tail, cycles, settled, loops, errors, candidate, without_errors })
     }
 
     /// Goes on to so many steps, from where it was left.
@@ -149,34 +151,17 @@ impl<'a> Search<'a> {
                     }
                 }
             }
-            let mut in_error = None;
-            if !self.errors.none_anywhere(budget, watch)? {
-                match self.errors.at_depth(self.formula, &self.violation, depth, budget, watch)? {
-                    Met::None => {}
-                    Met::Found(error) => return Ok(Outcome::new(NAME, Verdict::ModelError(error))),
-                    Met::Open(reason) => {
-                        let place = format!("a model error after {depth} steps");
-                        let holds_if = self.errors.conditions()?;
-                        in_error =
-                            Some(Unknown { settled: self.settled, holds_if, ..Unknown::at(Some(reason), place) });
-                    }
-                }
-            }
             // A formula that looks no further is decided, and so is one that no run of so many steps leaves open.
             let horizon = self.violation.horizon().and_then(|horizon| usize::try_from(horizon).ok());
             if let Some(horizon) = horizon.filter(|&horizon| horizon <= depth)
                 && open.is_none()
-                && in_error.is_none()
             {
                 return self.holds(Scope::Horizon(horizon), self.so_far(depth), depth, budget, watch);
             }
-            if in_error.is_none()
-                && self.out_of_reach(depth, budget, watch)?
-                && (open.is_none() || !self.violation.can_end())
-            {
+            if self.out_of_reach(depth, budget, watch)? && (open.is_none() || !self.violation.can_end()) {
                 return self.holds(Scope::Unbounded, Proof::OutOfReach { steps: depth }, depth, budget, watch);
             }
-            if let Some(unknown) = open.or(in_error) {
+            if let Some(unknown) = open {
                 let unknown = Unknown { candidate: self.candidate.clone(), ..unknown };
                 return Ok(Outcome::new(NAME, Verdict::Unknown(unknown)));
             }
@@ -191,9 +176,32 @@ impl<'a> Search<'a> {
         Proof::Bounded { steps, cycles: known.map(|(index, _)| index + 1).collect() }
     }
 
+    /// What is to be said instead of 'holds': a model error within so many steps, or that one is not excluded. Asked after violations were
+    /// looked for, which come first where there are both.
+    fn error_within(
+        &mut self,
+        steps: usize,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(Depth),
+    ) -> Result<Option<Outcome>, CheckError> {
+        for depth in self.without_errors.map_or(0, |depth| depth + 1)..=steps {
+            match self.errors.at_depth(self.formula, &self.violation, depth, budget, watch)? {
+                Met::None => self.without_errors = Some(depth),
+                Met::Found(error) => return Ok(Some(Outcome::new(NAME, Verdict::ModelError(error)))),
+                Met::Open(reason) => {
+                    let place = format!("a model error after {depth} steps");
+                    let holds_if = self.errors.conditions()?;
+                    let unknown = Unknown { settled: self.settled, holds_if, ..Unknown::at(Some(reason), place) };
+                    return Ok(Some(Outcome::new(NAME, Verdict::Unknown(unknown))));
+                }
+            }
+        }
+        Ok(None)
+    }
+
     /// That no violation was found, with what a reader must know about it.
     fn holds(
-        &self,
+        &mut self,
         scope: Scope,
         proof: Proof,
         steps: usize,
@@ -202,7 +210,12 @@ impl<'a> Search<'a> {
     ) -> Result<Outcome, CheckError> {
         let no_errors = match self.errors.none_anywhere(budget, watch)? {
             true => self.errors.everywhere_words(),
-            false => NoErrors::Bounded { steps },
+            false => {
+                if let Some(instead) = self.error_within(steps, budget, watch)? {
+                    return Ok(instead);
+                }
+                NoErrors::Bounded { steps }
+            }
         };
         let found = Outcome::new(NAME, Verdict::Holds(scope));
         Ok(Outcome { proof: Some(proof), no_errors: Some(no_errors), ..found })

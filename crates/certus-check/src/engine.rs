@@ -179,7 +179,9 @@ pub fn in_turns(
         if let Some(own_prover) = &mut prover
             && spent(budget).is_none()
         {
-            let settled = bounded.as_ref().and_then(settled);
+            // Whoever is stopped here may say what was shown so far: violations and model errors.
+            let holds = |outcome: &&Outcome| matches!(outcome.verdict, Verdict::Holds(_));
+            let settled = bounded.as_ref().filter(holds).and_then(settled);
             let watch = &mut |depth| watch(Depth { settled, ..depth });
             match own_prover.round(&own, watch)? {
                 Round::Proved(proof) => (conditional, prover) = (Some(proof), None),

@@ -9,7 +9,7 @@ use certus_lang::system::{AtomId, System};
 use certus_solver::formula::Formula;
 use certus_solver::{Place, Query, QueryError, Witness};
 
-use crate::condition::{always, and, condition, or};
+use crate::condition::{always, and, condition, label_cases, or};
 use crate::outcome::CheckError;
 use crate::replay::Drive;
 use crate::simplify::{at_best_ends, labels, required, settle, with_labels};
@@ -89,6 +89,11 @@ impl Question {
         let mut parts = vec![unrolled.is_run.clone()];
         for &(formula, position) in wanted.formulas {
             parts.push(encode(formula, position, shape, wanted.beyond, &mut atom));
+        }
+        if ends_in_error {
+            // Whoever follows one label knows what depends on it.
+            let labels = &unrolled.positions[last].labels;
+            parts.extend(labels.iter().map(|&one_hot| label_cases(&unrolled.graph, one_hot)));
         }
         parts.extend(more(&unrolled));
         let mut fixed = HashMap::new();

@@ -1,7 +1,7 @@
 //! Runs of the system itself, tried where an abstract run suggests them.
 //!
 //! Every choice along a run is allowed, as far as one that is can be found. A run ends where a model error is met, after so many steps, or where it repeats a state exactly: doubles
-//! are finite, so a loop that comes to rest does so after some hundred steps. What a run shows is judged in [`crate::judging`].
+//! are finite, so a loop that comes to rest does so after some hundred steps. What a run shows is judged in `judging.rs`.
 
 use std::collections::HashMap;
 

@@ -13,6 +13,7 @@ use crate::induction::{self, FIRST_PARTS, MORE, Prover, Round, proved, spent};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use crate::proof::{Proof, formula_of};
 use crate::rest::{OVER_THE_REALS, Rest};
+use crate::scope::within_scope;
 use crate::temporal::Normal;
 use crate::vacuity::exercised;
 
@@ -180,8 +181,7 @@ pub fn in_turns(
             && spent(budget).is_none()
         {
             // Whoever is stopped here may say what was shown so far: violations and model errors.
-            let holds = |outcome: &&Outcome| matches!(outcome.verdict, Verdict::Holds(_));
-            let settled = bounded.as_ref().filter(holds).and_then(settled);
+            let settled = bounded.as_ref().filter(|outcome| whole(outcome)).map(|_| steps);
             let watch = &mut |depth| watch(Depth { settled, ..depth });
             match own_prover.round(&own, watch)? {
                 Round::Proved(proof) => (conditional, prover) = (Some(proof), None),
@@ -227,6 +227,7 @@ pub fn in_turns(
         let unknown = Unknown { settled, holds_if: errors.conditions()?, ..Unknown::at(spent(budget), place) };
         outcome = Outcome::new(Engine::Auto.name(), Verdict::Unknown(unknown));
     }
+    outcome = within_scope(outcome, Some(steps), spent(budget));
     if let Verdict::Holds(Scope::Bounded(_)) = outcome.verdict {
         outcome = exercised(outcome, system, formula, steps, budget, watch)?;
         outcome.notes.push(NO_PROOF.to_owned());

@@ -250,6 +250,10 @@ impl<'a> Errors<'a> {
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Met, CheckError> {
+        // Where `init` has no value, nobody knows which runs there are.
+        if self.initial_is_defined()? != Some(true) {
+            return Ok(Met::Open(UnknownReason::Numerics));
+        }
         let monitor = Monitor::new(formula);
         for _ in 0..=MORE_WITNESSES {
             let guarded = self.guarded();

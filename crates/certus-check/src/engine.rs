@@ -9,6 +9,7 @@ use certus_solver::{Budget, UnknownReason};
 
 use crate::bmc::{self, Depth, Search, usual_steps};
 use crate::errors::{Errors, NoErrors};
+use crate::explicit;
 use crate::induction::{self, FIRST_PARTS, MORE, Prover, Round, proved, spent};
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use crate::proof::{Proof, formula_of};
@@ -27,6 +28,8 @@ pub enum Engine {
     Bmc,
     /// Proofs for all time.
     Induction,
+    /// All states of a finite system.
+    Explicit,
 }
 
 impl Engine {
@@ -36,11 +39,12 @@ impl Engine {
             Engine::Auto => "auto",
             Engine::Bmc => bmc::NAME,
             Engine::Induction => induction::NAME,
+            Engine::Explicit => explicit::NAME,
         }
     }
 
     /// All of them.
-    pub const ALL: [Engine; 3] = [Engine::Auto, Engine::Bmc, Engine::Induction];
+    pub const ALL: [Engine; 4] = [Engine::Auto, Engine::Bmc, Engine::Induction, Engine::Explicit];
 
     /// Why the engine cannot take a property, if it cannot.
     pub fn refuses(self, system: &System, property: &Property) -> Option<String> {
@@ -48,7 +52,7 @@ impl Engine {
             return Some(format!("{} asks for a probability: --engine imdp bounds it", property.name));
         }
         match self {
-            Engine::Auto | Engine::Bmc => None,
+            Engine::Auto | Engine::Bmc | Engine::Explicit => None,
             Engine::Induction => Prover::new(system, property).err().map(|error| error.to_string()),
         }
     }
@@ -66,6 +70,12 @@ impl Engine {
         match self {
             Engine::Auto => in_turns(system, property, asked, errors, budget, watch, None),
             Engine::Bmc => bmc::check(system, property, asked, errors, budget, watch),
+            Engine::Explicit => {
+                let place = "states that were not found to be finitely many";
+                let unknown = || Outcome::new(explicit::NAME, Verdict::Unknown(Unknown::at(spent(budget), place)));
+                let decided = explicit::decide(system, property, asked, errors.are_assumed(), budget)?;
+                Ok(decided.unwrap_or_else(unknown))
+            }
             Engine::Induction => {
                 let own = errors.of_property(formula_of(property)?)?;
                 let steps = asked.unwrap_or_else(|| usual_steps(property));

@@ -16,6 +16,7 @@
 //! * [`induction`]: proofs for all time;
 //! * [`proof`]: what a verdict rests on, as questions that must have no answer;
 //! * [`Engine`]: the choice between engines;
+//! * [`explicit`]: finite systems, all of whose states are visited;
 //! * [`enclosed`]: whether a whole box of runs violates a property;
 //! * [`choices`]: which of the environment's choices a violation needs;
 //! * [`parametric`]: a system for all values of its parameters at once;
@@ -32,6 +33,7 @@ mod confirm;
 pub mod enclosed;
 pub mod engine;
 pub mod errors;
+pub mod explicit;
 pub mod guarded;
 pub mod induction;
 pub mod lasso;

@@ -129,7 +129,7 @@ fn run_with(
 }
 
 /// The left sides of implications that must hold, as far as they are conditions of single positions.
-fn premises<'a>(formula: &'a Formula, positive: bool, found: &mut Vec<&'a Formula>) {
+pub(crate) fn premises<'a>(formula: &'a Formula, positive: bool, found: &mut Vec<&'a Formula>) {
     match formula {
         Formula::Constant(_) | Formula::Atom(_) => {}
         Formula::Not(inner) => premises(inner, !positive, found),
@@ -153,7 +153,7 @@ fn premises<'a>(formula: &'a Formula, positive: bool, found: &mut Vec<&'a Formul
 }
 
 /// A condition as it is written.
-fn text(system: &System, formula: &Formula) -> String {
+pub(crate) fn text(system: &System, formula: &Formula) -> String {
     let joined = |parts: &[Formula], by: &str| parts.iter().map(|part| text(system, part)).collect::<Vec<_>>().join(by);
     match formula {
         Formula::Constant(value) => value.to_string(),

@@ -144,7 +144,8 @@ impl<'a> Block<'a> {
 
     fn end_of(&self, outcome: &Outcome, column: usize, last: bool) -> Option<End> {
         if outcome.terminal.get(column).is_some_and(|&terminal| terminal != 0.0) {
-            return Some(End::Terminal);
+            // A run that nothing continues does not repeat: it is none.
+            return Some(self.walk.fault(self.rules.machine, outcome, column).unwrap_or(End::Terminal));
         }
         if last {
             return Some(End::Completed);

@@ -10,7 +10,7 @@ use certus_check::enclosed::{IN_DOUBLES, violates_over_the_reals};
 use certus_check::engine::NO_PROOF;
 use certus_check::errors::Errors;
 use certus_check::scope::within_scope;
-use certus_check::{CheckError, Engine, Outcome, Run, Scope, Unknown, Verdict, choices, in_turns};
+use certus_check::{CheckError, Engine, Outcome, Run, Scope, Unknown, Verdict, choices, explicit, in_turns};
 use certus_grid::{Policy, Report, Standing};
 use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
@@ -217,6 +217,8 @@ fn refuse(task: &Check) -> Result<(), Failure> {
         "an extracted policy belongs to the grid engine, the others are about the network itself: add --engine grid"
     } else if task.engine == Method::Grid && task.certificate.is_some() {
         "proofs on a grid have no certificates: leave out --certificate, or take --engine auto, induction or bmc"
+    } else if task.engine == Method::Runs(Engine::Explicit) && task.certificate.is_some() {
+        "a list of all states is no certificate: leave out --certificate, or take --engine auto, induction or bmc"
     } else if (!task.engine.has_grid() || task.certificate.is_some())
         && (!grid.widths.is_empty() || grid.refinements.is_some())
     {
@@ -425,7 +427,12 @@ fn one(
                 report = found;
                 Ok(turn)
             };
-            runs(in_turns(system, asked, task.steps, errors, budget, &mut watch, Some(&mut on_grid)))
+            // Where there are few states, visiting them all is the shortest way.
+            match explicit::decide(system, asked, task.steps, task.assume_no_model_errors, budget) {
+                Ok(None) => runs(in_turns(system, asked, task.steps, errors, budget, &mut watch, Some(&mut on_grid))),
+                Ok(Some(outcome)) => runs(Ok(outcome)),
+                Err(error) => runs(Err(error)),
+            }
         }
         (None, Method::Runs(engine)) => runs(engine.check(system, asked, task.steps, errors, budget, &mut watch)),
         (None, Method::Grid) => {

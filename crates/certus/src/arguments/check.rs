@@ -40,8 +40,9 @@ pub struct Check {
     pub properties: Vec<String>,
 
     /// How they are checked: `bmc` looks for violations by so many steps, `induction` for a proof for all time, `grid` cuts the
-    /// state space into units and decides for all time, `imdp` bounds probabilities; `auto` lets the first three take turns, and takes
-    /// the last for properties about probabilities
+    /// state space into units and decides for all time, `explicit` visits every state of a finite system, `imdp` bounds probabilities;
+    /// `auto` tries `explicit` where the initial states are finitely many, lets the first three take turns, and takes the last for
+    /// properties about probabilities
     #[arg(long, default_value_t, value_name = "ENGINE")]
     pub engine: Method,
 

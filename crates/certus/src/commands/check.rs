@@ -251,6 +251,7 @@ fn report(
         Method::Runs(Engine::Bmc) => format!("bounded model checking, at most {steps} steps"),
         Method::Grid => "a grid of units, for all time".to_owned(),
         Method::Runs(Engine::Induction) => "proofs for all time".to_owned(),
+        Method::Runs(Engine::Explicit) => "all states of a finite system".to_owned(),
     };
     writeln!(output, "{}: {how}", system.name)?;
     write_brief(provenance, output)?;

@@ -34,6 +34,7 @@ pub mod engine;
 pub mod errors;
 pub mod guarded;
 pub mod induction;
+mod interval_check;
 pub mod lasso;
 pub mod loops;
 pub mod monitor;

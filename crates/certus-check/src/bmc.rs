@@ -10,7 +10,6 @@
 
 use certus_graph::Interval;
 use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
-use certus_sim::{End, Options, RunReport, Simulator};
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
 
@@ -19,10 +18,9 @@ use crate::errors::{Errors, Met, NoErrors};
 use crate::loops::proved_loop;
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use crate::proof::{Proof, beyond, cycle, formula_of, possible, shapes, shown};
-use crate::question::{Question, Wanted};
+use crate::question::Question;
 use crate::replay::replay;
 use crate::temporal::{Beyond, Normal, Shape, encode};
-use crate::unroll::Start;
 use crate::vacuity::exercised;
 
 /// What the engine is called.
@@ -306,7 +304,7 @@ impl<'a> Search<'a> {
     }
 }
 
-fn answer(
+pub(crate) fn answer(
     question: &Question,
     shape: Shape,
     budget: &Budget<'_>,
@@ -314,47 +312,4 @@ fn answer(
 ) -> Result<Answer, CheckError> {
     let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
     Ok(solve(&question.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, settled: None, progress }))?)
-}
-
-/// Says so if a glance shows that no run has so many steps: then a property holds because nothing happens.
-pub fn vacuous(
-    system: &System,
-    depth: usize,
-    budget: &Budget<'_>,
-    watch: &mut dyn FnMut(Depth),
-) -> Result<Option<String>, CheckError> {
-    if simulated(system, depth, budget) {
-        return Ok(None);
-    }
-    let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
-    for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
-        let shape = Shape { positions: steps + 1, loop_to: None };
-        let wanted =
-            Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-        let question = Question::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
-        if let Answer::Unsat(_) = answer(&question, shape, &glance, watch)? {
-            return Ok(Some(format!("vacuous: {what}")));
-        }
-    }
-    Ok(None)
-}
-
-/// Runs that are tried before a solver is asked whether there are any.
-const TRIED_RUNS: u64 = 64;
-
-/// Whether some simulated run has so many steps.
-fn simulated(system: &System, steps: usize, budget: &Budget<'_>) -> bool {
-    let options = Options {
-        runs: TRIED_RUNS,
-        steps,
-        seed: budget.seed,
-        stop: budget.stop,
-        deadline: budget.deadline,
-        ..Options::default()
-    };
-    let whole = |report: &RunReport| matches!(report.end, End::Completed | End::Terminal);
-    let mut found = false;
-    let runs = Simulator::new(system)
-        .and_then(|simulator| simulator.run(&options, &mut |_| {}, &mut |report| found |= whole(report)));
-    found && runs.is_ok()
 }

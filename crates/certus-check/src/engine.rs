@@ -116,10 +116,13 @@ const PATIENCE: u64 = 64_000;
 pub enum Turn {
     /// A verdict.
     Decided(Box<Outcome>),
-    /// More effort might decide.
-    Short,
-    /// It would not.
-    Exhausted,
+    /// None: whether more effort might decide, and what was learnt, if the engine can take the property at all.
+    Open {
+        /// Whether more effort might decide.
+        more: bool,
+        /// What was learnt.
+        learnt: Option<Box<Unknown>>,
+    },
 }
 
 /// An engine that has its turns as well: it is told how many parts it may look at, and the budget.
@@ -146,6 +149,8 @@ pub fn in_turns(
     let mut parts = FIRST_PARTS;
     let mut bounded: Option<Outcome> = None;
     let mut far = FIRST_STEPS;
+    // What the other engine has learnt.
+    let mut elsewhere: Option<Box<Unknown>> = None;
     // A proof that stands if there are no model errors.
     let mut conditional: Option<Proof> = None;
     let noted = |proof: Proof, no_errors: NoErrors, watch: &mut dyn FnMut(Depth)| -> Result<Outcome, CheckError> {
@@ -217,8 +222,13 @@ pub fn in_turns(
                         _ => Ok(*outcome),
                     };
                 }
-                Turn::Short => short |= budget.deadline.is_some() || parts < PATIENCE,
-                Turn::Exhausted => another = None,
+                Turn::Open { more, learnt } => {
+                    elsewhere = learnt.or(elsewhere);
+                    match more {
+                        true => short |= budget.deadline.is_some() || parts < PATIENCE,
+                        false => another = None,
+                    }
+                }
             }
         }
         if !short || spent(budget).is_some() || (parts >= budget.boxes && far >= steps) {
@@ -237,12 +247,28 @@ pub fn in_turns(
         let unknown = Unknown { settled, holds_if: errors.conditions()?, ..Unknown::at(spent(budget), place) };
         outcome = Outcome::new(Engine::Auto.name(), Verdict::Unknown(unknown));
     }
-    outcome = within_scope(outcome, Some(steps), spent(budget));
-    if let Verdict::Holds(Scope::Bounded(_)) = outcome.verdict {
-        outcome = exercised(outcome, system, formula, steps, budget, watch)?;
+    let whole = outcome.verdict == Verdict::Holds(Scope::Bounded(steps));
+    outcome = within_scope(outcome, asked, spent(budget));
+    match &mut outcome.verdict {
+        Verdict::Holds(_) => outcome = exercised(outcome, system, formula, steps, budget, watch)?,
+        Verdict::Unknown(unknown) => join(unknown, elsewhere),
+        Verdict::Violated(_) | Verdict::ModelError(_) => {}
+    }
+    if whole {
         outcome.notes.push(NO_PROOF.to_owned());
     }
     Ok(outcome)
+}
+
+/// Adds what another engine has learnt: a loop of doubles, and the conditions under which it would have a proof.
+fn join(unknown: &mut Unknown, learnt: Option<Box<Unknown>>) {
+    let Some(learnt) = learnt else { return };
+    if unknown.candidate.is_none() {
+        unknown.candidate = learnt.candidate;
+    }
+    if unknown.holds_if.is_empty() {
+        unknown.holds_if = learnt.holds_if;
+    }
 }
 
 /// A run that violates a property by coming to rest; only what no finite run shows is worth a look.

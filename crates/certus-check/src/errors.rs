@@ -3,7 +3,8 @@
 //! What must be excluded for a property to hold, and is reported with a run where it is found, is said in docs/semantics.md. It is
 //! asked of the system with one more atom ([`crate::guarded`]), in the order of what it costs:
 //!
-//! 1. *everywhere*: no state of a box that no run leaves has an error, whatever is chosen. Asked once for a system;
+//! 1. *everywhere*: no state of a box that no run leaves has an error, whatever is chosen. Asked once for a system, first by intervals
+//!    alone ([`crate::interval_check`]), which settles most;
 //! 2. *at a depth*: no run of so many steps on which the property is still open ends in one;
 //! 3. *within a proof*: no state that a proof for all time leaves (its invariant, what it has shown of every position) has one;
 //! 4. *by induction* on its own, with an invariant that is looked for as for any property.
@@ -12,7 +13,7 @@
 //! that the property is not decided there ([`crate::monitor`]). A state without an allowed witness choice may still have another allowed
 //! choice, which then becomes a witness.
 
-use std::cell::{Cell, RefCell};
+use std::cell::{Cell, OnceCell, RefCell};
 use std::rc::Rc;
 
 use certus_graph::eval::enclose;
@@ -23,8 +24,9 @@ use certus_solver::{Answer, Budget, UnknownReason, solve};
 use crate::bmc::Depth;
 use crate::confirm::{Confirmed, confirm};
 use crate::guarded::{Guarded, WitnessChoice, guarded};
-use crate::induction::invariant::observed;
+use crate::induction::invariant::{Invariant, observed};
 use crate::induction::{FIRST_PARTS, Prover, Round};
+use crate::interval_check::no_error_in;
 use crate::monitor::Monitor;
 use crate::outcome::{CheckError, ModelError};
 use crate::proof::{Method, Proof, conjuncts};
@@ -69,9 +71,13 @@ pub struct Errors<'a> {
     assumed: bool,
     /// Atoms that are to be defined, too.
     atoms: Vec<AtomId>,
-    guarded: RefCell<Rc<Guarded>>,
-    witnesses: RefCell<Vec<WitnessChoice>>,
+    /// What is made where it is needed: a violation needs none of it.
+    guarded: RefCell<Option<Rc<Guarded>>>,
+    witnesses: OnceCell<RefCell<Vec<WitnessChoice>>>,
+    /// A box that no run leaves.
+    reach: OnceCell<Vec<Interval>>,
     everywhere: Cell<Option<bool>>,
+    by_intervals: Cell<Option<bool>>,
     induction: RefCell<Option<Method>>,
     /// Parts per question with which induction was tried in vain.
     tried: Cell<u64>,
@@ -90,7 +96,7 @@ const ONE: Shape = Shape { positions: 1, loop_to: None };
 
 impl<'a> Errors<'a> {
     /// Prepares a system. If `assumed`, nothing is asked: whoever wants to know has said that there are none.
-    pub fn new(system: &'a System, assumed: bool) -> Result<Errors<'a>, CheckError> {
+    pub fn new(system: &'a System, assumed: bool) -> Errors<'a> {
         Errors::with_atoms(system, assumed, Vec::new())
     }
 
@@ -105,26 +111,48 @@ impl<'a> Errors<'a> {
         if self.serves(formula) {
             return Ok(None);
         }
-        Errors::with_atoms(self.system, self.assumed, asked_atoms(formula)).map(Some)
+        Ok(Some(Errors::with_atoms(self.system, self.assumed, asked_atoms(formula))))
     }
 
-    fn with_atoms(system: &'a System, assumed: bool, atoms: Vec<AtomId>) -> Result<Errors<'a>, CheckError> {
-        let witnesses = witnesses(system, &samples(system)?)?;
-        Ok(Errors {
+    fn with_atoms(system: &'a System, assumed: bool, atoms: Vec<AtomId>) -> Errors<'a> {
+        Errors {
             system,
             assumed,
-            guarded: RefCell::new(Rc::new(guarded(system, &witnesses, &atoms)?)),
             atoms,
-            witnesses: RefCell::new(witnesses),
+            guarded: RefCell::new(None),
+            witnesses: OnceCell::new(),
+            reach: OnceCell::new(),
             everywhere: Cell::new(None),
+            by_intervals: Cell::new(None),
             induction: RefCell::new(None),
             tried: Cell::new(0),
-        })
+        }
     }
 
     /// The witness choices against deadlocks.
-    pub fn witnesses(&self) -> Vec<WitnessChoice> {
-        self.witnesses.borrow().clone()
+    pub fn witnesses(&self) -> Result<Vec<WitnessChoice>, CheckError> {
+        Ok(self.known_witnesses()?.borrow().clone())
+    }
+
+    fn known_witnesses(&self) -> Result<&RefCell<Vec<WitnessChoice>>, CheckError> {
+        if let Some(known) = self.witnesses.get() {
+            return Ok(known);
+        }
+        let found = match self.system.roles.assume {
+            Some(_) => witnesses(self.system, &samples(self.reach()?))?,
+            None => Vec::new(),
+        };
+        Ok(self.witnesses.get_or_init(|| RefCell::new(found)))
+    }
+
+    /// A box that no run leaves.
+    fn reach(&self) -> Result<&[Interval], CheckError> {
+        if let Some(known) = self.reach.get() {
+            return Ok(known);
+        }
+        let (lower, upper) = reachable(self.system)?;
+        let found = lower.into_iter().zip(upper).map(|(lo, hi)| Interval { lo, hi }).collect();
+        Ok(self.reach.get_or_init(|| found))
     }
 
     /// Whether absence of errors is taken for granted.
@@ -132,8 +160,13 @@ impl<'a> Errors<'a> {
         self.assumed
     }
 
-    fn guarded(&self) -> Rc<Guarded> {
-        Rc::clone(&self.guarded.borrow())
+    fn guarded(&self) -> Result<Rc<Guarded>, CheckError> {
+        if let Some(known) = &*self.guarded.borrow() {
+            return Ok(Rc::clone(known));
+        }
+        let new = Rc::new(guarded(self.system, &self.known_witnesses()?.borrow(), &self.atoms)?);
+        *self.guarded.borrow_mut() = Some(Rc::clone(&new));
+        Ok(new)
     }
 
     /// The words for a system without errors anywhere.
@@ -150,10 +183,26 @@ impl<'a> Errors<'a> {
             return Ok(known);
         }
         let own = Budget { boxes: FIRST_PARTS.min(budget.boxes), ..*budget };
-        let none = self.none_within(&[], &|_| Vec::new(), &own, watch)?;
+        let none = self.none_by_intervals()? || self.none_within(&[], &|_| Vec::new(), &own, watch)?;
         let cut_short = crate::induction::spent(budget).is_some();
         if none || !cut_short {
             self.everywhere.set(Some(none));
+        }
+        Ok(none)
+    }
+
+    /// Whether intervals alone show that. Asked once, and before any solver is.
+    fn none_by_intervals(&self) -> Result<bool, CheckError> {
+        if self.assumed || self.everywhere.get() == Some(true) {
+            return Ok(true);
+        }
+        if let Some(known) = self.by_intervals.get() {
+            return Ok(known);
+        }
+        let none = self.initial_is_defined()? == Some(true) && no_error_in(&*self.guarded()?, self.reach()?)?;
+        self.by_intervals.set(Some(none));
+        if none {
+            self.everywhere.set(Some(true));
         }
         Ok(none)
     }
@@ -170,7 +219,7 @@ impl<'a> Errors<'a> {
             return Ok(false);
         }
         for _ in 0..=MORE_WITNESSES {
-            let guarded = self.guarded();
+            let guarded = self.guarded()?;
             let bad = Normal::Atom(guarded.ok, false);
             let mut wanted: Vec<(&Normal, usize)> = formulas.iter().map(|formula| (formula, 0)).collect();
             wanted.push((&bad, 0));
@@ -219,7 +268,8 @@ impl<'a> Errors<'a> {
 
     /// Looks for an allowed choice in a state that has no witness among those there are; whether there is a new one now.
     fn learns(&self, state: &[f64], budget: &Budget<'_>) -> Result<bool, CheckError> {
-        let known = self.witnesses.borrow().len();
+        let witnesses = self.known_witnesses()?;
+        let known = witnesses.borrow().len();
         if self.system.roles.assume.is_none() || known >= MORE_WITNESSES {
             return Ok(false);
         }
@@ -232,12 +282,11 @@ impl<'a> Errors<'a> {
             chances: drive.chances[0].clone(),
             actions: drive.choices[0].clone(),
         };
-        if self.witnesses.borrow().contains(&choice) {
+        if witnesses.borrow().contains(&choice) {
             return Ok(false);
         }
-        self.witnesses.borrow_mut().push(choice);
-        let new = guarded(self.system, &self.witnesses.borrow(), &self.atoms)?;
-        *self.guarded.borrow_mut() = Rc::new(new);
+        witnesses.borrow_mut().push(choice);
+        *self.guarded.borrow_mut() = None;
         Ok(true)
     }
 
@@ -256,7 +305,7 @@ impl<'a> Errors<'a> {
         }
         let monitor = Monitor::new(formula);
         for _ in 0..=MORE_WITNESSES {
-            let guarded = self.guarded();
+            let guarded = self.guarded()?;
             let bad = Normal::Atom(guarded.ok, false);
             let shape = Shape { positions: steps + 1, loop_to: None };
             let formulas = [(violation, 0), (&bad, steps)];
@@ -295,13 +344,19 @@ impl<'a> Errors<'a> {
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Option<NoErrors>, CheckError> {
-        if self.none_anywhere(budget, watch)? {
+        if self.none_by_intervals()? {
             return Ok(Some(self.everywhere_words()));
         }
-        if let Proof::ForAllTime(methods) = proof
-            && self.none_within_proof(formula, methods, budget, watch)?
-        {
-            return Ok(Some(NoErrors::Within));
+        let within = match proof {
+            Proof::ForAllTime(methods) => self.none_within_proof(formula, methods, budget, watch)?,
+            Proof::Bounded { .. } | Proof::OutOfReach { .. } => None,
+        };
+        match within {
+            Some(true) => return Ok(Some(NoErrors::Within)),
+            // There are fewer states within the proof than anywhere, so that was the easier question.
+            Some(false) => {}
+            None if self.none_anywhere(budget, watch)? => return Ok(Some(self.everywhere_words())),
+            None => {}
         }
         if let Some(method) = &*self.induction.borrow() {
             return Ok(Some(NoErrors::Induction(method.clone())));
@@ -309,7 +364,7 @@ impl<'a> Errors<'a> {
         if self.initial_is_defined()? != Some(true) || self.tried.get() >= budget.boxes {
             return Ok(None);
         }
-        let guarded = self.guarded();
+        let guarded = self.guarded()?;
         let always = Ltl::Globally(Default::default(), Box::new(Ltl::Atom(guarded.ok)));
         let property = Property {
             name: "no model errors".to_owned(),
@@ -331,14 +386,14 @@ impl<'a> Errors<'a> {
     }
 
     /// Whether no state that a proof for all time leaves has an error: what it has shown of every position holds there, and the
-    /// property is still open.
+    /// property is still open. Nothing if it leaves all states.
     fn none_within_proof(
         &self,
         formula: &Ltl,
         methods: &[Method],
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
-    ) -> Result<bool, CheckError> {
+    ) -> Result<Option<bool>, CheckError> {
         let violations: Vec<Normal> = conjuncts(formula).into_iter().map(|part| Normal::of(part, false)).collect();
         let mut known = Vec::new();
         let mut invariants = Vec::new();
@@ -355,20 +410,28 @@ impl<'a> Errors<'a> {
         }
         known.extend(open.filter(|parts| !parts.iter().any(Normal::is_true)).map(Normal::Or));
         if known.is_empty() && invariants.iter().all(|invariant| invariant.faces.is_empty()) {
-            return Ok(false);
+            return Ok(None);
+        }
+        if self.initial_is_defined()? == Some(true) {
+            let narrow = |state: Vec<Interval>, invariant: &&Invariant| invariant.narrowed(&state);
+            let state = invariants.iter().try_fold(self.reach()?.to_vec(), narrow);
+            if let Some(state) = state.filter(|_| !invariants.is_empty())
+                && no_error_in(&*self.guarded()?, &state)?
+            {
+                return Ok(Some(true));
+            }
         }
         let within = |unrolled: &crate::unroll::Unrolled| {
             invariants.iter().flat_map(|invariant| invariant.holds(&observed(unrolled, 0))).collect()
         };
-        self.none_within(&known, &within, budget, watch)
+        self.none_within(&known, &within, budget, watch).map(Some)
     }
 
     /// What could not be excluded, in words.
     pub fn conditions(&self) -> Result<Vec<String>, CheckError> {
-        let (lower, upper) = reachable(self.system)?;
         let roles = &self.system.roles;
-        let state: Vec<Interval> = lower.into_iter().zip(upper).map(|(lo, hi)| Interval { lo, hi }).collect();
-        let mut arguments: Vec<Vec<Interval>> = split(&self.system.states, &state).map(<[Interval]>::to_vec).collect();
+        let mut arguments: Vec<Vec<Interval>> =
+            split(&self.system.states, self.reach()?).map(<[Interval]>::to_vec).collect();
         for input in &self.system.inputs {
             arguments.push(input.lower.iter().zip(&input.upper).map(|(&lo, &hi)| Interval { lo, hi }).collect());
         }
@@ -406,24 +469,19 @@ impl<'a> Errors<'a> {
     }
 }
 
-/// States of a box that no run leaves, spread evenly.
-fn samples(system: &System) -> Result<Vec<Vec<f64>>, GraphError> {
-    if system.roles.assume.is_none() {
-        return Ok(Vec::new());
-    }
-    let (lower, upper) = reachable(system)?;
-    let ends: Vec<(f64, f64)> =
-        lower.into_iter().zip(upper).map(|(low, high)| (low.max(-1e6), high.min(1e6))).collect();
+/// States of a box, spread evenly.
+fn samples(reach: &[Interval]) -> Vec<Vec<f64>> {
     let share = |sample: usize, element: usize| match sample {
         0 => 0.0,
         1 => 1.0,
         2 => 0.5,
         _ => (0.5 + 0.618_033_988_749_895 * sample as f64 + 0.754_877_666_246_693 * (element * sample) as f64).fract(),
     };
-    let state = |sample: usize| {
-        ends.iter().enumerate().map(|(element, (low, high))| low + (high - low) * share(sample, element)).collect()
+    let value = |sample: usize, (element, range): (usize, &Interval)| {
+        let (low, high) = (range.lo.max(-1e6), range.hi.min(1e6));
+        low + (high - low) * share(sample, element)
     };
-    Ok((0..SAMPLES).map(state).collect())
+    (0..SAMPLES).map(|sample| reach.iter().enumerate().map(|own| value(sample, own)).collect()).collect()
 }
 
 /// The question for an allowed choice in a box of states.

@@ -36,6 +36,7 @@ pub mod errors;
 pub mod explicit;
 pub mod guarded;
 pub mod induction;
+mod interval_check;
 pub mod lasso;
 pub mod loops;
 pub mod monitor;

@@ -44,6 +44,10 @@ pub const OVER_THE_REALS: &str = "shown over the reals: the run comes ever neare
 /// So many steps a run has to come near rest.
 const MOST_STEPS: usize = 400;
 
+/// One that has become slow by then, by this factor, has more.
+const SLOWED_DOWN: f64 = 1e-2;
+const STEPS_OF_SLOW_RUNS: usize = 1600;
+
 /// Increments of a run that has settled are this small beside its first distance from rest.
 const SETTLED: f64 = 1e-5;
 
@@ -140,7 +144,15 @@ impl<'a> Rest<'a> {
         let mut run = Run::default();
         let mut workspace = Workspace::default();
         let mut state = start.to_vec();
-        while run.states.len() <= MOST_STEPS && state.iter().all(|value| value.is_finite()) {
+        let mut most = MOST_STEPS;
+        while state.iter().all(|value| value.is_finite()) {
+            if run.states.len() > most {
+                let slow = most == MOST_STEPS && has_slowed_down(&run.states) && settles(&run.states).is_none();
+                if !slow {
+                    break;
+                }
+                most = STEPS_OF_SLOW_RUNS;
+            }
             let slices: Vec<&[f64]> = split(&system.states, &state).collect();
             self.step.run(&mut workspace, &slices, 1)?;
             let output = |port: usize| self.step.output(&workspace, &slices, port);
@@ -240,6 +252,15 @@ fn increment(middle: &[f64], state: &[Interval], step: &Sloped) -> Vec<Interval>
         })
     })
     .collect()
+}
+
+/// Whether a run moves far less in the end than at its beginning.
+fn has_slowed_down(states: &[Vec<f64>]) -> bool {
+    const FEW: usize = 16;
+    let moved = |pair: &[Vec<f64>]| pair[0].iter().zip(&pair[1]).map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+    let most = |part: &[Vec<f64>]| part.windows(2).map(moved).fold(0.0, f64::max);
+    let few = FEW.min(states.len());
+    most(&states[states.len() - few..]) < SLOWED_DOWN * most(&states[..few])
 }
 
 /// Positions at which a run that settles is nearer and nearer to where it ends.

@@ -4,12 +4,16 @@
 //! stands a run that exercises it: one on which the left side of an implication becomes true, for each implication of the
 //! property, or any run if there is none. Where no such run exists the property holds *vacuously*, and that is said
 //! (Beer, Ben-David, Eisner, Rodeh: "Efficient detection of vacuity in temporal model checking", FMSD 2001, for implications).
+//! Most often simulated runs show it, and a solver is asked only where they do not.
 
 use certus_lang::system::{Bounds, Formula, Property, PropertyKind, System};
+use certus_sim::semantics::{Tail, evaluate};
+use certus_sim::{End, Options, RunReport, Simulator, Step};
 use certus_solver::{Answer, Budget, solve};
 
-use crate::bmc::{Depth, GLANCE, vacuous};
+use crate::bmc::{Depth, GLANCE, answer};
 use crate::confirm::walked;
+use crate::errors::asked_atoms;
 use crate::induction::{FIRST_PARTS, Prover};
 use crate::outcome::{CheckError, Outcome, Run};
 use crate::question::{Question, Wanted};
@@ -32,7 +36,10 @@ pub fn exercised(
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Outcome, CheckError> {
     let steps = steps.min(MOST_STEPS);
-    if let Some(note) = vacuous(system, steps, budget, watch)? {
+    let simulated = Simulated::new(system, steps, budget);
+    if !simulated.has_whole
+        && let Some(note) = vacuous(system, steps, budget, watch)?
+    {
         outcome.vacuous = true;
         outcome.notes.push(note);
         return Ok(outcome);
@@ -40,11 +47,20 @@ pub fn exercised(
     let mut found = Vec::new();
     premises(formula, true, &mut found);
     if found.is_empty() {
-        outcome.exercised = run_with(system, None, steps.min(PLAIN_STEPS), budget)?.map(Box::new);
+        let plain = steps.min(PLAIN_STEPS);
+        let run = match simulated.plain(plain) {
+            Some(run) => Some(run),
+            None => run_with(system, None, plain, budget)?,
+        };
+        outcome.exercised = run.map(Box::new);
         return Ok(outcome);
     }
     for premise in found {
-        match become_true(system, premise, steps, budget, watch)? {
+        let reached = match simulated.reaching(system, premise) {
+            Some(run) => Premise::Reached(Box::new(run)),
+            None => become_true(system, premise, steps, budget, watch)?,
+        };
+        match reached {
             Premise::Reached(run) => {
                 outcome.exercised.get_or_insert(run);
             }
@@ -59,6 +75,90 @@ pub fn exercised(
         }
     }
     Ok(outcome)
+}
+
+/// Runs that are simulated before a solver is asked.
+const SIMULATED_RUNS: u64 = 64;
+
+/// What simulated runs show.
+struct Simulated {
+    /// The positions of runs that were followed by a step.
+    runs: Vec<Vec<Step>>,
+    /// Whether some run has all the steps that were asked for.
+    has_whole: bool,
+}
+
+impl Simulated {
+    fn new(system: &System, steps: usize, budget: &Budget<'_>) -> Simulated {
+        let mut found = Simulated { runs: Vec::new(), has_whole: false };
+        let options = Options {
+            runs: SIMULATED_RUNS,
+            // One more, so that the last position is followed too.
+            steps: steps + 1,
+            seed: budget.seed,
+            record: true,
+            stop: budget.stop,
+            deadline: budget.deadline,
+            ..Options::default()
+        };
+        let mut keep = |report: &RunReport| {
+            let mut trace = report.trace.clone().unwrap_or_default();
+            found.has_whole |= report.end == End::Terminal || trace.len() > steps;
+            trace.pop();
+            found.runs.push(trace);
+        };
+        let made = Simulator::new(system).and_then(|simulator| simulator.run(&options, &mut |_| {}, &mut keep));
+        // What cannot be simulated shows nothing.
+        if made.is_err() { Simulated { runs: Vec::new(), has_whole: false } } else { found }
+    }
+
+    /// A run of so many steps.
+    fn plain(&self, steps: usize) -> Option<Run> {
+        self.runs.iter().find(|run| run.len() > steps).map(|run| run_of(&run[..=steps]))
+    }
+
+    /// A run at whose end a condition of single positions holds, as short as any.
+    fn reaching(&self, system: &System, condition: &Formula) -> Option<Run> {
+        if asked_atoms(condition).iter().any(|id| system.roles.atoms_defined[id.0].is_some()) {
+            return None;
+        }
+        let holds = |step: &Step| evaluate(condition, 1, Tail::Unknown, &|id, _| step.atoms[id.0]).least;
+        let ends = self.runs.iter().filter_map(|run| Some((run, run.iter().position(holds)?)));
+        ends.min_by_key(|&(_, end)| end).map(|(run, end)| run_of(&run[..=end]))
+    }
+}
+
+/// A simulated run as engines show theirs.
+fn run_of(positions: &[Step]) -> Run {
+    Run {
+        states: positions.iter().map(|step| step.state.clone()).collect(),
+        inputs: positions.iter().map(|step| step.input.clone()).collect(),
+        chances: positions.iter().map(|step| step.chances.clone()).collect(),
+        policies: positions.iter().map(|step| step.policies.clone()).collect(),
+        actions: positions.iter().map(|step| step.actions.clone()).collect(),
+        atoms: positions.iter().map(|step| step.atoms.clone()).collect(),
+        ..Run::default()
+    }
+}
+
+/// Says so if a glance shows that no run has so many steps: then a property holds because nothing happens.
+fn vacuous(
+    system: &System,
+    depth: usize,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Depth),
+) -> Result<Option<String>, CheckError> {
+    let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
+    for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
+        let shape = Shape { positions: steps + 1, loop_to: None };
+        let wanted =
+            Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
+        let question = Question::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
+        if let Answer::Unsat(_) = answer(&question, shape, &glance, watch)? {
+            return Ok(Some(format!("vacuous: {what}")));
+        }
+    }
+    Ok(None)
 }
 
 enum Premise {

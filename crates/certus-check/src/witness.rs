@@ -26,7 +26,9 @@ pub fn witnesses(system: &System, states: &[Vec<f64>]) -> Result<Vec<WitnessChoi
     let Some(assume) = system.roles.assume else { return Ok(Vec::new()) };
     let conditions: Vec<usize> =
         system.roles.choice_defined.iter().chain([&assume]).map(|own| own.truth.port).collect();
-    let mut trial = Trial { system, step: Evaluator::new(&system.step), workspace: Workspace::default(), conditions };
+    // Only what these depend on: most of the time there is no network among it.
+    let step = Evaluator::new(&system.step.keep_outputs(&conditions));
+    let mut trial = Trial { system, step, workspace: Workspace::default() };
     let candidates = constants(system);
     let mut allowed: Vec<Vec<bool>> = Vec::with_capacity(candidates.len());
     for candidate in &candidates {
@@ -60,7 +62,6 @@ struct Trial<'a> {
     system: &'a System,
     step: Evaluator<f64>,
     workspace: Workspace<f64>,
-    conditions: Vec<usize>,
 }
 
 impl Trial<'_> {
@@ -85,8 +86,8 @@ impl Trial<'_> {
         let slices: Vec<&[f64]> = arguments.iter().map(Vec::as_slice).collect();
         self.step.run(&mut self.workspace, &slices, 1)?;
         let holds =
-            |&port: &usize| self.step.output(&self.workspace, &slices, port).first().is_some_and(|&own| own != 0.0);
-        Ok(self.conditions.iter().all(holds))
+            |port: usize| self.step.output(&self.workspace, &slices, port).first().is_some_and(|&own| own != 0.0);
+        Ok((0..self.step.graph().outputs().len()).all(holds))
     }
 }
 

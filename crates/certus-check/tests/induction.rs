@@ -21,8 +21,7 @@ const BUDGET: Budget<'static> =
     Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 1 << 30, boxes: 2_000, certify: false };
 
 fn proved(system: &System, property: &str) -> Outcome {
-    prove(system, system.property(property).unwrap(), &Errors::new(system, false).unwrap(), &BUDGET, &mut |_| ())
-        .unwrap()
+    prove(system, system.property(property).unwrap(), &Errors::new(system, false), &BUDGET, &mut |_| ()).unwrap()
 }
 
 fn method(outcome: &Outcome) -> &Method {
@@ -113,7 +112,7 @@ fn auto_finds_violations_and_proofs() {
                 system,
                 system.property(property).unwrap(),
                 Some(5),
-                &Errors::new(system, false).unwrap(),
+                &Errors::new(system, false),
                 &BUDGET,
                 &mut |_| (),
             )
@@ -141,7 +140,7 @@ fn states_that_come_again_tell_nothing_new() {
                 init x <= 0 & y >= 4 & alarm <= 0\nproperty p = G (alarm <= 0)\n";
     let detour = system(text);
     let property = detour.property("p").unwrap();
-    let outcome = prove(&detour, property, &Errors::new(&detour, false).unwrap(), &BUDGET, &mut |_| ()).unwrap();
+    let outcome = prove(&detour, property, &Errors::new(&detour, false), &BUDGET, &mut |_| ()).unwrap();
     let of = |depth: usize, simple: bool| {
         Proof::ForAllTime(vec![Method::Induction { depth, invariant: Invariant::default(), simple }])
     };

@@ -31,7 +31,7 @@ fn map(text: &str, names: &[&str], steps: usize, resolution: usize) -> Map {
     let property = &varied.properties[0];
     let tools = Tools {
         ask: &mut |system, budget| {
-            bmc::check(system, property, Some(steps), &Errors::new(system, false)?, budget, &mut |_| {})
+            bmc::check(system, property, Some(steps), &Errors::new(system, false), budget, &mut |_| {})
         },
         confirm: &mut |values, drive| {
             let set: Vec<(&str, f64)> = names.iter().copied().zip(values.iter().copied()).collect();
@@ -52,7 +52,7 @@ fn holds_at(text: &str, names: &[&str], values: &[f64], steps: usize) -> bool {
         &system,
         &system.properties[0],
         Some(steps),
-        &Errors::new(&system, false).unwrap(),
+        &Errors::new(&system, false),
         &Budget::default(),
         &mut |_| {},
     )

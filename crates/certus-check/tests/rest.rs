@@ -47,14 +47,7 @@ fn auto_looks_at_runs_that_come_to_rest() {
     let system =
         load(&spring(0.2, 0.5, -1.0, "after").replace("init x in [-5, 5] & v in [-5, 5]", "init x == 1 & v == 0"));
     let found = Engine::Auto
-        .check(
-            &system,
-            &system.properties[0],
-            Some(4),
-            &Errors::new(&system, false).unwrap(),
-            &Budget::default(),
-            &mut |_| {},
-        )
+        .check(&system, &system.properties[0], Some(4), &Errors::new(&system, false), &Budget::default(), &mut |_| {})
         .unwrap();
     assert!(matches!(found.verdict, Verdict::Violated(run) if run.comes_to_rest));
     // A run of doubles alone would not show it, and that is told.

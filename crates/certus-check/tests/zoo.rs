@@ -14,7 +14,7 @@ fn load(name: &str) -> System {
 fn ask(system: &System, property: &str, steps: usize) -> Outcome {
     let property = system.property(property).unwrap();
     let budget = Budget { boxes: 20_000, ..Budget::default() };
-    check(system, property, Some(steps), &Errors::new(system, false).unwrap(), &budget, &mut |_| {}).unwrap()
+    check(system, property, Some(steps), &Errors::new(system, false), &budget, &mut |_| {}).unwrap()
 }
 
 #[test]

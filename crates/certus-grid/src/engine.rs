@@ -367,7 +367,7 @@ impl Check<'_> {
         if self.expander.extraction.is_some() || self.refinements > 0 {
             return Ok(false);
         }
-        let errors = Errors::new(self.system, false)?;
+        let errors = Errors::new(self.system, false);
         let own = errors.of_property(self.formula)?;
         own.as_ref().unwrap_or(&errors).none_anywhere(self.budget, &mut |_| {})
     }

@@ -103,8 +103,43 @@ impl Invariant {
         or(self.faces.iter().map(|face| at_most(&zero, &face.excess(numbers), true)).collect())
     }
 
+    /// A box of states without what single halfspaces of one element cut off; nothing if nothing is left.
+    pub fn narrowed(&self, state: &[Interval]) -> Option<Vec<Interval>> {
+        let mut narrow = state.to_vec();
+        for face in &self.faces {
+            let mut used = face.coefficients.iter().enumerate().filter(|(_, coefficient)| **coefficient != 0.0);
+            let (Some((element, &coefficient)), None) = (used.next(), used.next()) else { continue };
+            let Some(range) = narrow.get_mut(element) else { continue };
+            let end = Interval::point(face.bound) / Interval::point(coefficient);
+            let half = if coefficient > 0.0 {
+                Interval { lo: f64::NEG_INFINITY, hi: end.hi }
+            } else {
+                Interval { lo: end.lo, hi: f64::INFINITY }
+            };
+            *range = range.intersection(half)?;
+        }
+        Some(narrow)
+    }
+
     /// Whether a position with these numbers lies in it.
     pub fn contains(&self, numbers: &[f64]) -> bool {
         self.faces.iter().all(|face| face.value(numbers) <= face.bound)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_box_is_narrowed_by_halfspaces_of_one_element() {
+        let face = |coefficients: &[f64], bound: f64| Face { coefficients: coefficients.to_vec(), bound };
+        let state = [Interval::new(-4.0, 4.0), Interval::new(-4.0, 4.0)];
+        // The third is about an output of a policy, the last about both elements.
+        let faces =
+            vec![face(&[2.0, 0.0], 2.0), face(&[0.0, -1.0], 3.0), face(&[0.0, 0.0, 1.0], 0.0), face(&[1.0, 1.0], 0.0)];
+        let narrow = Invariant { faces }.narrowed(&state).unwrap();
+        assert_eq!(narrow, [Interval::new(-4.0, 1.0), Interval::new(-3.0, 4.0)]);
+        assert_eq!(Invariant { faces: vec![face(&[1.0, 0.0], -5.0)] }.narrowed(&state), None);
     }
 }

@@ -102,15 +102,15 @@ pub(super) fn turn(
     let own =
         Options { widths, policy: Policy::Network, refinements: options.refinements, most, assume_no_model_errors };
     let (outcome, report) = match certus_grid::check(system, property, &own, budget, watch) {
-        Err(CheckError::Unsupported(_)) => return Ok((Turn::Exhausted, None)),
+        Err(CheckError::Unsupported(_)) => return Ok((Turn::Open { more: false, learnt: None }, None)),
         found => found?,
     };
-    let reason = match &outcome.verdict {
-        Verdict::Unknown(unknown) => unknown.reason,
-        _ => return Ok((Turn::Decided(Box::new(outcome)), Some(report))),
+    let Verdict::Unknown(unknown) = outcome.verdict else {
+        return Ok((Turn::Decided(Box::new(outcome)), Some(report)));
     };
     let more = [UnknownReason::Boxes, UnknownReason::Deadline, UnknownReason::Stopped];
-    Ok((if reason.is_some_and(|reason| more.contains(&reason)) { Turn::Short } else { Turn::Exhausted }, None))
+    let more = unknown.reason.is_some_and(|reason| more.contains(&reason));
+    Ok((Turn::Open { more, learnt: Some(Box::new(unknown)) }, None))
 }
 
 /// What an axis of a picture shows: a coordinate by its place, or the steps.

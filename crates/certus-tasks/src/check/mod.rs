@@ -33,7 +33,7 @@ pub use grid::{GridOptions, units_picture};
 pub use method::Method;
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};
-use schedule::{Wall, share_out};
+use schedule::{Clock, Wall, share_out};
 pub use trace_table::trace_csv;
 
 use crate::failure::Failure;
@@ -186,7 +186,7 @@ pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where))
     let so_far = Arc::new(Mutex::new(SoFar::default()));
     let work = {
         let (task, stop, so_far) = (task.clone(), Arc::clone(stop), Arc::clone(&so_far));
-        move || run(&task, &stop, &so_far)
+        move || run(&task, &stop, &so_far, &Wall)
     };
     let place = || locked(&so_far).place.clone();
     let reason = match wait(task.effort.deadline, stop, || tick(&place()), work)? {
@@ -326,7 +326,7 @@ fn with_needs(
     Ok(outcome)
 }
 
-fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
+fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>, clock: &dyn Clock) -> Result<(), Failure> {
     let Loaded { system, sources } = load(&task.system)?;
     let system = Arc::new(system);
     let properties: Vec<usize> = match task.properties.as_slice() {
@@ -362,9 +362,8 @@ fn run(task: &Check, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fai
         ..Budget::default()
     };
     // What is found out about model errors serves all properties.
-    let errors =
-        Errors::new(&system, task.assume_no_model_errors).map_err(|error| Failure::message(error.to_string()))?;
-    share_out(properties.len(), task.effort.deadline, &Wall, &mut |index, share| {
+    let errors = Errors::new(&system, task.assume_no_model_errors);
+    share_out(properties.len(), task.effort.deadline, clock, &mut |index, share| {
         let result = one(task, &system, properties[index], &errors, &Budget { deadline: share, ..budget }, so_far)?;
         let late = was_late(&result);
         let mut known = locked(so_far);
@@ -463,7 +462,8 @@ fn one(
         && let Some(runs) = found.runs()
         && let Some(proof) = runs.proof.as_ref()
     {
-        let hints = Hints { proof, no_errors: runs.no_errors.as_ref(), witnesses: errors.witnesses() };
+        let witnesses = errors.witnesses().map_err(|error| Failure::message(error.to_string()))?;
+        let hints = Hints { proof, no_errors: runs.no_errors.as_ref(), witnesses };
         certificate::write(path, &task.system, &asked.name, &hints, budget, &mut watch)?;
         certificate = Some(path.clone());
     }
@@ -474,13 +474,10 @@ fn one(
 mod tests {
     use super::*;
 
-    #[test]
-    fn what_is_late_is_concluded_from_what_there_is() {
+    fn toy() -> Check {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/toy/toy.certus").into();
-        let loading = Loading { path, ..Loading::default() };
-        let system = Arc::new(crate::load_system(&loading).unwrap());
-        let task = Check {
-            system: loading,
+        Check {
+            system: Loading { path, ..Loading::default() },
             properties: Vec::new(),
             engine: Method::default(),
             grid: GridOptions::default(),
@@ -488,7 +485,46 @@ mod tests {
             assume_no_model_errors: false,
             certificate: None,
             effort: Effort::default(),
-        };
+        }
+    }
+
+    /// A clock that shows one time after the other.
+    struct Told(Mutex<Vec<Instant>>);
+
+    impl Clock for Told {
+        fn now(&self) -> Instant {
+            self.0.lock().unwrap().remove(0)
+        }
+    }
+
+    #[test]
+    fn who_was_late_has_another_turn_with_what_others_left() {
+        let mut task = toy();
+        let system = crate::load_system(&task.system).unwrap();
+        task.properties = system.properties.iter().take(2).map(|property| property.name.clone()).collect();
+        let start = Instant::now();
+        let seconds = std::time::Duration::from_secs;
+        task.effort.deadline = Some(start + seconds(20));
+        // The first share, half of the time, is over before it begins; the second property takes no time at all.
+        let times = [start - seconds(25), start - seconds(24), start - seconds(24)];
+        let clock = Told(Mutex::new(times.to_vec()));
+        let so_far = Mutex::new(SoFar::default());
+        run(&task, &AtomicBool::new(false), &so_far, &clock).unwrap();
+        assert!(clock.0.lock().unwrap().is_empty(), "three turns");
+        let results = locked(&so_far).results.clone();
+        assert_eq!(results.iter().map(|result| result.property).collect::<Vec<_>>(), [0, 1]);
+        assert!(!results.iter().any(was_late));
+        // Without a turn for those who were late, the first one stays undecided.
+        let clock = Told(Mutex::new(vec![start - seconds(25), start - seconds(2), start - seconds(2)]));
+        let so_far = Mutex::new(SoFar::default());
+        run(&task, &AtomicBool::new(false), &so_far, &clock).unwrap();
+        assert_eq!(locked(&so_far).results.iter().map(was_late).collect::<Vec<_>>(), [true, false]);
+    }
+
+    #[test]
+    fn what_is_late_is_concluded_from_what_there_is() {
+        let task = toy();
+        let system = Arc::new(crate::load_system(&task.system).unwrap());
         let outcome = Outcome::new("bmc", Verdict::Holds(Scope::Unbounded));
         let outcome = Ok(Found::Runs(Box::new(outcome)));
         let first = PropertyResult { property: 2, outcome, seconds: 0.0, certificate: None, grid: None };

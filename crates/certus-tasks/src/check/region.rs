@@ -188,7 +188,7 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
         }
         let steps = task.steps_for(asked);
         let mut ask = |system: &System, budget: &Budget<'_>| {
-            let errors = Errors::new(system, false)?;
+            let errors = Errors::new(system, false);
             let outcome = bmc::check(system, asked, task.steps, &errors, budget, &mut |_| {})?;
             Ok(within_scope(outcome, task.steps, None))
         };

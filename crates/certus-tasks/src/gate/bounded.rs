@@ -35,7 +35,7 @@ impl Engine for BoundedChecking {
         stop: &AtomicBool,
     ) -> Result<Option<(Vec<Cell>, u64)>, Failure> {
         let mut cells = Vec::with_capacity(properties.len());
-        let errors = Errors::new(system, false).map_err(|error| Failure::message(error.to_string()))?;
+        let errors = Errors::new(system, false);
         for &property in properties {
             if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(None);

@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use certus_tasks::Failure;
 use pyo3::prelude::*;
+
+use crate::errors::failure;
 
 /// Progress is told at most this often.
 const INTERVAL: Duration = Duration::from_millis(200);
@@ -45,8 +48,12 @@ impl Caller {
         }
     }
 
-    /// The exception that stopped the work, if one did.
+    /// The exception that stopped the work, if one did. An internal fault keeps every result back, as on the command line.
     pub fn finish(self) -> PyResult<()> {
-        self.fault.map_or(Ok(()), Err)
+        match (self.fault, certus_graph::fault::noted()) {
+            (Some(stopped), _) => Err(stopped),
+            (None, Some(fault)) => Err(failure(Failure::Fault(fault))),
+            (None, None) => Ok(()),
+        }
     }
 }

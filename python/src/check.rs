@@ -30,7 +30,7 @@ fn tell(caller: &mut Caller, place: &Where) {
 
 /// See `certus.check`.
 #[pyfunction]
-#[pyo3(signature = (file, properties, engine, steps, certificate, settings, networks, timeout, memory, threads, seed, progress))]
+#[pyo3(signature = (file, properties, engine, steps, certificate, settings, networks, timeout, memory, threads, seed, assume_no_model_errors, progress))]
 #[allow(clippy::too_many_arguments)]
 pub fn check(
     py: Python<'_>,
@@ -45,6 +45,7 @@ pub fn check(
     memory: usize,
     threads: usize,
     seed: u64,
+    assume_no_model_errors: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Py<PyAny>> {
     let task = Check {
@@ -57,7 +58,7 @@ pub fn check(
         properties,
         engine: engine.parse().map_err(CertusError::new_err)?,
         grid: certus_tasks::check::GridOptions::default(),
-        assume_no_model_errors: false,
+        assume_no_model_errors,
         steps,
         certificate,
         effort: effort(timeout, memory, threads, seed)?,

@@ -56,6 +56,7 @@ pub fn verify<'py>(
     let result = from_standing(py, &verified.standing)?;
     result.set_item("verdict", verified.verdict())?;
     result.set_item("reason", verified.reason())?;
+    result.set_item("relative_to", verified.relative_to())?;
     result.set_item("provenance", from_json(py, &verified.provenance(&task).to_json())?)?;
     if let Some((question, witness)) = verified.witness() {
         result.set_item("witness", from_json(py, &question.json_witness(witness))?)?;
@@ -108,6 +109,8 @@ pub fn optimise<'py>(
     result.set_item("upper", (!found.empty).then_some(found.upper))?;
     result.set_item("reached", found.reached)?;
     result.set_item("reason", &found.reason)?;
+    result.set_item("relative_to", certus_tasks::optimise::RELATIVE_TO)?;
+    result.set_item("provenance", from_json(py, &found.provenance(&task).to_json())?)?;
     if let (Some(question), Some(witness)) = (&found.question, &found.witness) {
         result.set_item("point", from_json(py, &question.json_witness(witness))?)?;
         result.set_item("inputs", &witness.inputs)?;

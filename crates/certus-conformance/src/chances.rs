@@ -74,10 +74,13 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
         text
     };
     let (moves, assume, terminal) = (pick(&MOVES), pick(&ASSUMPTIONS), pick(&TERMINALS));
-    let mut random = Random::new(seed, number as u64);
     let mut text = "system s\nstate x in [0, 3]\nchance c of { a: 0.25, b: 0.75, z: 0 }\n".to_owned();
+    // An input comes after the draws unless its declaration says otherwise: half of them know nothing of `c`.
+    let mut random = Random::new(seed, number as u64);
     if format!("{moves} {assume}").contains("u ") {
-        text += "input u in [0, 1]\n";
+        let order = *random.of(&["", " before c"]);
+        features.extend(Some("input before a draw").filter(|_| !order.is_empty()));
+        text += &format!("input u in [0, 1]{order}\n");
     }
     if moves.contains("act") {
         text += "action act = argmax([x, 2 - x]) of { l, r }\n";

@@ -54,6 +54,31 @@ pub struct System {
 }
 
 impl System {
+    /// Who moves first in a step, in words: `u before c, other inputs after the draws`. Nothing where nobody chooses or nothing is random.
+    pub fn order_of_choices(&self) -> Option<String> {
+        let random = self.actions.iter().any(|action| action.kind == ActionKind::Softmax) || !self.chances.is_empty();
+        if self.inputs.is_empty() || !random {
+            return None;
+        }
+        let name = |choice: &ChoiceId| match *choice {
+            ChoiceId::Action(place) => self.actions[place].name.as_str(),
+            ChoiceId::Chance(place) => self.chances[place].name.as_str(),
+        };
+        let blind = self.inputs.iter().filter(|input| !input.before.is_empty());
+        let mut parts: Vec<String> = blind
+            .map(|input| {
+                let names: Vec<&str> = input.before.iter().map(name).collect();
+                format!("{} before {}", input.name, names.join(" and "))
+            })
+            .collect();
+        let dice = self.chances.len() + self.actions.iter().filter(|own| own.kind == ActionKind::Softmax).count();
+        if self.inputs.iter().any(|input| input.before.len() < dice) {
+            let which = if parts.is_empty() { "inputs chosen" } else { "all else chosen" };
+            parts.push(format!("{which} after the step's draws"));
+        }
+        Some(parts.join(", "))
+    }
+
     /// Number of reals in a state.
     pub fn state_len(&self) -> usize {
         self.states.iter().map(|v| v.len).sum()
@@ -129,6 +154,8 @@ pub struct Variable {
     pub lower: Vec<f64>,
     /// Upper end of the range of each element.
     pub upper: Vec<f64>,
+    /// Of an input: the random choices of the step that it is chosen before; those that are drawn first are known to it.
+    pub before: Vec<ChoiceId>,
     /// Its documentation.
     pub doc: String,
 }

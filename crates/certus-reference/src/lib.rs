@@ -25,6 +25,7 @@ mod look;
 mod model;
 mod monitor;
 mod operations;
+mod order;
 mod probability;
 mod real;
 mod replay;

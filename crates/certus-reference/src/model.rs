@@ -47,6 +47,8 @@ pub struct Variable {
     pub len: usize,
     /// The range of each number; none if it has no range.
     pub range: Option<Vec<(Rational, Rational)>>,
+    /// Of an input: the names of the draws that it is chosen before.
+    pub before: Vec<String>,
 }
 
 /// A finite random choice.
@@ -273,7 +275,8 @@ impl Model {
             Some(range) => Some(ends(&range.low)?.into_iter().zip(ends(&range.high)?).collect()),
         };
         let start = before.last().map_or(0, |last| last.start + last.len);
-        Ok(Variable { name: declared.name.name.clone(), start, len, range })
+        let names = declared.before.iter().map(|name| name.name.clone()).collect();
+        Ok(Variable { name: declared.name.name.clone(), start, len, range, before: names })
     }
 
     /// How many numbers a state has.

@@ -1,15 +1,17 @@
-//! Probabilities of finite systems: the worst case over initial states and inputs, where inputs are chosen after the draws.
+//! Probabilities of finite systems: the worst case over initial states and inputs, which are chosen after the draws or, where the file says so, before
+//! some of them (`order.rs`).
 
 use std::collections::HashMap;
 
 use certus_lang::syntax::ast::ActionRule;
 
 use crate::decide::{Lattice, explained};
-use crate::eval::Scene;
+use crate::eval::{Choice, Scene};
 use crate::formula::{Formula, Specification, Steps};
 use crate::look::{Looker, Position, Then, reals};
 use crate::model::{Model, State};
 use crate::monitor::{Monitor, Shown, Standing};
+use crate::order::{Stage, stages};
 use crate::real::{Rational, Real};
 use crate::step::{Draw, softmax};
 
@@ -35,8 +37,16 @@ enum Goal {
     End(bool),
 }
 
-/// A draw: how likely it is, and what the environment can make of it.
-type Branch = (Real, Vec<Goal>);
+/// What becomes of a node: draws and choices in their order.
+#[derive(Clone, Debug)]
+enum Tree {
+    /// One draw with one choice: how likely the draw is, and where it leads.
+    Leaf(Real, Goal),
+    /// Something is drawn.
+    Drawn(Vec<Tree>),
+    /// The environment chooses.
+    Chosen(Vec<Tree>),
+}
 
 /// The probability of a path formula in the worst case: exactly if its own bounds decide it, else between two numbers.
 pub fn probability(
@@ -53,7 +63,8 @@ pub fn probability(
     };
     let monitor = Monitor::new(&specification.formula)?;
     let looker = Looker::new(model, specification);
-    let mut graph = Unfolded { looker, monitor, worst, index: HashMap::new(), nodes: Vec::new() };
+    let stages = stages(model)?;
+    let mut graph = Unfolded { looker, stages, monitor, worst, index: HashMap::new(), nodes: Vec::new() };
     let mut starts = Vec::new();
     for start in lattice.starts.iter().filter(|start| model.outside(start).is_none()) {
         match graph.looker.is_initial(start).map_err(explained)? {
@@ -63,9 +74,9 @@ pub fn probability(
         }
     }
     let inputs: Vec<Vec<Rational>> = lattice.inputs.iter().filter(|own| model.permits(own)).cloned().collect();
-    let mut branches: Vec<Vec<Branch>> = Vec::new();
+    let mut branches: Vec<Tree> = Vec::new();
     while branches.len() < graph.nodes.len() {
-        let own = graph.branches(branches.len(), &inputs)?;
+        let own = graph.tree(branches.len(), &inputs)?;
         branches.push(own);
         if graph.nodes.len() > MOST_NODES {
             return Err("there are too many states".to_owned());
@@ -80,7 +91,7 @@ pub fn probability(
     for _ in 0..ROUNDS {
         for values in &mut bounds {
             let next = branches.iter().enumerate().map(|(node, own)| match can_end[node] {
-                true => expected(own, values, worst),
+                true => own.value(values, worst),
                 false => values[node].clone(),
             });
             *values = next.collect();
@@ -121,7 +132,7 @@ fn unbounded(steps: Steps) -> bool {
 }
 
 /// Nodes from which an end with this value can be reached.
-fn reaching(branches: &[Vec<Branch>], value: bool) -> Vec<bool> {
+fn reaching(branches: &[Tree], value: bool) -> Vec<bool> {
     let mut reaching = vec![false; branches.len()];
     loop {
         let mut changed = false;
@@ -130,7 +141,7 @@ fn reaching(branches: &[Vec<Branch>], value: bool) -> Vec<bool> {
                 Goal::End(end) => *end == value,
                 Goal::Node(next) => reaching[*next],
             };
-            if !reaching[node] && own.iter().any(|(_, goals)| goals.iter().any(reaches)) {
+            if !reaching[node] && own.leads(&reaches) {
                 reaching[node] = true;
                 changed = true;
             }
@@ -141,22 +152,55 @@ fn reaching(branches: &[Vec<Branch>], value: bool) -> Vec<bool> {
     }
 }
 
-/// The expected value after the draws, each followed by the environment's worst choice.
-fn expected(branches: &[Branch], values: &[Real], worst: Worst) -> Real {
-    let mut total = Real::zero();
-    for (probability, goals) in branches {
-        let value = |goal: &Goal| match goal {
-            Goal::End(value) => Real::Exact(truth(*value)),
-            Goal::Node(node) => values[*node].clone(),
-        };
-        let best = goals.iter().map(value).reduce(|a, b| if worst == Worst::Largest { a.max(&b) } else { a.min(&b) });
-        total = total.plus(&probability.times(&best.unwrap_or_else(Real::zero)));
+impl Tree {
+    /// Whether some leaf is of a kind.
+    fn leads(&self, kind: &dyn Fn(&Goal) -> bool) -> bool {
+        match self {
+            Tree::Leaf(_, goal) => kind(goal),
+            Tree::Drawn(trees) | Tree::Chosen(trees) => trees.iter().any(|tree| tree.leads(kind)),
+        }
     }
-    total
+
+    /// The expected value, where the environment makes the worst of what it has seen. Leaves have the probability of their whole draw, which
+    /// is the same for all that can be chosen, so sums need no conditional probabilities.
+    fn value(&self, values: &[Real], worst: Worst) -> Real {
+        let of = |tree: &Tree| tree.value(values, worst);
+        match self {
+            Tree::Leaf(probability, Goal::End(value)) => probability.times(&Real::Exact(truth(*value))),
+            Tree::Leaf(probability, Goal::Node(node)) => probability.times(&values[*node]),
+            Tree::Drawn(trees) => trees.iter().map(of).fold(Real::zero(), |sum, own| sum.plus(&own)),
+            Tree::Chosen(trees) => {
+                let best =
+                    trees.iter().map(of).reduce(|a, b| if worst == Worst::Largest { a.max(&b) } else { a.min(&b) });
+                best.unwrap_or_else(Real::zero)
+            }
+        }
+    }
+}
+
+/// The leaves of a step, in the order of its moments.
+fn arranged(model: &Model, stages: &[Stage], leaves: Vec<(Choice, Tree)>) -> Tree {
+    let Some((stage, later)) = stages.split_first() else {
+        // Every draw and every input is settled.
+        return Tree::Drawn(leaves.into_iter().map(|(_, leaf)| leaf).collect());
+    };
+    let mut groups: Vec<Vec<(Choice, Tree)>> = Vec::new();
+    for leaf in leaves {
+        match groups.iter_mut().find(|group| stage.alike(model, &group[0].0, &leaf.0)) {
+            Some(group) => group.push(leaf),
+            None => groups.push(vec![leaf]),
+        }
+    }
+    let trees = groups.into_iter().map(|group| arranged(model, later, group)).collect();
+    match stage {
+        Stage::Drawn(_) => Tree::Drawn(trees),
+        Stage::Chosen(_) => Tree::Chosen(trees),
+    }
 }
 
 struct Unfolded<'a> {
     looker: Looker<'a>,
+    stages: Vec<Stage>,
     monitor: Monitor,
     worst: Worst,
     index: HashMap<(State, Standing), usize>,
@@ -172,26 +216,35 @@ impl Unfolded<'_> {
         })
     }
 
-    fn branches(&mut self, node: usize, inputs: &[Vec<Rational>]) -> Result<Vec<Branch>, String> {
+    fn tree(&mut self, node: usize, inputs: &[Vec<Rational>]) -> Result<Tree, String> {
         let (state, standing) = self.nodes[node].clone();
-        let mut by_draw: Vec<Branch> = Vec::new();
         let positions = self.looker.positions(&state, inputs).map_err(explained)?;
         // What the state alone settles needs no draw.
         if let [position @ Position { choice: None, .. }] = positions.as_slice() {
             let goal = self.goal(&standing, position)?;
-            return Ok(vec![(Real::Exact(Rational::ONE), vec![goal])]);
+            return Ok(Tree::Leaf(Real::Exact(Rational::ONE), goal));
         }
+        let blind = self.looker.model.inputs.iter().any(|input| !input.before.is_empty());
+        let mut leaves: Vec<(Choice, Tree)> = Vec::new();
+        let mut allowed: Option<Vec<Vec<Rational>>> = None;
         for draw in self.looker.draws.clone() {
-            let own = positions.iter().filter(|position| {
-                position.choice.as_ref().is_some_and(|own| own.chances == draw.chances && own.actions == draw.actions)
+            let own = positions.iter().filter_map(|position| {
+                let choice = position.choice.as_ref()?;
+                (choice.chances == draw.chances && choice.actions == draw.actions).then_some((choice, position))
             });
-            let goals: Vec<Goal> = own.map(|position| self.goal(&standing, position)).collect::<Result<_, _>>()?;
-            if goals.is_empty() {
-                return Err("an assumption restricts a random outcome".to_owned());
+            let likelihood = self.likelihood(&state, &draw)?;
+            let before = leaves.len();
+            for (choice, position) in own {
+                leaves.push((choice.clone(), Tree::Leaf(likelihood.clone(), self.goal(&standing, position)?)));
             }
-            by_draw.push((self.likelihood(&state, &draw)?, goals));
+            let chosen: Vec<Vec<Rational>> = leaves[before..].iter().map(|(choice, _)| choice.inputs.clone()).collect();
+            let differs = blind && allowed.as_ref().is_some_and(|known| *known != chosen);
+            if chosen.is_empty() || differs {
+                return Err("what may be chosen depends on a random outcome".to_owned());
+            }
+            allowed = Some(chosen);
         }
-        Ok(by_draw)
+        Ok(arranged(self.looker.model, &self.stages, leaves))
     }
 
     fn goal(&mut self, standing: &Standing, position: &Position) -> Result<Goal, String> {

@@ -46,6 +46,22 @@ fn the_environment_chooses_after_the_draws() {
 }
 
 #[test]
+fn an_input_before_a_draw_is_blind_of_it() {
+    let text = "system s\nstate x in [0, 1]\nchance c of { a: 0.25, b: 0.75 }\ninput u in [0, 1] before c\ninit x == 0\n\
+                next x = if c == a then u else 1 - u\nassume u == 0 | u == 1\nproperty p = P<=0.5 [ F<=1 x == 1 ]";
+    // It bets on the likelier outcome, and not on both.
+    assert_eq!(asked(text, &[0.0], &[0.0, 0.5, 1.0], Worst::Largest), exactly(3, 4));
+    assert_eq!(asked(text, &[0.0], &[0.0, 0.5, 1.0], Worst::Smallest), exactly(1, 4));
+    // Of another draw it knows.
+    let two = text
+        .replace("chance c", "chance d of { l: 0.5, r: 0.5 }\nchance c")
+        .replace("c == a", "d == l & c == a | d == r");
+    assert_eq!(asked(&two, &[0.0], &[0.0, 0.5, 1.0], Worst::Largest), exactly(7, 8));
+    let both = two.replace("before c", "before c, d");
+    assert_eq!(asked(&both, &[0.0], &[0.0, 0.5, 1.0], Worst::Largest), exactly(5, 8));
+}
+
+#[test]
 fn a_model_error_counts_against_the_property() {
     let text = "system s\nstate x in [0, 1]\nchance c of { a: 0.5, b: 0.5 }\ninit x == 0\n\
                 next x = match c { a: 0, b: 9 }\nproperty p = P<=0.5 [ F<=2 x == 1 ]";

@@ -10,8 +10,9 @@ use certus_solver::{Budget, Progress, UnknownReason, Witness};
 
 use crate::failure::Failure;
 use crate::objective::parse;
+use crate::output::json_number;
 use crate::patience::{Waited, wait};
-use crate::{Asked, Effort, Question, Sealed, Standing};
+use crate::{Asked, Effort, Provenance, Question, Sealed, Standing};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -46,6 +47,18 @@ pub struct Optimised {
     pub reason: Option<String>,
     /// How far the search came.
     pub standing: Standing,
+}
+
+/// What the interval is relative to; the point was evaluated in both precisions.
+pub const RELATIVE_TO: &str = "the network in its file, over the reals";
+
+impl Optimised {
+    /// Where the interval comes from.
+    pub fn provenance(&self, task: &Optimise) -> Provenance {
+        let sources = self.question.as_ref().map(|question| question.sources.clone()).unwrap_or_default();
+        let provenance = Provenance::new("optimise", sources).with_search(&task.effort);
+        provenance.limit("gap", Some(json_number(task.gap)))
+    }
 }
 
 /// What is known of the maximum over all cases, of the expression or of its negative.

@@ -224,8 +224,7 @@ fn drawn_over(system: &System, (x, y): (usize, usize)) -> Result<[String; 2], St
 
 /// What every bound is relative to, in words.
 fn relative_to(system: &System, provenance: &Provenance) -> String {
-    let drawn = !system.chances.is_empty() || !system.actions.is_empty();
-    let order = if drawn && !system.inputs.is_empty() { ", inputs chosen after the step's draws" } else { "" };
+    let order = system.order_of_choices().map_or_else(String::new, |order| format!(", {order}"));
     format!(
         "the model over the reals{}, from every initial state{order}; a model error (declared ranges left, a deadlock, an undefined operation) before the formula is decided counts against the property",
         provenance.discretised()

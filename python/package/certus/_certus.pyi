@@ -94,6 +94,7 @@ def check(
     memory: int,
     threads: int,
     seed: int,
+    assume_no_model_errors: bool,
     progress: Optional[Callable[[Dict[str, Any]], object]],
 ) -> Dict[str, Any]: ...
 def observe(

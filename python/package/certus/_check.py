@@ -16,12 +16,14 @@ class Checked:
     """What is said of a property."""
 
     property: str
-    #: ``holds``, ``violated`` or ``unknown``; ``bounded`` where a probability is asked for and its interval is narrow.
+    #: ``holds``, ``violated``, ``model error`` or ``unknown``; ``bounded`` where a probability is asked for and its interval is narrow.
     verdict: str
-    engine: str
-    #: ``unbounded``, or ``{"bounded": k}``: how many steps the verdict speaks of.
+    engine: Optional[str]
+    #: How far the verdict reaches: ``unbounded``; ``{"horizon": n}`` where the property's own bounds end at step n; ``{"bounded": k}``, k steps.
+    #: Of ``unknown``: what was settled, if anything was.
     scope: Any
-    #: After ``violated``: at each step the state, the environment's choices, the policies' outputs, actions and atoms.
+    #: After ``violated`` and ``model error``: at each step the state, the environment's choices, the policies' outputs, actions and atoms.
+    #: After ``unknown``: a candidate, which only doubles show.
     trace: Optional[List[Dict[str, Any]]]
     #: The step to which the trace returns, if it goes on for ever.
     loop: Optional[int]
@@ -29,16 +31,29 @@ class Checked:
     proof: Optional[Dict[str, Any]]
     #: Where the certificate is, if one was wanted and there is one.
     certificate: Optional[str]
-    #: Why nothing was shown.
+    #: Why nothing was shown; after ``model error``, what the error is.
     reason: Optional[str]
     #: What a reader must know about the verdict.
     notes: List[str]
     seconds: float
+    #: The property as the file has it.
+    formula: Optional[str] = None
     #: Of a property about a probability: the ends of an interval that it is in, ``lower`` and ``upper``.
     probability: Optional[Dict[str, float]] = None
     #: Of such a property: the start state that reaches the lower end.
     start: Optional[Dict[str, float]] = None
-    #: What the verdict is about: the network over the reals, a run of doubles, an extracted policy, discretised time.
+    #: After ``unknown``: what would have to be shown for ``holds``, each a variable that might leave its range, a possible deadlock, or an
+    #: operation that might be undefined.
+    holds_if: Optional[List[str]] = None
+    #: After ``holds``: whether it holds vacuously; ``None`` where that was not settled.
+    vacuous: Optional[bool] = None
+    #: After ``holds``: a run that exercises the property, if one was found.
+    exercised_by: Optional[List[Dict[str, Any]]] = None
+    #: After ``violated``: whether the run converges, and so violates the property for ever.
+    comes_to_rest: bool = False
+    #: Of a property about a probability: an upper bound of the probability of a model error.
+    model_error_probability: Optional[float] = None
+    #: What the verdict is about: the network over the reals, a run of doubles, an extracted policy, discretised time, the order of draws and inputs.
     relative_to: Optional[str] = None
     #: Where the verdict comes from: version, files with digests, settings, engine, seed, budget.
     provenance: Optional[Dict[str, Any]] = None
@@ -61,6 +76,7 @@ def check(
     memory: int = 4096,
     threads: int = 0,
     seed: int = 0,
+    assume_no_model_errors: bool = False,
     progress: Optional[Progress] = None,
 ) -> List[Checked]:
     """Checks properties of a closed loop; all of them if none is named.
@@ -70,6 +86,7 @@ def check(
     ``certificate`` is where the proof of the one named property goes, if it holds.
     ``system`` is a ``.certus`` file, or a `System` with its own settings. ``set`` gives values of parameters, ``networks`` files in place of its networks (by the
     policy or action that applies them). A violation is a run that the system itself has made again.
+    ``assume_no_model_errors`` accepts what ``holds_if`` names; the outcome says so.
     """
     if isinstance(system, System):
         set = {**system._set, **(set or {})}
@@ -87,13 +104,13 @@ def check(
         memory,
         threads,
         seed,
+        assume_no_model_errors,
         progress,
     )
-    fields = ("property", "verdict", "engine", "scope", "trace", "loop", "proof", "certificate", "reason", "notes", "seconds")
-    optional = ("probability", "start", "relative_to")
+    members = [name for name in Checked.__dataclass_fields__ if name not in ("provenance", "comes_to_rest")]
 
     def read(result):
-        own = {name: result.get(name) for name in (*fields, *optional)}
-        return Checked(**own, provenance=document.get("provenance"))
+        own = {name: result.get(name) for name in members}
+        return Checked(**own, comes_to_rest=result.get("comes_to_rest", False), provenance=document["provenance"])
 
     return [read(result) for result in document["results"]]

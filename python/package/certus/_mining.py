@@ -45,6 +45,8 @@ class Mined:
     #: Per verified network: a verdict for each specification, with inputs that violate it and attacks.
     networks: List[Dict[str, Any]]
     seconds: Dict[str, float]
+    #: Where it comes from: version, files with digests, seed, budget.
+    provenance: Optional[Dict[str, Any]] = None
 
     def verdicts(self, network: int = 0) -> List[str]:
         """For each specification what is known of a network: ``holds``, ``violated`` or ``open``."""
@@ -114,5 +116,5 @@ def mine(
     )
     known = Specification.__dataclass_fields__
     found = [Specification(**{name: own.get(name) for name in known}) for own in document["specifications"]]
-    rest = {name: document[name] for name in ("name", "mined", "trials", "observations", "networks", "seconds")}
+    rest = {name: document[name] for name in ("name", "mined", "trials", "observations", "networks", "seconds", "provenance")}
     return Mined(specifications=found, **rest)

@@ -57,6 +57,8 @@ class Outcome:
     #: What went wrong beside the search.
     warnings: List[str]
     seconds: float
+    #: What the answer is about: the network over the reals, or a point evaluated in both precisions.
+    relative_to: Optional[str] = None
     #: Where the answer comes from: version, files with digests, engine, seed, budget.
     provenance: Optional[Dict[str, Any]] = None
 
@@ -81,6 +83,10 @@ class Optimum:
     closed: int
     open: int
     seconds: float
+    #: What the interval is about.
+    relative_to: Optional[str] = None
+    #: Where the interval comes from: version, files with digests, engine, seed, budget.
+    provenance: Optional[Dict[str, Any]] = None
 
 
 @dataclass(frozen=True)
@@ -93,11 +99,15 @@ class Audit:
     line: Optional[int]
     reason: Optional[str]
     #: The files that it is about: role, path, digest.
-    files: List[Tuple[str, str, str]]
+    files: List[Tuple[str, str, Optional[str]]]
     cases: int
     leaves: int
     refinements: int
     records: int
+    #: What an accepted certificate shows, in words.
+    claim: Optional[str] = None
+    #: What it is relative to: property, scope, settings and the like, as ``certus audit`` prints them.
+    about: Optional[Dict[str, str]] = None
 
 
 def _array(values: Optional[List[float]], dtype: type) -> Optional[np.ndarray]:
@@ -153,7 +163,8 @@ def verify(
         certificate=None if found["certificate"] is None else os.fspath(found["certificate"]),
         warnings=found["warnings"],
         seconds=found["seconds"],
-        provenance=found.get("provenance"),
+        relative_to=found["relative_to"],
+        provenance=found["provenance"],
     )
 
 
@@ -202,6 +213,8 @@ def optimise(
         closed=found["closed"],
         open=found["open"],
         seconds=found["seconds"],
+        relative_to=found["relative_to"],
+        provenance=found["provenance"],
     )
 
 
@@ -230,4 +243,6 @@ def audit(
         leaves=found["leaves"],
         refinements=found.get("refinements", 0),
         records=found.get("records", 0),
+        claim=found.get("claim"),
+        about=found.get("about"),
     )

@@ -13,6 +13,7 @@ mod functions;
 mod init_box;
 mod names;
 mod operands;
+mod order;
 mod rest;
 pub(crate) mod term;
 mod updates;
@@ -130,6 +131,7 @@ pub(crate) fn check(
     for entry in checker.dependency_order() {
         checker.evaluate_entry(entry);
     }
+    checker.check_order();
     checker.check_rest();
     checker.check_updates();
     checker.check_properties();

@@ -111,7 +111,7 @@ impl<'a> Checker<'a> {
                 let list = if is_state { &mut model.states } else { &mut model.inputs };
                 let (lower, upper) = (vec![f64::NEG_INFINITY], vec![f64::INFINITY]);
                 let is_vector = v.size.is_some();
-                list.push(Variable { name, len: 1, is_vector, lower, upper, doc });
+                list.push(Variable { name, len: 1, is_vector, lower, upper, before: Vec::new(), doc });
                 list.len() - 1
             }
             EntryKind::Chance(cases) => {

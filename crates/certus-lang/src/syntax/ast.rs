@@ -306,7 +306,7 @@ pub enum DeclarationKind {
     Param { name: Ident, range: Range, value: Expr },
     /// `state x[n] in [a, b]`
     State(VariableDeclaration),
-    /// `input u[n] in [a, b]`
+    /// `input u[n] in [a, b] before c, d`
     Input(VariableDeclaration),
     /// `chance c of { ok: 0.9, slip: 0.1 }`
     Chance { name: Ident, cases: Vec<(Ident, Expr)> },
@@ -343,6 +343,8 @@ pub struct VariableDeclaration {
     pub size: Option<Expr>,
     /// Its range.
     pub range: Option<Range>,
+    /// Of an input: the random choices that it is chosen before, and so without knowing them.
+    pub before: Vec<Ident>,
 }
 
 /// The right side of `next` or `der`.

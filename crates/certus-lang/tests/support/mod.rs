@@ -135,7 +135,11 @@ pub fn any_declaration() -> impl Strategy<Value = Declaration> {
     let id = || any_name().prop_map(|n| ident(&n));
     let variable = || {
         (id(), prop::option::of(e()), prop::option::of(any_range(e())))
-            .prop_map(|(name, size, range)| VariableDeclaration { name, size, range })
+            .prop_map(|(name, size, range)| VariableDeclaration { name, size, range, before: Vec::new() })
+    };
+    let input = || {
+        (variable(), prop::collection::vec(id(), 0..3))
+            .prop_map(|(variable, before)| VariableDeclaration { before, ..variable })
     };
     let update = || (id(), prop::option::of(e()), e()).prop_map(|(name, index, value)| Update { name, index, value });
     let kind = prop_oneof![
@@ -143,7 +147,7 @@ pub fn any_declaration() -> impl Strategy<Value = Declaration> {
         prop::collection::vec((id(), e()), 1..4).prop_map(DeclarationKind::Const),
         (id(), any_range(e()), e()).prop_map(|(name, range, value)| DeclarationKind::Param { name, range, value }),
         variable().prop_map(DeclarationKind::State),
-        variable().prop_map(DeclarationKind::Input),
+        input().prop_map(DeclarationKind::Input),
         (id(), prop::collection::vec((id(), e()), 0..4))
             .prop_map(|(name, cases)| DeclarationKind::Chance { name, cases }),
         (id(), e()).prop_map(|(name, value)| DeclarationKind::Policy { name, value }),

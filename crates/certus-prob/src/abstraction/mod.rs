@@ -35,8 +35,7 @@ pub struct Abstraction {
     images: Vec<Option<Vec<Line>>>,
     choices: Vec<Choice>,
     moves: Vec<Vec<usize>>,
-    /// For each move, the number of its random labels' combination: moves of one number differ in what is not random.
-    draws: Vec<usize>,
+    order: order::Order,
     inputs: inputs::Inputs,
     policy: Option<Lines>,
     evaluator: Option<Evaluator<f64>>,
@@ -80,7 +79,9 @@ impl Abstraction {
             upper[i] = if high.is_finite() { high } else { far(low) };
         }
         let failed = |error: certus_graph::GraphError| format!("the step cannot be bounded: {error}");
-        let modes = Modes::new(&joint.plant, states, joint.layout, &Rows::of_box(&lower, &upper)).map_err(failed)?;
+        let cuts = order::cuts(system, states, (&lower, &upper));
+        let modes =
+            Modes::new(&joint.plant, states, joint.layout, &Rows::of_box(&lower, &upper), cuts).map_err(failed)?;
         let count = system.inputs.iter().map(|input| input.len).sum();
         let inputs = inputs::Inputs::new((&lower, &upper), states, count, joint.allowed.as_ref()).map_err(failed)?;
         let scored = !joint.scores.outputs().is_empty();
@@ -91,7 +92,7 @@ impl Abstraction {
             template: Arc::new(template),
             images: Vec::new(),
             modes,
-            draws: draws(&joint.choices, &joint.moves),
+            order: order::Order::new(system, &joint.choices, &joint.moves),
             inputs,
             choices: joint.choices,
             moves: joint.moves,
@@ -454,23 +455,6 @@ impl Abstraction {
         let middles = (self.states..self.range.0.len()).map(|i| (self.range.0[i] + self.range.1[i]) / 2.0);
         state.iter().copied().chain(middles).collect()
     }
-}
-
-/// Numbers for the combinations of random labels that moves have.
-fn draws(choices: &[Choice], moves: &[Vec<usize>]) -> Vec<usize> {
-    let random = |own: &Vec<usize>| -> Vec<usize> {
-        let labels = own.iter().zip(choices).filter(|(_, choice)| !matches!(choice, Choice::Argmax(..)));
-        labels.map(|(&label, _)| label).collect()
-    };
-    let mut known: Vec<Vec<usize>> = Vec::new();
-    let number = |own: &Vec<usize>| {
-        let own = random(own);
-        known.iter().position(|other| *other == own).unwrap_or_else(|| {
-            known.push(own);
-            known.len() - 1
-        })
-    };
-    moves.iter().map(number).collect()
 }
 
 fn element_major(points: &[Vec<f64>]) -> Vec<f64> {

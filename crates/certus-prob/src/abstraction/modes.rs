@@ -63,8 +63,8 @@ struct Identity {
     comparison: Option<Compare>,
     low: HalfSpace,
     high: HalfSpace,
-    /// Whether the state alone decides it.
-    of_state: bool,
+    /// Which variables beside the state decide it, by their place behind the state.
+    depends_on: Vec<usize>,
 }
 
 /// A decision tree over guards.
@@ -84,7 +84,12 @@ pub struct Modes {
     guards: Vec<Identity>,
     states: usize,
     layout: Layout,
+    /// Places at which the ranges of variables are cut where the plant depends on these.
+    cuts: Vec<(usize, f64)>,
 }
+
+/// Beyond so many modes ranges of variables are not cut.
+const MOST_CUT: usize = 64;
 
 /// Beyond this many modes guards are left to relaxations.
 const MOST_MODES: usize = 512;
@@ -230,28 +235,50 @@ fn still(graph: &Graph) -> Vec<bool> {
     found
 }
 
+/// Whether some output differs between values of a variable, at a few points of a box. Only what is worth while rests on it.
+fn seems_to_depend(graph: &Graph, rows: &Rows, variable: usize) -> bool {
+    let (lower, upper) = rows.bounds();
+    let at = |others: f64, own: f64| {
+        let share = |i: usize| if i == variable { own } else { others };
+        let value = |i: usize| (lower[i] * (1.0 - share(i)) + upper[i] * share(i)).clamp(lower[i], upper[i]);
+        let point: Vec<Interval> = (0..lower.len()).map(|i| Interval::point(value(i))).collect();
+        enclose(graph, &[&point]).ok()
+    };
+    [0.0, 0.4, 0.7, 1.0].iter().any(|&others| [0.3, 1.0].iter().any(|&own| at(others, own) != at(others, 0.0)))
+}
+
 impl Modes {
-    /// The modes of a plant with so many numbers of state, within a box.
-    pub fn new(plant: &Graph, states: usize, layout: Layout, rows: &Rows) -> Result<Modes, GraphError> {
-        let mut modes = Modes { modes: Vec::new(), tree: Tree::Leaf(0), guards: Vec::new(), states, layout };
+    /// The modes of a plant with so many numbers of state, within a box. `cuts` are variables with places: what depends on such a variable becomes one mode
+    /// on each side of them.
+    pub fn new(
+        plant: &Graph,
+        states: usize,
+        layout: Layout,
+        rows: &Rows,
+        cuts: Vec<(usize, f64)>,
+    ) -> Result<Modes, GraphError> {
+        let mut modes = Modes { modes: Vec::new(), tree: Tree::Leaf(0), guards: Vec::new(), states, layout, cuts };
         modes.tree = modes.grow(&canonicalize(plant)?, rows, &mut Vec::new())?;
         Ok(modes)
     }
 
     /// The number of a guard.
     fn numbered(&mut self, comparison: Option<Compare>, low: &HalfSpace, high: &HalfSpace) -> usize {
-        let of_state = [low, high].iter().all(|side| side.normal[self.states..].iter().all(|&slope| slope == 0.0));
-        let own = Identity { comparison, low: low.clone(), high: high.clone(), of_state };
+        let mentions = |place: usize| [low, high].iter().any(|side| side.normal[self.states + place] != 0.0);
+        let depends_on = (0..low.normal.len() - self.states).filter(|&place| mentions(place)).collect();
+        let own = Identity { comparison, low: low.clone(), high: high.clone(), depends_on };
         self.guards.iter().position(|known| *known == own).unwrap_or_else(|| {
             self.guards.push(own);
             self.guards.len() - 1
         })
     }
 
-    /// Whether one state may be in two modes, by different choices of the environment: no guard that the state alone decides stands between them.
-    pub fn may_share_states(&self, one: usize, other: usize) -> bool {
+    /// Whether one state may be in two modes, by choices of the environment that are the same in some variables (by their place behind the state): no
+    /// guard that the state and these alone decide stands between them.
+    pub fn may_share_states(&self, one: usize, other: usize, same: &dyn Fn(usize) -> bool) -> bool {
         let other = &self.modes[other].path;
-        let apart = |(guard, side): &(usize, bool)| self.guards[*guard].of_state && other.contains(&(*guard, !side));
+        let decided = |guard: usize| self.guards[guard].depends_on.iter().all(|&place| same(place));
+        let apart = |(guard, side): &(usize, bool)| decided(*guard) && other.contains(&(*guard, !side));
         !self.modes[one].path.iter().any(apart)
     }
 
@@ -266,23 +293,16 @@ impl Modes {
             if rows.excludes(&high.normal, high.offset) {
                 return self.grow(&decided(graph, &guard, &guard.low)?, rows, path);
             }
-            let with = |side: &HalfSpace| {
-                let mut rows = rows.clone();
-                rows.push(&side.normal, side.offset);
-                rows
-            };
             let comparison = match graph.node(guard.node).op {
                 Op::Compare(how) => Some(how),
                 _ => None,
             };
             let number = self.numbered(comparison, &low, &high);
-            path.push((number, false));
-            let below = self.grow(&decided(graph, &guard, &guard.low)?, &with(&low), path)?;
-            path.pop();
-            path.push((number, true));
-            let above = self.grow(&decided(graph, &guard, &guard.high)?, &with(&high), path)?;
-            path.pop();
-            return Ok(Tree::Split(low, high, Box::new(below), Box::new(above)));
+            let sides = [decided(graph, &guard, &guard.low)?, decided(graph, &guard, &guard.high)?];
+            return self.branch(number, [(low, &sides[0]), (high, &sides[1])], rows, path);
+        }
+        if let Some((number, low, high)) = self.next_cut(graph, rows, path) {
+            return self.branch(number, [(low, graph), (high, graph)], rows, path);
         }
         let (layout, moves) = (self.layout, self.layout.moves);
         let known = |output: usize| {
@@ -304,6 +324,54 @@ impl Modes {
             path: path.clone(),
         });
         Ok(Tree::Leaf(self.modes.len() - 1))
+    }
+
+    /// Both sides of a guard, the low one first.
+    fn branch(
+        &mut self,
+        number: usize,
+        [low, high]: [(HalfSpace, &Graph); 2],
+        rows: &Rows,
+        path: &mut Vec<(usize, bool)>,
+    ) -> Result<Tree, GraphError> {
+        let mut side = |modes: &mut Modes, (half_space, graph): &(HalfSpace, &Graph), is_high: bool| {
+            let mut rows = rows.clone();
+            rows.push(&half_space.normal, half_space.offset);
+            path.push((number, is_high));
+            let tree = modes.grow(graph, &rows, path);
+            path.pop();
+            tree.map(Box::new)
+        };
+        let (below, above) = (side(self, &low, false)?, side(self, &high, true)?);
+        Ok(Tree::Split(low.0, high.0, below, above))
+    }
+
+    /// The next cut of a variable that the next states depend on, as a guard: its number and both sides.
+    fn next_cut(
+        &mut self,
+        graph: &Graph,
+        rows: &Rows,
+        path: &[(usize, bool)],
+    ) -> Option<(usize, HalfSpace, HalfSpace)> {
+        if self.modes.len() >= MOST_CUT {
+            return None;
+        }
+        let nexts = graph.keep_outputs(&(0..self.layout.moves).collect::<Vec<_>>());
+        for (variable, place) in self.cuts.clone() {
+            let side = |slope: f64| {
+                let mut normal = vec![0.0; rows.dimension()];
+                normal[variable] = slope;
+                HalfSpace { normal, offset: slope * place }
+            };
+            let (low, high) = (side(1.0), side(-1.0));
+            let number = self.numbered(None, &low, &high);
+            let known = path.iter().any(|(guard, _)| *guard == number);
+            let outside = [&low, &high].iter().any(|side| rows.excludes(&side.normal, side.offset));
+            if !known && !outside && seems_to_depend(&nexts, rows, variable) {
+                return Some((number, low, high));
+            }
+        }
+        None
     }
 
     /// The modes that a region may have points in, each with the rows of the region there.

@@ -1,14 +1,23 @@
-//! Who moves first: the step's random outcomes are drawn, and then the environment chooses its inputs.
+//! Who moves first: the step's random outcomes are drawn, and then the environment chooses its inputs, but those that were declared to come before
+//! some of the draws.
 //!
 //! A part of a region has one mode, and a mode says something of the inputs where a guard does. The environment that has seen the
 //! draws may choose an input in one mode after one draw and in another after another. So for every draw but the first that is possible, each
 //! mode that the same states may be in is taken into account: a part becomes one part for every combination of them. Every other order
 //! of draws and choices gives the environment less to know, so the bounds hold for all of them.
+//!
+//! An input that comes before some draws has one value for all outcomes that differ in these alone. So a combination is left out if such outcomes have modes
+//! that a guard keeps apart which nothing but the state and such inputs decides; where all inputs have one value, there is one mode. What a mode
+//! makes of its inputs may still differ from draw to draw, which makes bounds larger and never wrong: to lose less, ranges of such inputs are cut
+//! into a few pieces, each a mode of its own ([`cuts`]).
 
 use certus_graph::Interval;
 
+use certus_lang::System;
+use certus_lang::system::ChoiceId;
+
 use super::expand::{Expansion, Part, Pending, Successor};
-use super::{Abstraction, HalfSpace};
+use super::{Abstraction, Choice, HalfSpace};
 use crate::domain::{Polyhedron, Rows};
 
 /// Beyond so many combinations the images of all modes are joined.
@@ -20,20 +29,107 @@ const ROUNDING: f64 = 1e-6;
 /// The next states of all moves by one mode: nothing for a move that no allowed choice makes there.
 type Images = Vec<Option<Polyhedron>>;
 
+/// Pieces that the range of a blind input is cut into, if there is one; half as many for every further one.
+const PIECES: u8 = 8;
+
+/// Which inputs have one value for two draws.
+#[derive(Clone, Debug, PartialEq)]
+enum Same {
+    /// All of them, so that there is one mode.
+    All,
+    /// Those that are marked.
+    Some(Vec<bool>),
+}
+
+/// What the inputs know of the draws.
+pub(super) struct Order {
+    /// For each move, the number of its random labels' combination: moves of one number differ in what is not random.
+    draws: Vec<usize>,
+    /// For two draws, which inputs have one value.
+    same: Vec<Vec<Same>>,
+    /// How many numbers are inputs; what follows are parameters, which have one value throughout.
+    inputs: usize,
+}
+
+impl Order {
+    pub(super) fn new(system: &System, choices: &[Choice], moves: &[Vec<usize>]) -> Order {
+        let random = |own: &Vec<usize>| -> Vec<Option<usize>> {
+            let labels = own.iter().zip(choices);
+            labels.map(|(&label, choice)| (!matches!(choice, Choice::Argmax(..))).then_some(label)).collect()
+        };
+        let mut known: Vec<Vec<Option<usize>>> = Vec::new();
+        let draws = moves.iter().map(|own| {
+            let own = random(own);
+            known.iter().position(|other| *other == own).unwrap_or_else(|| {
+                known.push(own);
+                known.len() - 1
+            })
+        });
+        let draws = draws.collect();
+        let hidden: Vec<Vec<usize>> = hidden(system);
+        let same = |one: &Vec<Option<usize>>, other: &Vec<Option<usize>>| {
+            let differing: Vec<usize> = (0..one.len()).filter(|&choice| one[choice] != other[choice]).collect();
+            let blind = |hidden: &Vec<usize>| differing.iter().all(|choice| hidden.contains(choice));
+            let marked: Vec<bool> = hidden.iter().map(blind).collect();
+            if marked.contains(&false) { Same::Some(marked) } else { Same::All }
+        };
+        let same = known.iter().map(|one| known.iter().map(|other| same(one, other)).collect()).collect();
+        Order { draws, same, inputs: hidden.len() }
+    }
+}
+
+/// For each number of the inputs, the choices that it is blind of.
+fn hidden(system: &System) -> Vec<Vec<usize>> {
+    let place = |choice: &ChoiceId| match *choice {
+        ChoiceId::Chance(place) => place,
+        ChoiceId::Action(place) => system.chances.len() + place,
+    };
+    let of = |input: &certus_lang::system::Variable| vec![input.before.iter().map(place).collect(); input.len];
+    system.inputs.iter().flat_map(of).collect()
+}
+
+/// Places at which the ranges of blind inputs are cut, each with its variable (behind so many numbers of state).
+pub(super) fn cuts(system: &System, states: usize, range: (&[f64], &[f64])) -> Vec<(usize, f64)> {
+    let blind: Vec<usize> =
+        hidden(system).iter().enumerate().filter(|(_, hidden)| !hidden.is_empty()).map(|(i, _)| states + i).collect();
+    let pieces = PIECES >> blind.len().saturating_sub(1).min(7);
+    let of = |&variable: &usize| {
+        let (low, high) = (range.0[variable], range.1[variable]);
+        let places = (1..pieces).map(move |piece| low + (high - low) * f64::from(piece) / f64::from(pieces));
+        places.filter(move |place| low < *place && *place < high).map(move |place| (variable, place))
+    };
+    blind.iter().flat_map(of).collect()
+}
+
 impl Abstraction {
+    /// Whether the environment may be in two modes after two draws, in one state.
+    fn may_choose(&self, (draw, mode): (usize, usize), (other_draw, other): (usize, usize)) -> bool {
+        mode == other
+            || match &self.order.same[draw][other_draw] {
+                Same::All => false,
+                Same::Some(marked) => {
+                    let same = |place: usize| place >= self.order.inputs || marked[place];
+                    self.modes.may_share_states(mode, other, &same)
+                }
+            }
+    }
+
     /// For each part of a region, the modes that the environment may choose after other draws.
     pub(super) fn partners(
         &self,
         parts: &[(usize, Rows)],
         guards: &dyn Fn(&Rows) -> Vec<HalfSpace>,
     ) -> Vec<Vec<(usize, Vec<HalfSpace>)>> {
-        let draws = self.draws.iter().max().map_or(0, |last| last + 1);
+        let draws = self.order.same.len();
         if draws < 2 || self.range.0.len() == self.states {
             return vec![Vec::new(); parts.len()];
         }
         let of = |place: usize| {
             let others = parts.iter().enumerate().filter(|(other, _)| *other != place).map(|(_, part)| part);
-            let shared = others.filter(|(mode, _)| self.modes.may_share_states(parts[place].0, *mode));
+            let pairs = |mode: usize| {
+                (0..draws).any(|one| (0..one).any(|other| self.may_choose((one, parts[place].0), (other, mode))))
+            };
+            let shared = others.filter(|(mode, _)| pairs(*mode));
             shared.map(|(mode, rows)| (*mode, guards(rows))).collect()
         };
         (0..parts.len()).map(of).collect()
@@ -58,6 +154,7 @@ impl Abstraction {
             }
             counts.push(1 + regions.len() - before);
         }
+        let modes: Vec<usize> = regions.iter().map(|(mode, _)| *mode).collect();
         let next = self.next(&regions);
         let mut images = regions.iter().zip(around).zip(next).map(|(((mode, _), region), next)| -> Images {
             let mode = &self.modes.modes[*mode];
@@ -67,8 +164,9 @@ impl Abstraction {
             };
             next.into_iter().zip(&mode.still).enumerate().map(image).collect()
         });
+        let mut modes = modes.into_iter();
         for ((part, probabilities), count) in done.into_iter().zip(counts) {
-            let own: Vec<Images> = images.by_ref().take(count).collect();
+            let own: Vec<(usize, Images)> = modes.by_ref().zip(images.by_ref()).take(count).collect();
             let Expansion::Parts(parts) = &mut results[part.owner] else { continue };
             for images in self.combinations(own, &probabilities) {
                 let forbidden = images.iter().zip(&probabilities).any(|(image, p)| image.is_none() && p.hi > 0.0);
@@ -87,35 +185,54 @@ impl Abstraction {
         }
     }
 
-    /// The images of all moves by a part's own mode after the first draw that is possible, and by any of the modes after each of the others.
-    fn combinations(&self, mut by_mode: Vec<Images>, probabilities: &[Interval]) -> Vec<Images> {
+    /// The images of all moves by a part's own mode after the first draw that is possible, and by any of the modes that may be chosen after each of
+    /// the others.
+    fn combinations(&self, mut by_mode: Vec<(usize, Images)>, probabilities: &[Interval]) -> Vec<Images> {
+        let of_move = &self.order.draws;
         let mut draws: Vec<usize> =
-            self.draws.iter().zip(probabilities).filter(|(_, p)| p.hi > 0.0).map(|(&draw, _)| draw).collect();
+            of_move.iter().zip(probabilities).filter(|(_, p)| p.hi > 0.0).map(|(&draw, _)| draw).collect();
         draws.sort_unstable();
         draws.dedup();
         if by_mode.len() == 1 || draws.len() < 2 {
             by_mode.truncate(1);
-            return by_mode;
+            return by_mode.into_iter().map(|(_, images)| images).collect();
         }
-        let later = &draws[1..];
-        let all = u32::try_from(later.len()).ok().and_then(|later| by_mode.len().checked_pow(later));
-        let Some(all) = all.filter(|&all| all <= MOST_COMBINED) else {
-            let joined = |number: usize| {
-                if self.draws[number] == draws[0] {
-                    return by_mode[0][number].clone();
-                }
-                by_mode.iter().filter_map(|images| images[number].clone()).reduce(|one, other| one.hull(&other))
+        // For each draw so far, the place of its mode.
+        let mut chosen: Vec<Vec<usize>> = vec![vec![0]];
+        for (place, &draw) in draws.iter().enumerate().skip(1) {
+            let fits = |before: &[usize], mode: usize| {
+                let others = before.iter().zip(&draws[..place]);
+                others
+                    .into_iter()
+                    .all(|(&own, &other)| self.may_choose((draw, by_mode[mode].0), (other, by_mode[own].0)))
             };
-            return vec![(0..self.moves.len()).map(joined).collect()];
-        };
-        let combination = |number: usize| -> Images {
-            let mode = |draw: usize| match later.iter().position(|&other| other == draw) {
-                Some(place) => number / by_mode.len().pow(place as u32) % by_mode.len(),
-                None => 0,
+            let longer = |before: &Vec<usize>| -> Vec<Vec<usize>> {
+                let modes = (0..by_mode.len()).filter(|&mode| fits(before, mode));
+                modes.map(|mode| before.iter().copied().chain([mode]).collect()).collect()
             };
-            self.draws.iter().enumerate().map(|(own, &draw)| by_mode[mode(draw)][own].clone()).collect()
+            chosen = chosen.iter().flat_map(longer).collect();
+            if chosen.len() > MOST_COMBINED {
+                return vec![self.joined(&by_mode, &draws)];
+            }
+        }
+        let combination = |chosen: &Vec<usize>| -> Images {
+            let mode = |draw: usize| draws.iter().position(|&other| other == draw).map_or(0, |place| chosen[place]);
+            of_move.iter().enumerate().map(|(own, &draw)| by_mode[mode(draw)].1[own].clone()).collect()
         };
-        (0..all).map(combination).collect()
+        chosen.iter().map(combination).collect()
+    }
+
+    /// The images of all moves, by any of the modes that go with a part's own one after the first draw.
+    fn joined(&self, by_mode: &[(usize, Images)], draws: &[usize]) -> Images {
+        let first = (draws[0], by_mode[0].0);
+        let image = |number: usize| {
+            let draw = self.order.draws[number];
+            let possible = by_mode.iter().filter(|(mode, _)| {
+                if draw == draws[0] { *mode == first.1 } else { self.may_choose((draw, *mode), first) }
+            });
+            possible.filter_map(|(_, images)| images[number].clone()).reduce(|one, other| one.hull(&other))
+        };
+        (0..self.moves.len()).map(image).collect()
     }
 }
 

@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use certus_tasks::optimise::{self, Optimised, optimise};
-use certus_tasks::{Files, Provenance, Question, Standing};
+use certus_tasks::{Files, Question, Standing};
 use serde_json::Value;
 
 use super::stop_on_interrupt;
@@ -33,9 +33,6 @@ pub fn run(command: &Optimise) -> Result<Finding, Failure> {
     report(command, &task, &found, started)
 }
 
-/// What the interval is relative to; the point was evaluated in both precisions.
-const RELATIVE_TO: &str = "the network in its file, over the reals";
-
 fn report(
     command: &Optimise,
     task: &optimise::Optimise,
@@ -63,11 +60,8 @@ fn report(
         document.insert("closed".to_owned(), standing.closed().into());
         document.insert("open".to_owned(), standing.open().into());
         document.insert("seconds".to_owned(), json_number(started.elapsed().as_secs_f64()));
-        let sources = question.map(|question| question.sources.clone()).unwrap_or_default();
-        let provenance = Provenance::new("optimise", sources).with_search(&task.effort);
-        let provenance = provenance.limit("gap", Some(json_number(command.gap)));
-        document.insert("relative_to".to_owned(), RELATIVE_TO.into());
-        document.insert("provenance".to_owned(), provenance.to_json());
+        document.insert("relative_to".to_owned(), optimise::RELATIVE_TO.into());
+        document.insert("provenance".to_owned(), found.provenance(task).to_json());
         writeln!(output, "{:#}", Value::Object(document))?;
     } else if empty {
         writeln!(output, "no point of the region satisfies the assertion: {expression} has no {word}")?;

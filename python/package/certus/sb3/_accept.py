@@ -22,9 +22,9 @@ from ._export import export
 class Checked:
     """What an engine says of a property."""
 
-    #: ``holds``, ``violated`` or ``unknown``.
+    #: ``holds``, ``violated``, ``model error`` or ``unknown``.
     verdict: str
-    #: For a violation, the flattened states of the run that shows it, from its initial state on.
+    #: For a violation or a model error, the flattened states of the run that shows it, from its initial state on.
     states: Optional[np.ndarray] = None
     #: In a few words, how it was found or why it was not.
     reason: str = ""
@@ -63,8 +63,15 @@ class BoundedEngine:
     def __call__(self, system: System, property: str) -> Checked:
         (found,) = check(system, property, engine="bmc", steps=self.steps, timeout=self.timeout, threads=self.threads)
         states = [list(state.values()) for state in found.states]
-        how = found.reason or (f"up to {self.steps} steps" if found.verdict == "holds" else f"step {len(states) - 1}")
+        how = found.reason or (_reach(found.scope) if found.verdict == "holds" else f"step {len(states) - 1}")
         return Checked(found.verdict, np.array(states) if states else None, how)
+
+
+def _reach(scope: Any) -> str:
+    """How far a verdict reaches, in the words of the command line."""
+    if scope == "unbounded":
+        return "for all time"
+    return f"up to step {scope['horizon']}" if "horizon" in scope else f"up to {scope['bounded']} steps"
 
 
 class AcceptanceCallback(BaseCallback):

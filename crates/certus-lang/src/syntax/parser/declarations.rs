@@ -24,7 +24,7 @@ impl Parser<'_> {
             Keyword::Const => self.constants()?,
             Keyword::Param => self.parameter()?,
             Keyword::State => DeclarationKind::State(self.variable()?),
-            Keyword::Input => DeclarationKind::Input(self.variable()?),
+            Keyword::Input => DeclarationKind::Input(self.input()?),
             Keyword::Chance => self.chance()?,
             Keyword::Policy => {
                 let name = self.named_value("policy")?;
@@ -153,7 +153,22 @@ impl Parser<'_> {
             let help = format!("initial values are given by `init {} == …`", name.name);
             return Err(self.unexpected_with("`in [a, b]` or the end of the line", Some(help)));
         }
-        Ok(VariableDeclaration { name, size, range })
+        Ok(VariableDeclaration { name, size, range, before: Vec::new() })
+    }
+
+    /// A variable, and the draws that it comes before. The word `before` is no keyword: files may call something so.
+    fn input(&mut self) -> Parsed<VariableDeclaration> {
+        let mut declared = self.variable()?;
+        if matches!(self.peek(), TokenKind::Name(word) if word == "before") && !self.token().starts_line {
+            self.advance();
+            loop {
+                declared.before.push(self.name("a chance variable or a random action")?);
+                if !self.eat(Symbol::Comma) {
+                    break;
+                }
+            }
+        }
+        Ok(declared)
     }
 
     /// `[a, b]` after `in`.

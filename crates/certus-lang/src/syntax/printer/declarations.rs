@@ -83,6 +83,10 @@ impl Printer<'_> {
         if let Some(range) = &variable.range {
             docs.extend([text(" in "), self.range(range)]);
         }
+        if !variable.before.is_empty() {
+            let names: Vec<&str> = variable.before.iter().map(|own| own.name.as_str()).collect();
+            docs.push(text(format!(" before {}", names.join(", "))));
+        }
         concat(docs)
     }
 

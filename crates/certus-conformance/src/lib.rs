@@ -14,13 +14,24 @@
 
 #![forbid(unsafe_code)]
 
+pub mod audit;
 pub mod campaign;
 pub mod chances;
 pub mod compare;
 pub mod engines;
+pub mod exit_codes;
+pub mod extract;
+pub mod format;
 pub mod formulas;
+pub mod gate;
+pub mod mine;
+pub mod networks;
 pub mod random;
+pub mod region;
+pub mod rows;
+pub mod shield;
 pub mod shrink;
 pub mod simulation;
 pub mod systems;
 pub mod truth;
+pub mod verify;

@@ -1,7 +1,7 @@
 //! A fixed part of the comparison of engines with the reference interpreter.
 
 use certus_conformance::campaign::Campaign;
-use certus_conformance::engines;
+use certus_conformance::rows::Row;
 
 #[test]
 fn engines_agree_with_the_interpreter() {
@@ -10,9 +10,8 @@ fn engines_agree_with_the_interpreter() {
         systems: 20,
         properties: 3,
         seed: 1,
-        engines: engines::ALL.to_vec(),
-        simulates: true,
-        rolls: true,
+        rows: Row::all(),
+        binary: None,
         threads: 2,
     };
     let tally = campaign.run(&|_, _| {}).unwrap();

@@ -1,5 +1,6 @@
 //! The positions that a state can have: every choice that may be made there, what the atoms say, and what follows.
 
+use crate::decide::explained;
 use crate::eval::{Choice, Scene, Successor};
 use crate::formula::Specification;
 use crate::model::{Model, State};
@@ -229,4 +230,14 @@ impl<'a> Looker<'a> {
 /// A state as numbers that are known exactly.
 pub(crate) fn reals(state: &[Rational]) -> Vec<Real> {
     state.iter().cloned().map(Real::Exact).collect()
+}
+
+/// Every position that a state can have with some inputs.
+pub fn positions(
+    model: &Model,
+    specification: &Specification,
+    state: &[Rational],
+    inputs: &[Vec<Rational>],
+) -> Result<Vec<Position>, String> {
+    Looker::new(model, specification).positions(state, inputs).map_err(explained)
 }

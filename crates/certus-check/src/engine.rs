@@ -227,7 +227,7 @@ pub fn in_turns(
         let unknown = Unknown { settled, holds_if: errors.conditions()?, ..Unknown::at(spent(budget), place) };
         outcome = Outcome::new(Engine::Auto.name(), Verdict::Unknown(unknown));
     }
-    outcome = within_scope(outcome, Some(steps), spent(budget));
+    outcome = within_scope(property, outcome, Some(steps), spent(budget));
     if let Verdict::Holds(Scope::Bounded(_)) = outcome.verdict {
         outcome = exercised(outcome, system, formula, steps, budget, watch)?;
         outcome.notes.push(NO_PROOF.to_owned());

@@ -26,7 +26,7 @@ pub const NAME: &str = "audit";
 const STEPS: usize = 2;
 
 /// Seconds after which a check gives up; usual ones take a thousandth.
-const PATIENCE: f64 = 10.0;
+const PATIENCE: f64 = 2.0;
 
 /// Writes a certificate of every property that holds, has it audited, and changes what it is about.
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {

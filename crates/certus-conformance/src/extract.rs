@@ -30,7 +30,7 @@ const WIDTH: f64 = 1.0;
 const REFINEMENTS: usize = 2;
 
 /// Seconds after which a check gives up; usual ones take a thousandth.
-const PATIENCE: f64 = 10.0;
+const PATIENCE: f64 = 5.0;
 
 /// Compares what the grid engine says of the extracted policy.
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {

@@ -26,6 +26,9 @@ pub const CHECKPOINTS: usize = 2;
 /// What is asked of model checking: `-k`.
 const STEPS: usize = 2;
 
+/// Seconds after which a cell is left open; usual ones take a thousandth.
+const PATIENCE: f64 = 5.0;
+
 /// Simulated runs, and steps of each.
 const RUNS: (u64, usize) = (4, 5);
 
@@ -62,7 +65,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let effort = Effort { threads: 1, ..Effort::default() };
     let stop = Arc::new(AtomicBool::new(false));
     let failed = |failure: certus_tasks::Failure| failure.to_string();
-    let checking = BoundedChecking { steps: Some(STEPS), seconds_per_cell: None, effort };
+    let checking = BoundedChecking { steps: Some(STEPS), seconds_per_cell: Some(PATIENCE), effort };
     let checked = gate(&task, checking, &stop, |_| {}).map_err(failed)?;
     let simulation = Simulation { runs: RUNS.0, steps: RUNS.1, seed: study.seed, threads: 1, candidates: 4 };
     let simulated = gate(&task, simulation, &stop, |_| {}).map_err(failed)?;

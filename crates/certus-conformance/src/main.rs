@@ -9,12 +9,13 @@ use std::{env, fs};
 use certus_conformance::campaign::{Campaign, Disagreement, Folder, Tally};
 use certus_conformance::rows::Row;
 use certus_conformance::shrink::shrunk;
-use certus_conformance::systems;
+use certus_conformance::{dump, systems};
 
 const USAGE: &str = "\
 Usage: certus-conformance [--count TRIPLES] [--seed S] [--first SYSTEM] [--properties N]
                           [--engines auto,bmc-1,…] [--threads N] [--out FOLDER] [--binary CERTUS]
-       certus-conformance [--seed S] [--properties N] --show SYSTEM";
+       certus-conformance [--seed S] [--properties N] --show SYSTEM
+       certus-conformance [--seed S] [--properties N] [--first SYSTEM] --dump SYSTEMS";
 
 /// What is shown of each class.
 const SHOWN: usize = 2;
@@ -33,15 +34,8 @@ fn main() -> ExitCode {
 fn run(arguments: Vec<String>) -> Result<bool, String> {
     let (mut count, mut out) = (6000, None::<PathBuf>);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut campaign = Campaign {
-        first: 0,
-        systems: 0,
-        properties: 4,
-        seed: 0,
-        rows: Row::all(),
-        binary: None,
-        threads,
-    };
+    let mut campaign =
+        Campaign { first: 0, systems: 0, properties: 4, seed: 0, rows: Row::all(), binary: None, threads };
     let mut arguments = arguments.into_iter();
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or(USAGE)?;
@@ -58,6 +52,14 @@ fn run(arguments: Vec<String>) -> Result<bool, String> {
                 return Ok(true);
             }
             "--binary" => campaign.binary = Some(PathBuf::from(&value)),
+            "--dump" => {
+                let folder = Folder::new(0)?;
+                let (seed, first, properties) = (campaign.seed, campaign.first, campaign.properties);
+                for line in dump::lines(seed, first, number()?, properties, &folder.0)? {
+                    println!("{line}");
+                }
+                return Ok(true);
+            }
             "--out" => out = Some(PathBuf::from(&value)),
             "--engines" => {
                 let wanted: Option<Vec<Row>> = value.split(',').map(Row::named).collect();

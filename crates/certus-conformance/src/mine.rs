@@ -72,11 +72,9 @@ impl Meaning {
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let mut random = Random::new(study.seed ^ 4, study.number as u64);
     let meaning = *random.of(&[Meaning::Sign, Meaning::Choice, Meaning::Bands]);
-    let (seen, asked) = (
-        networks::of_size(&mut random, 2, meaning.outputs()),
-        networks::of_size(&mut random, 2, meaning.outputs()),
-    );
-    let parts = 2 + random.below(4);
+    let (seen, asked) =
+        (networks::of_size(&mut random, 2, meaning.outputs()), networks::of_size(&mut random, 2, meaning.outputs()));
+    let parts = 6 + random.below(6);
     let config = format!(
         "name = \"tiny\"\ninputs = 2\n\n[output]\nname = \"output\"\ncolumn = \"output\"\n{}\n\n\
          [[feature]]\ncolumns = \"a\"\ninputs = 0\nmined = 1\n\n[[feature]]\ncolumns = \"b\"\ninputs = 1\nmined = {}\n\n\
@@ -152,9 +150,8 @@ fn judge(
     let is_allowed = |point: &[Rational]| -> Result<bool, String> {
         Ok(specification.allowed.contains(meaning.label(&outputs(network, point)?)))
     };
-    let inside = |point: &[Rational]| {
-        point.len() == 2 && point.iter().zip(&sides).all(|(x, (low, high))| low <= x && x <= high)
-    };
+    let inside =
+        |point: &[Rational]| point.len() == 2 && point.iter().zip(&sides).all(|(x, (low, high))| low <= x && x <= high);
     let exactly = |inputs: &[f64]| -> Result<Vec<Rational>, String> {
         inputs.iter().map(|own| rational(*own)).collect::<Option<_>>().ok_or_else(|| "no number".to_owned())
     };
@@ -163,7 +160,8 @@ fn judge(
         Verdict::Holds => {
             for a in 0..POINTS {
                 for b in 0..POINTS {
-                    let at = |(low, high): &(Rational, Rational), n: i64| low + (high - low) * whole(n) / whole(POINTS - 1);
+                    let at =
+                        |(low, high): &(Rational, Rational), n: i64| low + (high - low) * whole(n) / whole(POINTS - 1);
                     let point = [at(&sides[0], a), at(&sides[1], b)];
                     if !is_allowed(&point)? {
                         return Ok(Judged::Wrong(Class::AnswerWrong, format!("holds, but not at {point:?}")));

@@ -25,7 +25,8 @@ pub fn of_size(random: &mut Random, inputs: usize, outputs: usize) -> String {
     let _ = writeln!(text, "{}{},", "1,".repeat(inputs), random.of(&["1", "1", "2"]));
     for pair in sizes.windows(2) {
         for _ in 0..pair[1] {
-            let row: Vec<String> = (0..pair[0]).map(|_| random.of(&["-2", "-1", "0", "1", "1", "2"]).to_string()).collect();
+            let row: Vec<String> =
+                (0..pair[0]).map(|_| random.of(&["-2", "-1", "0", "1", "1", "2"]).to_string()).collect();
             let _ = writeln!(text, "{}", joined(&row));
         }
         for _ in 0..pair[1] {

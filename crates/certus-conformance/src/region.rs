@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use certus_check::region::{Map, Standing};
 use certus_lang::LowerOptions;
 use certus_tasks::check::{Regions, regions};
-use certus_tasks::{Effort, Loading};
+use certus_tasks::{Effort, Loading, deadline_after};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged, holds};
@@ -26,6 +26,9 @@ const VALUES: usize = 4;
 /// The ends of the parameter's range.
 const RANGE: (f64, f64) = (0.0, 2.0);
 
+/// Seconds after which cells are left open; usual maps take a hundredth.
+const PATIENCE: f64 = 5.0;
+
 /// What is asked: `-k`.
 const STEPS: usize = 2;
 
@@ -33,6 +36,7 @@ const STEPS: usize = 2;
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let mut case = case_of(Family::Parameters, study.seed, study.number, study.properties);
     case.settings.clear();
+    let deadline = deadline_after(Some(PATIENCE), "").map_err(|failure| failure.to_string())?;
     let task = Regions {
         system: Loading {
             path: case.write(study.folder, "region.certus")?,
@@ -43,10 +47,9 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         steps: Some(STEPS),
         parameters: vec![("k".to_owned(), None)],
         resolution: RESOLUTION,
-        effort: Effort { threads: 1, ..Effort::default() },
+        effort: Effort { threads: 1, deadline, ..Effort::default() },
     };
-    let mapped =
-        regions(&task, &Arc::new(AtomicBool::new(false)), |_, _| {}).map_err(|failure| failure.to_string())?;
+    let mapped = regions(&task, &Arc::new(AtomicBool::new(false)), |_, _| {}).map_err(|failure| failure.to_string())?;
     let last = ((RANGE.1 - RANGE.0) * VALUES as f64) as usize;
     for (property, result) in case.properties.iter().zip(mapped.results) {
         let map = match result.map {

@@ -1,5 +1,12 @@
 //! Small systems as text, each by its number: every combination of the features that engines have differed about.
 //!
+//! *Exhaustive:* as the number counts up, every combination of a way to move (ranges left, ties of an arg-max, chances, windows,
+//! parameters, networks, undefined operations), an `assume` (of inputs, successors, chances, networks; deadlocks; strict
+//! and not), a `terminal`, a range and initial states comes once before any comes again ([`combinations`]), and the first property runs
+//! through all formulas with at most one operator over all atoms. *Random, by the seed:* which combination meets which of
+//! these formulas, all other properties (most with at most two operators over two atoms), tables of successors, weights of networks,
+//! probabilities, and values of parameters.
+//!
 //! States are small whole numbers and all numbers are dyadic, so that doubles are exact. Inputs matter through finitely
 //! many pieces, and the lattice of inputs meets every piece and every border, so the interpreter decides completely.
 
@@ -74,7 +81,8 @@ const TERMINALS: &[(&str, &str)] = &[
 ];
 
 /// Where `x` may be.
-const RANGES: &[(&str, &str)] = &[("[0, 3]", "range tight"), ("[-4, 12]", "range loose"), ("[0, 2]", "range tight"), ("[-1, 3]", "range loose")];
+const RANGES: &[(&str, &str)] =
+    &[("[0, 3]", "range tight"), ("[-4, 12]", "range loose"), ("[0, 2]", "range tight"), ("[-1, 3]", "range loose")];
 
 /// Where runs begin.
 const STARTS: &[(&str, &str)] = &[
@@ -219,7 +227,17 @@ pub fn case_of(family: Family, seed: u64, number: usize, properties: usize) -> C
     let mut random = Random::new(seed, number as u64);
     let moves = if moves == "TABLE" { table(&mut random) } else { moves.to_owned() };
     let mut formulas = Vec::new();
-    for _ in 0..properties {
+    for place in 0..properties {
+        if place == 0 {
+            // All formulas with at most one operator over all atoms, one after the other.
+            let all: Vec<String> = ATOMS.iter().map(|(atom, _)| (*atom).to_owned()).collect();
+            let which = number % formulas::up_to(1, all.len());
+            let formula = formulas::numbered(which, &all, &mut random);
+            let own = ATOMS.iter().filter(|(atom, _)| formula.contains(&format!("({atom})")));
+            features.extend(own.flat_map(|(_, feature)| feature.split(", ")).filter(|feature| !feature.is_empty()));
+            formulas.push(formula);
+            continue;
+        }
         // Two different ones: what is true of an atom and itself says little.
         let first = random.below(ATOMS.len());
         let second = (first + 1 + random.below(ATOMS.len() - 1)) % ATOMS.len();

@@ -125,20 +125,16 @@ impl Model {
     }
 
     /// Reads a file that applies networks: each by its path as written in the file, with the text of its NNet file.
-    pub fn read_with(
-        text: &str,
-        settings: &[(String, f64)],
-        networks: &[(String, String)],
-    ) -> Result<Model, String> {
+    pub fn read_with(text: &str, settings: &[(String, f64)], networks: &[(String, String)]) -> Result<Model, String> {
         let file = certus_lang::parse(&Source::new("<text>", text)).map_err(|errors| errors.render(false))?;
         let read = |(path, text): &(String, String)| Network::read(text).map(|network| (path.clone(), network));
         let networks = networks.iter().map(read).collect::<Result<_, _>>()?;
-        Model { networks, ..Model::default() }.filled(file.declarations.into_iter().map(|d| d.kind).collect(), settings).map_err(|stop| {
-            match stop {
+        Model { networks, ..Model::default() }
+            .filled(file.declarations.into_iter().map(|d| d.kind).collect(), settings)
+            .map_err(|stop| match stop {
                 Stop::Malformed(message) => message,
                 other => format!("{other:?}"),
-            }
-        })
+            })
     }
 
     fn filled(mut self, declarations: Vec<DeclarationKind>, settings: &[(String, f64)]) -> Evaluated<Model> {

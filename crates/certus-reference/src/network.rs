@@ -35,7 +35,9 @@ impl Network {
         let header = numbers()?;
         let sizes = numbers()?.iter().map(size).collect::<Option<Vec<usize>>>().ok_or("no layer sizes")?;
         let [inputs, .., outputs] = sizes.as_slice() else { return Err("no layers".to_owned()) };
-        if header.len() < 3 || [&header[0], &header[1], &header[2]].map(size) != [Some(sizes.len() - 1), Some(*inputs), Some(*outputs)] {
+        if header.len() < 3
+            || [&header[0], &header[1], &header[2]].map(size) != [Some(sizes.len() - 1), Some(*inputs), Some(*outputs)]
+        {
             return Err("the header does not fit the layer sizes".to_owned());
         }
         let (_flag, _minima, _maxima) = (numbers()?, numbers()?, numbers()?);
@@ -83,7 +85,9 @@ impl Network {
 }
 
 fn size(number: &Rational) -> Option<usize> {
-    let size = usize::try_from(number.clone().try_into().ok().and_then(|whole: dashu_int::IBig| i64::try_from(whole).ok())?).ok()?;
+    let size =
+        usize::try_from(number.clone().try_into().ok().and_then(|whole: dashu_int::IBig| i64::try_from(whole).ok())?)
+            .ok()?;
     Some(size).filter(|size| (1..=LARGEST).contains(size))
 }
 

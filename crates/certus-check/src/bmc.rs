@@ -75,9 +75,13 @@ enum Asked {
 /// How far to look if nobody says: ten steps, or as far as the property's own bounds reach.
 pub fn usual_steps(property: &Property) -> usize {
     const LEAST: usize = 10;
-    let PropertyKind::Ltl(formula) = &property.kind else { return LEAST };
-    let horizon = Normal::of(formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok());
-    horizon.map_or(LEAST, |horizon| horizon.max(LEAST))
+    own_horizon(property).map_or(LEAST, |horizon| horizon.max(LEAST))
+}
+
+/// The last step that a property's own bounds speak of, if they reach no further.
+pub fn own_horizon(property: &Property) -> Option<usize> {
+    let PropertyKind::Ltl(formula) = &property.kind else { return None };
+    Normal::of(formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok())
 }
 
 /// A search for a violation that can be taken up again.

@@ -248,7 +248,7 @@ pub fn in_turns(
         outcome = Outcome::new(Engine::Auto.name(), Verdict::Unknown(unknown));
     }
     let whole = outcome.verdict == Verdict::Holds(Scope::Bounded(steps));
-    outcome = within_scope(outcome, asked, spent(budget));
+    outcome = within_scope(property, outcome, asked, spent(budget));
     match &mut outcome.verdict {
         Verdict::Holds(_) => outcome = exercised(outcome, system, formula, steps, budget, watch)?,
         Verdict::Unknown(unknown) => join(unknown, elsewhere),

@@ -4,13 +4,23 @@
 //! steps that were named. Less is `unknown`, with what was settled, whatever stopped the work (docs/semantics.md, "Scope"). Every engine and
 //! every command comes through here, so that none can say more than was shown.
 
+use certus_lang::system::Property;
 use certus_solver::UnknownReason;
 
+use crate::bmc::own_horizon;
 use crate::outcome::{Outcome, Scope, Unknown, Verdict};
 
 /// An outcome that says no more than was asked for and shown. `asked` is the number of steps that somebody named, `stopped` why the work
-/// ended early, if it did.
-pub fn within_scope(outcome: Outcome, asked: Option<usize>, stopped: Option<UnknownReason>) -> Outcome {
+/// ended early, if it did. A property that its own bounds decide holds up to its last step, whatever the proof.
+pub fn within_scope(
+    property: &Property,
+    outcome: Outcome,
+    asked: Option<usize>,
+    stopped: Option<UnknownReason>,
+) -> Outcome {
+    if let (Verdict::Holds(Scope::Unbounded), Some(last)) = (&outcome.verdict, own_horizon(property)) {
+        return Outcome { verdict: Verdict::Holds(Scope::Horizon(last)), ..outcome };
+    }
     let Verdict::Holds(Scope::Bounded(steps)) = outcome.verdict else { return outcome };
     if asked.is_some_and(|asked| steps >= asked) {
         return outcome;
@@ -25,13 +35,22 @@ pub fn within_scope(outcome: Outcome, asked: Option<usize>, stopped: Option<Unkn
 
 #[cfg(test)]
 mod tests {
+    use certus_lang::{FileNetworks, LowerOptions, System, load_str};
+
     use super::*;
+
+    fn loaded(text: &str) -> System {
+        load_str(&format!("system s\n{text}"), &mut FileNetworks::default(), &LowerOptions::default()).unwrap()
+    }
 
     #[test]
     fn less_than_was_asked_is_unknown() {
+        let system = loaded("state x in [0, 1]\nnext x = x\nproperty p = G x >= 0\nproperty q = F<=2 x >= 0\n");
         let after = |scope: Scope, asked: Option<usize>| {
-            within_scope(Outcome::new("bmc", Verdict::Holds(scope)), asked, None).verdict
+            within_scope(&system.properties[0], Outcome::new("bmc", Verdict::Holds(scope)), asked, None).verdict
         };
+        let found = Outcome::new("induction", Verdict::Holds(Scope::Unbounded));
+        assert_eq!(within_scope(&system.properties[1], found, None, None).verdict, Verdict::Holds(Scope::Horizon(2)));
         for asked in [None, Some(3)] {
             for scope in [Scope::Unbounded, Scope::Horizon(2)] {
                 assert_eq!(after(scope, asked), Verdict::Holds(scope));

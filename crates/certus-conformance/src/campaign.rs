@@ -6,10 +6,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::{fs, process, thread};
 
-use crate::chances;
-use crate::compare::{Class, Judged, judge};
-use crate::engines::{Asked, ask};
-use crate::simulation;
+use crate::compare::{Class, Judged};
+use crate::rows::{Row, Study};
 use crate::systems::{Case, case};
 use crate::truth::Truth;
 
@@ -25,11 +23,9 @@ pub struct Campaign {
     /// Names the properties.
     pub seed: u64,
     /// Who is asked.
-    pub engines: Vec<Asked>,
-    /// Whether runs are simulated as well.
-    pub simulates: bool,
-    /// Whether probabilities are asked for as well, of a random system for each other one.
-    pub rolls: bool,
+    pub rows: Vec<Row>,
+    /// The binary that is asked for documents and exit codes.
+    pub binary: Option<PathBuf>,
     /// How many threads.
     pub threads: usize,
 }
@@ -53,6 +49,8 @@ pub struct Disagreement {
     pub text: String,
     /// `--set`.
     pub settings: Vec<(String, f64)>,
+    /// The networks beside the file.
+    pub networks: Vec<(String, String)>,
 }
 
 /// How often what was said.
@@ -73,7 +71,8 @@ pub struct Tally {
 }
 
 impl Tally {
-    fn note(&mut self, asked: (usize, &Case, &str, &'static str), judged: Judged, truth: impl Fn() -> String) {
+    /// Counts a triple: a system by its number and text, a property, and who was asked.
+    pub fn note(&mut self, asked: (usize, &Case, &str, &'static str), judged: Judged, truth: impl Fn() -> String) {
         let (number, case, property, engine) = asked;
         self.triples += 1;
         let word = match &judged {
@@ -96,10 +95,21 @@ impl Tally {
                 class,
                 said,
                 truth: truth(),
-                text: alone(&case.text, property),
+                text: case.alone(property).text,
                 settings: case.settings.clone(),
+                networks: case.networks.clone(),
             });
         }
+    }
+
+    /// Counts what was not answered.
+    pub fn refuse(&mut self, engine: &'static str, message: String) {
+        *self.refused.entry((engine, message)).or_default() += 1;
+    }
+
+    /// Counts what the interpreter does not know.
+    pub fn leave(&mut self, reason: String) {
+        *self.undecided.entry(reason).or_default() += 1;
     }
 
     fn add(&mut self, other: Tally) {
@@ -139,11 +149,7 @@ impl Campaign {
                                 return Ok(());
                             }
                             let number = self.first + place;
-                            let mut own = self.compare(number, &case(self.seed, number, self.properties), &folder.0);
-                            if self.rolls {
-                                let random = chances::case(self.seed, number, self.properties);
-                                own.add(compare_chances(number, &random, &folder.0));
-                            }
+                            let own = self.compare(number, &case(self.seed, number, self.properties), &folder.0);
                             watch(place + 1, &own.disagreements);
                             total.lock().unwrap_or_else(PoisonError::into_inner).add(own);
                         }
@@ -172,74 +178,22 @@ impl Campaign {
                 Truth::of(case, property).map_err(|reason| *tally.undecided.entry(reason).or_default() += 1).ok()
             })
             .collect();
-        for &asked in &self.engines {
-            let said = match ask(asked, case, folder) {
-                Ok(said) => said,
-                Err(message) => {
-                    *tally.refused.entry((asked.name, message)).or_default() += 1;
-                    continue;
-                }
-            };
-            for ((property, truth), said) in case.properties.iter().zip(&truths).zip(said) {
-                let Some(truth) = truth else { continue };
-                match said {
-                    Ok(outcome) => {
-                        let judged = judge(asked, &outcome, truth);
-                        tally.note((number, case, property, asked.name), judged, || truth.in_words());
-                    }
-                    Err(message) => *tally.refused.entry((asked.name, message)).or_default() += 1,
-                }
-            }
-        }
-        if self.simulates {
-            match simulation::simulate(case, self.seed) {
-                Ok(reports) => {
-                    for report in &reports {
-                        for (place, truth) in truths.iter().enumerate() {
-                            let Some(truth) = truth else { continue };
-                            let judged = simulation::judge(report, place, truth);
-                            let asked = (number, case, case.properties[place].as_str(), simulation::NAME);
-                            tally.note(asked, judged, || truth.in_words());
-                        }
-                    }
-                }
-                Err(message) => *tally.refused.entry((simulation::NAME, message)).or_default() += 1,
+        let study = Study {
+            number,
+            seed: self.seed,
+            properties: self.properties,
+            case,
+            truths: &truths,
+            folder,
+            binary: self.binary.as_deref(),
+        };
+        for &row in &self.rows {
+            if let Err(message) = row.compare(&study, &mut tally) {
+                tally.refuse(row.name(), message);
             }
         }
         tally
     }
-}
-
-/// Compares the probabilities of one random system.
-fn compare_chances(number: usize, case: &Case, folder: &Path) -> Tally {
-    let mut tally = Tally::default();
-    let said = match chances::ask(case, folder) {
-        Ok(said) => said,
-        Err(message) => {
-            *tally.refused.entry((chances::NAME, message)).or_default() += 1;
-            return tally;
-        }
-    };
-    for (property, said) in case.properties.iter().zip(said) {
-        match (chances::truth(case, property), said) {
-            (Ok(truth), Ok(outcome)) => {
-                let judged = chances::judge(&outcome, &truth);
-                tally.note((number, case, property, chances::NAME), judged, || format!("{truth:?}"));
-            }
-            (Err(reason), _) => *tally.undecided.entry(reason).or_default() += 1,
-            (_, Err(message)) => *tally.refused.entry((chances::NAME, message)).or_default() += 1,
-        }
-    }
-    tally
-}
-
-/// The file with one of its properties.
-fn alone(text: &str, property: &str) -> String {
-    let own = format!("property {property} ");
-    text.lines()
-        .filter(|line| !line.starts_with("property ") || line.starts_with(&own))
-        .map(|line| format!("{line}\n"))
-        .collect()
 }
 
 /// A folder for one thread's files, gone at the end.

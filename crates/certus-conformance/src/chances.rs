@@ -11,8 +11,10 @@ use certus_reference::{Model, Real, Specification, Worst, probability, rational}
 use certus_tasks::check::{Check, Found, GridOptions, Method, check};
 use certus_tasks::{Effort, Loading};
 
+use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
 use crate::random::Random;
+use crate::rows::Study;
 use crate::systems::{Case, lattice_of};
 
 /// How the engine is called in reports.
@@ -101,7 +103,22 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
         text += &format!("property p{place} = {} [ {} ]\n", random.of(&BOUNDS), random.of(&PATHS));
     }
     let lattice = lattice_of(&text);
-    Case { text, properties: names, settings: Vec::new(), lattice, features }
+    Case { text, properties: names, settings: Vec::new(), networks: Vec::new(), lattice, features }
+}
+
+/// Compares the probabilities of a random system.
+pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
+    let case = case(study.seed, study.number, study.properties);
+    for (property, said) in case.properties.iter().zip(ask(&case, study.folder)?) {
+        match (truth(&case, property), said) {
+            (Ok(truth), Ok(outcome)) => {
+                tally.note((study.number, &case, property, NAME), judge(&outcome, &truth), || format!("{truth:?}"));
+            }
+            (Err(reason), _) => tally.leave(reason),
+            (_, Err(message)) => tally.refuse(NAME, message),
+        }
+    }
+    Ok(())
 }
 
 /// What the engine says of every property of a case.

@@ -3,7 +3,9 @@
 use certus_check::{Outcome, Run, Scope, Verdict};
 use certus_reference::Replayed;
 
-use crate::engines::Asked;
+use crate::campaign::Tally;
+use crate::engines::{Asked, ask};
+use crate::rows::Study;
 use crate::truth::Truth;
 
 /// How an engine can disagree with the interpreter; the worst first.
@@ -29,6 +31,18 @@ pub enum Class {
     SimulatedWrongly,
     /// A probability lies elsewhere, or is on the other side of its bound.
     ProbabilityWrong,
+    /// A formatted file is another one, or is formatted otherwise.
+    FormattedWrongly,
+    /// A certificate is accepted for something that is not true, or as something else than it is.
+    AcceptedWrongly,
+    /// A certificate that was just written is rejected.
+    RejectedWrongly,
+    /// A point that was found is none, or one that exists is said not to.
+    AnswerWrong,
+    /// A run under a shield is unsafe.
+    ShieldUnsafe,
+    /// An exit code is not that of the verdicts.
+    ExitCodeWrong,
 }
 
 /// What a verdict comes to.
@@ -42,11 +56,27 @@ pub enum Judged {
     Wrong(Class, String),
 }
 
-/// Judges a verdict.
-pub fn judge(asked: Asked, outcome: &Outcome, truth: &Truth) -> Judged {
+/// Compares an engine on every property of a system.
+pub fn compare(asked: Asked, study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
+    let said = ask(asked, study.case, study.folder)?;
+    for ((property, truth), said) in study.case.properties.iter().zip(study.truths).zip(said) {
+        match (truth, said) {
+            (None, _) => {}
+            (Some(truth), Ok(outcome)) => {
+                let judged = judge(asked.steps, &outcome, truth);
+                tally.note((study.number, study.case, property, asked.name), judged, || truth.in_words());
+            }
+            (Some(_), Err(message)) => tally.refuse(asked.name, message),
+        }
+    }
+    Ok(())
+}
+
+/// Judges a verdict about so many steps, or about all time.
+pub fn judge(steps: Option<usize>, outcome: &Outcome, truth: &Truth) -> Judged {
     match &outcome.verdict {
         Verdict::Unknown(_) => Judged::Unknown,
-        Verdict::Holds(scope) => holds(asked, *scope, truth),
+        Verdict::Holds(scope) => holds(steps, *scope, truth),
         Verdict::Violated(run) if run.comes_to_rest => match truth.decision.violated() {
             true => Judged::Right("violated"),
             false => Judged::Wrong(Class::ViolatedWrongly, "by coming to rest".to_owned()),
@@ -82,9 +112,10 @@ fn without_the_last_choice(run: &Run, truth: &Truth) -> bool {
     run.loop_to.is_none() && truth.replayed(&open, false) == Replayed::Violates
 }
 
-fn holds(asked: Asked, scope: Scope, truth: &Truth) -> Judged {
+/// Judges that a property holds.
+pub fn holds(steps: Option<usize>, scope: Scope, truth: &Truth) -> Judged {
     let said = format!("{scope:?}");
-    match (scope, asked.steps) {
+    match (scope, steps) {
         (Scope::Bounded(reached), Some(steps)) if reached >= steps => {
             if !truth.depths.refutes(steps) {
                 return Judged::Right("holds");

@@ -1,6 +1,5 @@
 //! The engines, asked as a user would ask them.
 
-use std::fs;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,8 +41,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// What an engine says of every property of a case, each asked on its own.
 pub fn ask(asked: Asked, case: &Case, folder: &Path) -> Result<Vec<Result<Outcome, String>>, String> {
-    let path = folder.join("system.certus");
-    fs::write(&path, &case.text).map_err(|error| error.to_string())?;
+    let path = case.write(folder, "system.certus")?;
     case.properties.iter().map(|property| ask_one(asked, case, property, &path)).collect()
 }
 

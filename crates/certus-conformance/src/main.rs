@@ -7,13 +7,15 @@ use std::time::Instant;
 use std::{env, fs};
 
 use certus_conformance::campaign::{Campaign, Disagreement, Folder, Tally};
+use certus_conformance::rows::Row;
 use certus_conformance::shrink::shrunk;
-use certus_conformance::{chances, engines, simulation, systems};
+use certus_conformance::{dump, systems};
 
 const USAGE: &str = "\
 Usage: certus-conformance [--count TRIPLES] [--seed S] [--first SYSTEM] [--properties N]
-                          [--engines auto,bmc-1,…] [--threads N] [--out FOLDER]
-       certus-conformance [--seed S] [--properties N] --show SYSTEM";
+                          [--engines auto,bmc-1,…] [--threads N] [--out FOLDER] [--binary CERTUS]
+       certus-conformance [--seed S] [--properties N] --show SYSTEM
+       certus-conformance [--seed S] [--properties N] [--first SYSTEM] --dump SYSTEMS";
 
 /// What is shown of each class.
 const SHOWN: usize = 2;
@@ -32,16 +34,8 @@ fn main() -> ExitCode {
 fn run(arguments: Vec<String>) -> Result<bool, String> {
     let (mut count, mut out) = (6000, None::<PathBuf>);
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut campaign = Campaign {
-        first: 0,
-        systems: 0,
-        properties: 4,
-        seed: 0,
-        engines: engines::ALL.to_vec(),
-        simulates: true,
-        rolls: true,
-        threads,
-    };
+    let mut campaign =
+        Campaign { first: 0, systems: 0, properties: 4, seed: 0, rows: Row::all(), binary: None, threads };
     let mut arguments = arguments.into_iter();
     while let Some(name) = arguments.next() {
         let value = arguments.next().ok_or(USAGE)?;
@@ -54,25 +48,30 @@ fn run(arguments: Vec<String>) -> Result<bool, String> {
             "--threads" => campaign.threads = number()?,
             "--show" => {
                 let case = systems::case(campaign.seed, number()?, campaign.properties);
-                println!("{}// {:?}, --set {:?}", case.text, case.features, case.settings);
+                println!("{}// {:?}, --set {:?}, {:?}", case.text, case.features, case.settings, case.networks);
+                return Ok(true);
+            }
+            "--binary" => campaign.binary = Some(PathBuf::from(&value)),
+            "--dump" => {
+                let folder = Folder::new(0)?;
+                let (seed, first, properties) = (campaign.seed, campaign.first, campaign.properties);
+                for line in dump::lines(seed, first, number()?, properties, &folder.0)? {
+                    println!("{line}");
+                }
                 return Ok(true);
             }
             "--out" => out = Some(PathBuf::from(&value)),
             "--engines" => {
-                let named = |name: &str| engines::ALL.into_iter().find(|own| own.name == name);
-                campaign.simulates = value.split(',').any(|name| name == simulation::NAME);
-                campaign.rolls = value.split(',').any(|name| name == chances::NAME);
-                let others = [simulation::NAME, chances::NAME];
-                let engines = value.split(',').filter(|name| !others.contains(name));
-                let wanted: Option<Vec<_>> = engines.map(named).collect();
-                campaign.engines = wanted.ok_or_else(|| format!("--engines {value}: there are {}", names()))?;
+                let wanted: Option<Vec<Row>> = value.split(',').map(Row::named).collect();
+                campaign.rows = wanted.ok_or_else(|| format!("--engines {value}: there are {}", names()))?;
             }
             _ => return Err(USAGE.to_owned()),
         }
     }
-    let asked = campaign.engines.len()
-        + usize::from(campaign.rolls)
-        + if campaign.simulates { simulation::RUNS as usize } else { 0 };
+    if campaign.binary.is_none() {
+        campaign.binary = beside();
+    }
+    let asked: usize = campaign.rows.iter().map(|row| row.triples()).sum();
     campaign.systems = count.div_ceil(campaign.properties.max(1) * asked.max(1));
     let started = Instant::now();
     let every = (campaign.systems / 20).max(1);
@@ -89,7 +88,13 @@ fn run(arguments: Vec<String>) -> Result<bool, String> {
 }
 
 fn names() -> String {
-    format!("{}, {}, {}", engines::ALL.map(|own| own.name).join(", "), simulation::NAME, chances::NAME)
+    Row::all().iter().map(|row| row.name()).collect::<Vec<_>>().join(", ")
+}
+
+/// The binary that was built beside this one.
+fn beside() -> Option<PathBuf> {
+    let own = env::current_exe().ok()?.with_file_name(format!("certus{}", env::consts::EXE_SUFFIX));
+    own.exists().then_some(own)
 }
 
 fn report(campaign: &Campaign, tally: &Tally, seconds: f64) -> Result<String, String> {
@@ -127,9 +132,20 @@ fn report(campaign: &Campaign, tally: &Tally, seconds: f64) -> Result<String, St
 
 fn described(own: &Disagreement) -> String {
     let settings: String = own.settings.iter().map(|(name, value)| format!(" --set {name}={value}")).collect();
+    let networks = own.networks.iter().map(|(name, text)| {
+        let lines: Vec<&str> = text.lines().collect();
+        format!("// {name}: {}\n", lines.join(" / "))
+    });
     format!(
-        "// {:?}: {} on {} of system {}{settings}\n// says: {}\n// truth: {}\n{}",
-        own.class, own.engine, own.property, own.number, own.said, own.truth, own.text
+        "// {:?}: {} on {} of system {}{settings}\n// says: {}\n// truth: {}\n{}{}",
+        own.class,
+        own.engine,
+        own.property,
+        own.number,
+        own.said,
+        own.truth,
+        networks.collect::<String>(),
+        own.text
     )
 }
 

@@ -3,19 +3,20 @@
 use std::path::Path;
 
 use crate::campaign::{Campaign, Disagreement};
+use crate::rows::Row;
 use crate::systems::{Case, lattice_of};
 
 /// Declarations without which a file may still be a system.
-const REMOVABLE: [&str; 7] = ["assume ", "terminal ", "input ", "chance ", "action ", "param ", "state w"];
+const REMOVABLE: [&str; 8] = ["assume ", "terminal ", "input ", "chance ", "action ", "policy ", "param ", "state w"];
 
 /// Leaves out declarations and parts of the property as long as the disagreement stays.
 pub fn shrunk(campaign: &Campaign, found: &Disagreement, folder: &Path) -> Disagreement {
     let mut best = found.clone();
-    let own = Campaign {
-        engines: campaign.engines.iter().copied().filter(|asked| asked.name == found.engine).collect(),
-        simulates: found.engine == crate::simulation::NAME,
-        ..campaign.clone()
-    };
+    let rows: Vec<Row> = Row::named(found.engine).into_iter().filter(|row| row.takes_the_case()).collect();
+    if rows.is_empty() {
+        return best;
+    }
+    let own = Campaign { rows, ..campaign.clone() };
     loop {
         let smaller = candidates(&best.text).into_iter().find_map(|text| {
             let case = Case {
@@ -23,6 +24,7 @@ pub fn shrunk(campaign: &Campaign, found: &Disagreement, folder: &Path) -> Disag
                 text,
                 properties: vec![best.property.clone()],
                 settings: best.settings.clone(),
+                networks: best.networks.clone(),
                 features: Vec::new(),
             };
             let tally = own.compare(best.number, &case, folder);

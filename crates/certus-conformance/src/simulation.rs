@@ -1,10 +1,14 @@
 //! Simulated runs beside the interpreter: what is called broken is broken, and what is called kept is kept.
 
+use std::path::Path;
+
 use certus_lang::{FileNetworks, LowerOptions, load_str};
 use certus_reference::{Replayed, Shown};
 use certus_sim::{End, Options, RunReport, Simulator, Verdict};
 
+use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
+use crate::rows::Study;
 use crate::systems::Case;
 use crate::truth::Truth;
 
@@ -18,15 +22,28 @@ pub const RUNS: u64 = 4;
 const STEPS: usize = 5;
 
 /// What the simulator says of every property of a case, run by run.
-pub fn simulate(case: &Case, seed: u64) -> Result<Vec<RunReport>, String> {
+pub fn simulate(case: &Case, seed: u64, folder: &Path) -> Result<Vec<RunReport>, String> {
+    case.write(folder, "system.certus")?;
     let options = LowerOptions { overrides: case.settings.clone(), ..LowerOptions::default() };
-    let system = load_str(&case.text, &mut FileNetworks::default(), &options).map_err(|error| error.render(false))?;
+    let system = load_str(&case.text, &mut FileNetworks::new(folder), &options).map_err(|error| error.render(false))?;
     let simulator = Simulator::new(&system).map_err(|error| error.to_string())?;
     let options = Options { runs: RUNS, steps: STEPS, seed, threads: 1, record: true, ..Options::default() };
     let mut reports = Vec::new();
     let sink = &mut |report: &RunReport| reports.push(report.clone());
     simulator.run(&options, &mut |_| {}, sink).map_err(|error| error.to_string())?;
     Ok(reports)
+}
+
+/// Compares simulated runs.
+pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
+    for report in simulate(study.case, study.seed, study.folder)? {
+        for (place, truth) in study.truths.iter().enumerate() {
+            let Some(truth) = truth else { continue };
+            let asked = (study.number, study.case, study.case.properties[place].as_str(), NAME);
+            tally.note(asked, judge(&report, place, truth), || truth.in_words());
+        }
+    }
+    Ok(())
 }
 
 /// Judges what is said of one property.

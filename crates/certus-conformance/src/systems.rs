@@ -1,15 +1,26 @@
 //! Small systems as text, each by its number: every combination of the features that engines have differed about.
 //!
+//! *Exhaustive:* as the number counts up, every combination of a way to move (ranges left, ties of an arg-max, chances, windows,
+//! parameters, networks, undefined operations), an `assume` (of inputs, successors, chances, networks; deadlocks; strict
+//! and not), a `terminal`, a range and initial states comes once before any comes again ([`combinations`]), and the first property runs
+//! through all formulas with at most one operator over all atoms. *Random, by the seed:* which combination meets which of
+//! these formulas, all other properties (most with at most two operators over two atoms), tables of successors, weights of networks,
+//! probabilities, and values of parameters.
+//!
 //! States are small whole numbers and all numbers are dyadic, so that doubles are exact. Inputs matter through finitely
 //! many pieces, and the lattice of inputs meets every piece and every border, so the interpreter decides completely.
+
+use std::fs;
+use std::path::{Path, PathBuf};
 
 use certus_reference::{Lattice, Rational, rational};
 
 use crate::formulas;
+use crate::networks;
 use crate::random::Random;
 
 /// How `x` moves on, and what that is an example of.
-const MOVES: [(&str, &str); 22] = [
+const MOVES: &[(&str, &str)] = &[
     ("x", "still"),
     ("min(x + 1, 3)", "clock"),
     ("x + 1", "range exit"),
@@ -31,11 +42,17 @@ const MOVES: [(&str, &str); 22] = [
     ("if x > 1 then 1 else log(x)", "undefined"),
     ("match act { l: x, r: 1 / (x - 1) }", "undefined lazy, argmax tie"),
     ("min(x + k, 3)", "parameter"),
+    ("if x >= k then 0 else x + 1", "parameter"),
+    ("match pick { l: max(x - 1, 0), r: min(x + 1, 3) }", "network, argmax tie"),
+    ("match pick { l: 1 / x, r: x + 1 }", "network, undefined lazy, range exit"),
+    ("clamp(y, 0, 3)", "network"),
+    ("y", "network, range exit"),
+    ("if y > u then min(x + 1, 3) else 0", "network, input"),
     ("TABLE", "table"),
 ];
 
 /// What restricts the transitions.
-const ASSUMPTIONS: [(&str, &str); 14] = [
+const ASSUMPTIONS: &[(&str, &str)] = &[
     ("", ""),
     ("", ""),
     ("u > 0.5", "assume input"),
@@ -50,10 +67,11 @@ const ASSUMPTIONS: [(&str, &str); 14] = [
     ("1 / u > 1", "assume undefined"),
     ("c == a | x < 2", "assume chance"),
     ("next(x) == x | u < 0.25", "assume next, assume input"),
+    ("y >= 0 | u > 0.5", "assume network, assume input, deadlock"),
 ];
 
 /// Where runs end.
-const TERMINALS: [(&str, &str); 6] = [
+const TERMINALS: &[(&str, &str)] = &[
     ("", ""),
     ("", ""),
     ("x >= 3", "terminal"),
@@ -63,11 +81,11 @@ const TERMINALS: [(&str, &str); 6] = [
 ];
 
 /// Where `x` may be.
-const RANGES: [(&str, &str); 4] =
-    [("[0, 3]", "range tight"), ("[-4, 12]", "range loose"), ("[0, 2]", "range tight"), ("[-1, 3]", "range loose")];
+const RANGES: &[(&str, &str)] =
+    &[("[0, 3]", "range tight"), ("[-4, 12]", "range loose"), ("[0, 2]", "range tight"), ("[-1, 3]", "range loose")];
 
 /// Where runs begin.
-const STARTS: [(&str, &str); 6] = [
+const STARTS: &[(&str, &str)] = &[
     ("x == 0", ""),
     ("x == 1", ""),
     ("x == 0 | x == 2", "init not a box"),
@@ -77,7 +95,7 @@ const STARTS: [(&str, &str); 6] = [
 ];
 
 /// What formulas are made of.
-const ATOMS: [(&str, &str); 23] = [
+const ATOMS: &[(&str, &str)] = &[
     ("x < 2", ""),
     ("x <= 2", ""),
     ("x > 0", ""),
@@ -101,6 +119,8 @@ const ATOMS: [(&str, &str); 23] = [
     ("w[0] < x", "window"),
     ("x >= k", "parameter"),
     ("x > 1", ""),
+    ("y > 1", "network"),
+    ("pick == l", "network, argmax tie"),
 ];
 
 /// One question: a system with properties, and all that is needed to decide it.
@@ -112,15 +132,70 @@ pub struct Case {
     pub properties: Vec<String>,
     /// `--set`.
     pub settings: Vec<(String, f64)>,
+    /// The networks that it applies: their paths as written, and the texts of their files.
+    pub networks: Vec<(String, String)>,
     /// What the interpreter tries.
     pub lattice: Lattice,
     /// What it is an example of.
     pub features: Vec<&'static str>,
 }
 
+impl Case {
+    /// Writes the system and its networks into a folder.
+    pub fn write(&self, folder: &Path, name: &str) -> Result<PathBuf, String> {
+        let write = |name: &str, text: &str| {
+            let path = folder.join(name);
+            fs::write(&path, text).map(|()| path).map_err(|error| error.to_string())
+        };
+        for (name, text) in &self.networks {
+            write(name, text)?;
+        }
+        write(name, &self.text)
+    }
+
+    /// The same with one of its properties alone.
+    pub fn alone(&self, property: &str) -> Case {
+        let own = format!("property {property} ");
+        let kept = self.text.lines().filter(|line| !line.starts_with("property ") || line.starts_with(&own));
+        Case {
+            text: kept.map(|line| format!("{line}\n")).collect(),
+            properties: vec![property.to_owned()],
+            ..self.clone()
+        }
+    }
+}
+
+/// Which systems are wanted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Family {
+    /// All.
+    All,
+    /// Those that move by a parameter.
+    Parameters,
+    /// Those that move by a network.
+    Networks,
+}
+
+impl Family {
+    /// The ways to move on.
+    fn moves(self) -> Vec<(&'static str, &'static str)> {
+        let wanted = match self {
+            Family::All => "",
+            Family::Parameters => "parameter",
+            Family::Networks => "network",
+        };
+        MOVES.iter().copied().filter(|(_, feature)| feature.contains(wanted)).collect()
+    }
+
+    /// The number of combinations of declarations.
+    pub fn combinations(self) -> usize {
+        self.moves().len() * ASSUMPTIONS.len() * TERMINALS.len() * RANGES.len() * STARTS.len()
+    }
+}
+
 /// The number of combinations of declarations.
 pub fn combinations() -> usize {
-    MOVES.len() * ASSUMPTIONS.len() * TERMINALS.len() * RANGES.len() * STARTS.len()
+    Family::All.combinations()
 }
 
 /// A step through all combinations that meets each once, and every feature soon.
@@ -134,7 +209,12 @@ fn mentions(text: &str, name: &str) -> bool {
 /// The case of a number, with so many properties: all combinations of declarations come once before any comes again,
 /// each time with other properties.
 pub fn case(seed: u64, number: usize, properties: usize) -> Case {
-    let mut rest = number.wrapping_mul(STRIDE) % combinations();
+    case_of(Family::All, seed, number, properties)
+}
+
+/// The case of a number in a family.
+pub fn case_of(family: Family, seed: u64, number: usize, properties: usize) -> Case {
+    let mut rest = number.wrapping_mul(STRIDE) % family.combinations();
     let mut features: Vec<&'static str> = Vec::new();
     let mut pick = |list: &[(&'static str, &'static str)]| {
         let (text, feature) = list[rest % list.len()];
@@ -142,17 +222,28 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
         features.extend(feature.split(", ").filter(|feature| !feature.is_empty()));
         text
     };
-    let (moves, assume, terminal) = (pick(&MOVES), pick(&ASSUMPTIONS), pick(&TERMINALS));
-    let (range, start) = (pick(&RANGES), pick(&STARTS));
+    let (moves, assume, terminal) = (pick(&family.moves()), pick(ASSUMPTIONS), pick(TERMINALS));
+    let (range, start) = (pick(RANGES), pick(STARTS));
     let mut random = Random::new(seed, number as u64);
     let moves = if moves == "TABLE" { table(&mut random) } else { moves.to_owned() };
     let mut formulas = Vec::new();
-    for _ in 0..properties {
+    for place in 0..properties {
+        if place == 0 {
+            // All formulas with at most one operator over all atoms, one after the other.
+            let all: Vec<String> = ATOMS.iter().map(|(atom, _)| (*atom).to_owned()).collect();
+            let which = number % formulas::up_to(1, all.len());
+            let formula = formulas::numbered(which, &all, &mut random);
+            let own = ATOMS.iter().filter(|(atom, _)| formula.contains(&format!("({atom})")));
+            features.extend(own.flat_map(|(_, feature)| feature.split(", ")).filter(|feature| !feature.is_empty()));
+            formulas.push(formula);
+            continue;
+        }
         // Two different ones: what is true of an atom and itself says little.
         let first = random.below(ATOMS.len());
         let second = (first + 1 + random.below(ATOMS.len() - 1)) % ATOMS.len();
         let chosen = [first, second].map(|place| ATOMS[place]);
-        features.extend(chosen.iter().map(|(_, feature)| *feature).filter(|feature| !feature.is_empty()));
+        let named = chosen.iter().flat_map(|(_, feature)| feature.split(", "));
+        features.extend(named.filter(|feature| !feature.is_empty()));
         let atoms: Vec<String> = chosen.iter().map(|(atom, _)| (*atom).to_owned()).collect();
         // Most properties of users have one operator; one in ten here has more than all are tried of.
         let (one, two) = (formulas::up_to(1, atoms.len()), formulas::up_to(2, atoms.len()));
@@ -213,6 +304,15 @@ fn write(
             "action act = argmax([x, 2 - x]) of { l, r }\n",
         ]);
     }
+    let mut networks = Vec::new();
+    if mentions(&all, "y") {
+        text += "policy y = net(\"y.nnet\", x)\n";
+        networks.push(("y.nnet".to_owned(), networks::random(random, 1)));
+    }
+    if mentions(&all, "pick") {
+        text += "action pick = argmax(net(\"pick.nnet\", x)) of { l, r }\n";
+        networks.push(("pick.nnet".to_owned(), networks::random(random, 2)));
+    }
     let mut settings = Vec::new();
     if mentions(&all, "k") {
         text += "param k in [0, 2] = 1\n";
@@ -233,7 +333,7 @@ fn write(
         text += &format!("property p{place} = {formula}\n");
     }
     let lattice = lattice_of(&text);
-    Case { text, properties, settings, lattice, features }
+    Case { text, properties, settings, networks, lattice, features }
 }
 
 /// Eighths for the input `u`, halves for `x`: every piece, and both sides of every border.
@@ -258,9 +358,11 @@ mod tests {
 
     #[test]
     fn every_combination_comes_once() {
-        let total = combinations();
-        let mut seen = vec![false; total];
-        (0..total).for_each(|number| seen[number * STRIDE % total] = true);
-        assert!(seen.into_iter().all(|seen| seen));
+        for family in [Family::All, Family::Parameters, Family::Networks] {
+            let total = family.combinations();
+            let mut seen = vec![false; total];
+            (0..total).for_each(|number| seen[number * STRIDE % total] = true);
+            assert!(seen.into_iter().all(|seen| seen));
+        }
     }
 }

@@ -24,7 +24,7 @@ pub struct Truth {
 impl Truth {
     /// Decides a property.
     pub fn of(case: &Case, property: &str) -> Result<Truth, String> {
-        let model = Model::read(&case.text, &case.settings)?;
+        let model = Model::read_with(&case.text, &case.settings, &case.networks)?;
         let declared = model.property(property).ok_or("no such property")?;
         let PropertyBody::Formula(formula) = &declared.body else { return Err("a probability".to_owned()) };
         let specification = Specification::new(&model, formula)?;

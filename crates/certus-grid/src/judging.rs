@@ -107,16 +107,16 @@ impl Concrete<'_> {
                 let middle = (with + without) / 2;
                 if shows(middle) { with = middle } else { without = middle }
             }
-            return self.made_again(cut(run.clone(), with));
+            return self.made_again(cut(run.clone(), with), false);
         }
         if goes_wrong && self.shows_at_last(run, end) {
-            return self.made_again(run.clone());
+            return self.made_again(run.clone(), end == End::Forbidden);
         }
         let Some(start) = run.loop_to else { return Ok(None) };
         if lasso::holds(self.formula, positions, start, &atom)[0] {
             return Ok(None);
         }
-        let Some(run) = self.made_again(run.clone())? else { return Ok(None) };
+        let Some(run) = self.made_again(run.clone(), false)? else { return Ok(None) };
         let is_proved = self.stepper.is_network() && proved_loop(self.system, self.formula, &run)?;
         if is_proved || self.is_for_ever(&run, start)? {
             return Ok(Some(run));
@@ -143,14 +143,15 @@ impl Concrete<'_> {
         })
     }
 
-    fn made_again(&self, run: Run) -> Result<Option<Run>, CheckError> {
+    /// The run again; `forbidden` says that what was chosen at its end is not allowed.
+    fn made_again(&self, run: Run, forbidden: bool) -> Result<Option<Run>, CheckError> {
         match self.stepper.is_network() {
             true => Ok(replay(self.system, self.formula, &Drive::of(self.system, &run))?),
             false => {
                 // Without an atom that reads them, choices at the end do not matter.
                 let reads =
                     |atom: &AtomId| self.system.atoms[atom.0].uses_choice || self.system.atoms[atom.0].uses_next;
-                let open_end = run.loop_to.is_none() && !self.atoms.iter().any(reads);
+                let open_end = run.loop_to.is_none() && (forbidden || !self.atoms.iter().any(reads));
                 Ok(Some(Run { open_end, ..run }))
             }
         }

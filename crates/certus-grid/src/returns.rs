@@ -1,4 +1,5 @@
-//! How much an extracted policy earns beside its network: episodes of both from the same states, with the same choices of the environment.
+//! How much an extracted policy earns beside its network: episodes of both from the same states, with the same choices of the environment as
+//! far as `assume` allows them after what each policy does. Where it does not, others are drawn; an episode in which none is found ends.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -21,6 +22,9 @@ pub struct Episodes {
 
 /// Episodes that are run side by side: enough for an evaluation of many states at once, and few enough that stopping loses little.
 const TOGETHER: usize = 256;
+
+/// How often other inputs are drawn where `assume` does not allow a step.
+const ATTEMPTS: usize = 64;
 
 /// What both policies earned.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -63,7 +67,8 @@ pub fn compare(
     if !system.init_is_box {
         return Err(format!("the initial states of {} are no box, so none can be drawn", system.name));
     }
-    let wanted: Vec<Output> = [reward].into_iter().chain(roles.terminal.map(|own| own.truth)).collect();
+    let others = roles.terminal.into_iter().chain(roles.assume).map(|own| own.truth);
+    let wanted: Vec<Output> = [reward].into_iter().chain(others).collect();
     let mut network = Player::new(system, lattice, Moves::with(system, &wanted, false)?, None)?;
     let mut extracted = Player::new(system, lattice, Moves::with(system, &wanted, true)?, Some(options))?;
     let mut compared = Compared::default();
@@ -165,9 +170,31 @@ impl<'a> Player<'a> {
                 }
             }
         }
+        let mut dice: HashMap<usize, Random> = HashMap::new();
+        let mut waiting = open;
+        for _ in 0..ATTEMPTS {
+            waiting = self.attempt(system, runs, &waiting, &mut dice)?;
+            if waiting.is_empty() {
+                return Ok(());
+            }
+        }
+        waiting.into_iter().for_each(|run| runs[run].over = true);
+        Ok(())
+    }
+
+    /// Tries one step of some episodes, each with inputs that are drawn now and with the dice that were thrown first; those that `assume`
+    /// does not allow are given back.
+    fn attempt(
+        &mut self,
+        system: &System,
+        runs: &mut [Episode],
+        waiting: &[usize],
+        dice: &mut HashMap<usize, Random>,
+    ) -> Result<Vec<usize>, certus_graph::GraphError> {
+        let mut refused = Vec::new();
         // Runs that make the same move make it together.
         let mut groups: BTreeMap<usize, Vec<(usize, Vec<f64>)>> = BTreeMap::new();
-        for &run in &open {
+        for &run in waiting {
             let own = &mut runs[run];
             let mut numbers = own.state.clone();
             let inputs = system.inputs.iter().flat_map(|input| input.lower.iter().zip(&input.upper));
@@ -176,7 +203,13 @@ impl<'a> Player<'a> {
                 Some(_) => self.known.get(&self.lattice.whole(&own.state).places).cloned(),
                 None => None,
             };
-            let labels = self.labels(system, &numbers, given.as_ref(), &mut own.random)?;
+            let labels = match dice.get(&run) {
+                Some(thrown) => self.labels(system, &numbers, given.as_ref(), &mut thrown.clone())?,
+                None => {
+                    dice.insert(run, own.random.clone());
+                    self.labels(system, &numbers, given.as_ref(), &mut own.random)?
+                }
+            };
             numbers.extend(given.into_iter().flat_map(|given| given.outputs));
             let place = self.moves.moves.iter().position(|own| own.labels == labels).unwrap_or(0);
             groups.entry(place).or_default().push((run, numbers));
@@ -198,10 +231,16 @@ impl<'a> Player<'a> {
             let states = system.states.len();
             for (at, (run, _)) in members.iter().enumerate() {
                 let own = &mut runs[*run];
-                let ended =
-                    system.roles.terminal.is_some() && step.output(&self.workspace, &slices, states + 1)[at] != 0.0;
+                let terminal = usize::from(system.roles.terminal.is_some());
+                let ended = terminal == 1 && step.output(&self.workspace, &slices, states + 1)[at] != 0.0;
                 if ended {
                     own.over = true;
+                    continue;
+                }
+                if system.roles.assume.is_some()
+                    && step.output(&self.workspace, &slices, states + 1 + terminal)[at] == 0.0
+                {
+                    refused.push(*run);
                     continue;
                 }
                 own.sum += step.output(&self.workspace, &slices, states)[at];
@@ -214,7 +253,8 @@ impl<'a> Player<'a> {
                 own.over = !inside.all(|(value, axis)| axis.lower <= *value && *value <= axis.upper);
             }
         }
-        Ok(())
+        refused.sort_unstable();
+        Ok(refused)
     }
 
     /// The label of every choice of one run.
@@ -289,6 +329,30 @@ mod tests {
         });
         assert_eq!((&some.network[..], &some.extracted[..]), (&all.network[..TOGETHER], &all.extracted[..TOGETHER]));
         assert_eq!(run(&|| true), Compared::default());
+    }
+
+    #[test]
+    fn episodes_make_steps_that_are_allowed() {
+        let text = "system s\nstate x in [0, 10]\ninput u in [0, 1]\nchance c of { a: 0.5, b: 0.5 }\npolicy y = 0 * x\n\
+                    next x = min(x + u + match c { a: 0, b: 0.25 }, 10)\nassume u > 0.9\ninit x == 0\nreward u + y\nproperty p = G x >= 0\n";
+        let load = |text: &str| {
+            let mut networks = certus_lang::FileNetworks::default();
+            certus_lang::load_str(text, &mut networks, &certus_lang::LowerOptions::default()).unwrap()
+        };
+        let episodes = Episodes { count: 20, steps: 4 };
+        let run = |text: &str| {
+            let system = load(text);
+            let lattice = Lattice::new(&system, &[1.0]).unwrap();
+            compare(&system, &lattice, ExtractOptions::default(), episodes, &|| false).unwrap()
+        };
+        let compared = run(text);
+        assert!(
+            compared.network.iter().chain(&compared.extracted).all(|own| (3.6..=4.0).contains(own)),
+            "{compared:?}"
+        );
+        // Where nothing is allowed, nothing is earned.
+        let stuck = run(&text.replace("assume u > 0.9", "assume u > 2"));
+        assert!(stuck.network.iter().chain(&stuck.extracted).all(|own| *own == 0.0));
     }
 
     #[test]

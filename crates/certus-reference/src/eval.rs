@@ -207,7 +207,7 @@ impl<'a> Scene<'a> {
     fn call(&mut self, function: &str, arguments: &[Expr]) -> Evaluated<Term> {
         match (function, arguments) {
             ("next", [argument]) => self.next_of(argument),
-            ("net", _) => malformed("networks are not interpreted"),
+            ("net", [path, arguments @ ..]) => self.network(path, arguments),
             ("len", [argument]) => {
                 let declared = match &argument.kind {
                     ExprKind::Name(name) => match self.model.names.get(name) {
@@ -222,6 +222,15 @@ impl<'a> Scene<'a> {
             }
             _ => operations::call(function, self.terms(arguments)?),
         }
+    }
+
+    fn network(&mut self, path: &Expr, arguments: &[Expr]) -> Evaluated<Term> {
+        let ExprKind::Text(path) = &path.kind else { return malformed("`net` takes the path of a network") };
+        let Some(network) = self.model.networks.get(path) else {
+            return malformed(format!("there is no network {path}"));
+        };
+        let arguments = operations::joined(self.terms(arguments)?)?;
+        network.apply(arguments.reals()?).map(Term::varying).map_err(Stop::Malformed)
     }
 
     fn next_of(&self, argument: &Expr) -> Evaluated<Term> {

@@ -129,6 +129,19 @@ impl Specification {
     }
 }
 
+/// Whether an implication stands in an expression, below nothing but connectives.
+fn has_implication(expression: &Expr) -> bool {
+    match &expression.kind {
+        ExprKind::Infix(InfixOp::Implies, ..) => true,
+        ExprKind::Infix(InfixOp::Iff, left, right) => has_implication(left) || has_implication(right),
+        ExprKind::Prefix(PrefixOp::Not, inner) => has_implication(inner),
+        ExprKind::Chain(first, rest) if matches!(rest.first(), Some((ChainOp::And | ChainOp::Or, _))) => {
+            has_implication(first) || rest.iter().any(|(_, part)| has_implication(part))
+        }
+        _ => false,
+    }
+}
+
 struct Reader<'a> {
     model: &'a Model,
     atoms: Vec<Atom>,
@@ -139,9 +152,9 @@ struct Reader<'a> {
 const DEEPEST: usize = 500;
 
 impl Reader<'_> {
-    /// Whether the connectives of an expression are the formula's: it is temporal, or it mentions `next`.
+    /// Whether the connectives of an expression are the formula's: it is temporal, it mentions `next`, or it has an implication.
     fn is_taken_apart(&self, expression: &Expr) -> bool {
-        is_temporal(self.model, expression, 0) || Uses::of(self.model, expression).next
+        is_temporal(self.model, expression, 0) || Uses::of(self.model, expression).next || has_implication(expression)
     }
 
     fn formula(&mut self, expression: &Expr, depth: usize) -> Evaluated<Formula> {

@@ -9,6 +9,7 @@
 //! * [`Visited`]: a finite system, all of its states visited, to be decided completely ([`Visited::decide`]) or for so many
 //!   steps ([`Visited::depths`]);
 //! * [`probability`](fn@probability): the worst case of a random system;
+//! * [`Network`]: feed-forward networks of NNet files;
 //! * [`replay`](fn@replay): a run that somebody else has found, walked through again.
 //!
 //! The crate depends on the parser of `certus-lang` and on rational arithmetic, and never on an engine.
@@ -24,6 +25,7 @@ mod graph;
 mod look;
 mod model;
 mod monitor;
+mod network;
 mod operations;
 mod order;
 mod probability;
@@ -39,9 +41,10 @@ pub use bounded::Depths;
 pub use decide::{Decision, Lattice, Visited, Witness};
 pub use eval::Choice;
 pub use formula::{Atom, Formula, Specification, Steps};
-pub use look::{ModelError, Position, Then};
+pub use look::{ModelError, Position, Then, positions};
 pub use model::{Action, Chance, Model, Property, State, Variable};
 pub use monitor::Shown;
+pub use network::Network;
 pub use probability::{Worst, probability};
 pub use real::{Rational, Real, rational, whole};
 pub use replay::{Replayed, Trace, replay};

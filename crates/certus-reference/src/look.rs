@@ -1,5 +1,6 @@
 //! The positions that a state can have: every choice that may be made there, what the atoms say, and what follows.
 
+use crate::decide::explained;
 use crate::eval::{Choice, Scene, Successor};
 use crate::formula::Specification;
 use crate::model::{Model, State};
@@ -52,8 +53,15 @@ pub(crate) struct Looker<'a> {
     pub draws: Vec<Draw>,
 }
 
-/// The truth of each atom; none for those without a value.
-type Letter = Vec<Option<bool>>;
+/// What a state alone settles.
+struct OfState {
+    /// The truth of each atom; none for those without a value, or that read more.
+    letter: Vec<Option<bool>>,
+    /// Whether it is terminal.
+    terminal: Result<bool, ModelError>,
+    /// An atom that has no value because it is undefined.
+    undefined: Option<ModelError>,
+}
 
 /// The result of one check: fine, undefined, or not known.
 type Defined<T> = Evaluated<Result<T, ModelError>>;
@@ -88,9 +96,10 @@ impl<'a> Looker<'a> {
     /// Every position that a state can have, for all draws and some inputs.
     pub fn positions(&self, state: &[Rational], inputs: &[Vec<Rational>]) -> Evaluated<Vec<Position>> {
         let own = reals(state);
-        let (letter, terminal) = match self.of_state(&own)? {
-            (letter, Ok(terminal)) => (letter, terminal),
-            (letter, Err(error)) => return Ok(vec![Position { choice: None, letter, then: Then::Error(error) }]),
+        let OfState { letter, terminal, undefined } = self.of_state(&own)?;
+        let terminal = match terminal {
+            Ok(terminal) => terminal,
+            Err(error) => return Ok(vec![Position { choice: None, letter, then: Then::Error(error) }]),
         };
         let mut positions = Vec::new();
         for draw in &self.draws {
@@ -98,8 +107,15 @@ impl<'a> Looker<'a> {
                 positions.extend(self.position(state, &own, terminal, &letter, draw.with(inputs))?);
             }
         }
+        // What is chosen still gives a value to the atoms that read it.
+        for position in &mut positions {
+            if let (Then::State(_), Some(error)) = (&position.then, &undefined) {
+                position.then = Then::Error(error.clone());
+            }
+        }
         if positions.is_empty() {
             let then = match terminal {
+                _ if undefined.is_some() => undefined.map_or(Then::Nothing, Then::Error),
                 false => Then::Error(ModelError::Deadlock),
                 true if self.specification.reads_choices() => return Ok(positions),
                 true => Then::Nothing,
@@ -110,9 +126,9 @@ impl<'a> Looker<'a> {
     }
 
     /// What the state alone settles: the atoms that read nothing else, and whether it is terminal.
-    fn of_state(&self, state: &[Real]) -> Evaluated<(Letter, Result<bool, ModelError>)> {
+    fn of_state(&self, state: &[Real]) -> Evaluated<OfState> {
         let mut scene = Scene::at(self.model, state);
-        let mut terminal = Ok(false);
+        let (mut terminal, mut undefined) = (Ok(false), None);
         if let Some(condition) = &self.model.terminal {
             terminal = defined(scene.truth(condition))?;
         }
@@ -126,11 +142,11 @@ impl<'a> Looker<'a> {
                 Ok(truth) => letter.push(Some(truth)),
                 Err(error) => {
                     letter.push(None);
-                    terminal = terminal.and(Err(error));
+                    undefined = undefined.or(Some(error));
                 }
             }
         }
-        Ok((letter, terminal))
+        Ok(OfState { letter, terminal, undefined })
     }
 
     /// The position with one choice, if that is allowed or undefined.
@@ -229,4 +245,14 @@ impl<'a> Looker<'a> {
 /// A state as numbers that are known exactly.
 pub(crate) fn reals(state: &[Rational]) -> Vec<Real> {
     state.iter().cloned().map(Real::Exact).collect()
+}
+
+/// Every position that a state can have with some inputs.
+pub fn positions(
+    model: &Model,
+    specification: &Specification,
+    state: &[Rational],
+    inputs: &[Vec<Rational>],
+) -> Result<Vec<Position>, String> {
+    Looker::new(model, specification).positions(state, inputs).map_err(explained)
 }

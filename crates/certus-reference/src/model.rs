@@ -6,6 +6,7 @@ use certus_lang::Source;
 use certus_lang::syntax::ast::{ActionRule, DeclarationKind, Expr, PropertyBody, VariableDeclaration};
 
 use crate::eval::Scene;
+use crate::network::Network;
 use crate::real::{Rational, rational};
 use crate::uses::Uses;
 use crate::value::{Evaluated, Stop, Term, malformed};
@@ -34,6 +35,7 @@ pub struct Model {
     pub(crate) dt: Option<f64>,
     pub(crate) method: Method,
     pub(crate) names: HashMap<String, Meaning>,
+    pub(crate) networks: HashMap<String, Network>,
 }
 
 /// A state variable or an input.
@@ -121,13 +123,20 @@ pub(crate) enum Meaning {
 impl Model {
     /// Reads a file. `settings` are the values of parameters in place of those in the file.
     pub fn read(text: &str, settings: &[(String, f64)]) -> Result<Model, String> {
+        Model::read_with(text, settings, &[])
+    }
+
+    /// Reads a file that applies networks: each by its path as written in the file, with the text of its NNet file.
+    pub fn read_with(text: &str, settings: &[(String, f64)], networks: &[(String, String)]) -> Result<Model, String> {
         let file = certus_lang::parse(&Source::new("<text>", text)).map_err(|errors| errors.render(false))?;
-        Model::default().filled(file.declarations.into_iter().map(|d| d.kind).collect(), settings).map_err(|stop| {
-            match stop {
+        let read = |(path, text): &(String, String)| Network::read(text).map(|network| (path.clone(), network));
+        let networks = networks.iter().map(read).collect::<Result<_, _>>()?;
+        Model { networks, ..Model::default() }
+            .filled(file.declarations.into_iter().map(|d| d.kind).collect(), settings)
+            .map_err(|stop| match stop {
                 Stop::Malformed(message) => message,
                 other => format!("{other:?}"),
-            }
-        })
+            })
     }
 
     fn filled(mut self, declarations: Vec<DeclarationKind>, settings: &[(String, f64)]) -> Evaluated<Model> {

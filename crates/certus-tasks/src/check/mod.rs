@@ -410,7 +410,7 @@ fn one(
             true => outcome.and_then(|outcome| with_needs(system, property, outcome, budget.deadline)),
             false => outcome,
         };
-        let outcome = outcome.map(|outcome| within_scope(outcome, task.steps, spent(budget)));
+        let outcome = outcome.map(|outcome| within_scope(asked, outcome, task.steps, spent(budget)));
         outcome.map(|outcome| Found::Runs(Box::new(assumed(task, outcome)))).map_err(|error| error.to_string())
     };
     let outcome = match (over, task.engine.suited(asked)) {

@@ -190,7 +190,7 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
         let mut ask = |system: &System, budget: &Budget<'_>| {
             let errors = Errors::new(system, false);
             let outcome = bmc::check(system, asked, task.steps, &errors, budget, &mut |_| {})?;
-            Ok(within_scope(outcome, task.steps, None))
+            Ok(within_scope(asked, outcome, task.steps, None))
         };
         let mut confirm = |values: &[f64], drive: &Drive| confirmed(task, property, &names, values, drive);
         let mut watch = |surveyed: Surveyed, map: &Map| {

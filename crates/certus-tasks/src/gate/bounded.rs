@@ -34,7 +34,7 @@ impl Engine for BoundedChecking {
         deadline: Option<Instant>,
         stop: &AtomicBool,
     ) -> Result<Option<(Vec<Cell>, u64)>, Failure> {
-        let mut cells = Vec::with_capacity(properties.len());
+        let (mut cells, mut faults) = (Vec::with_capacity(properties.len()), 0);
         let errors = Errors::new(system, false);
         for &property in properties {
             if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
@@ -51,11 +51,14 @@ impl Engine for BoundedChecking {
             };
             let asked = &system.properties[property];
             let found = bmc::check(system, asked, self.steps, &errors, &budget, &mut |_| {});
-            cells.push(match found.map(|outcome| within_scope(outcome, self.steps, None)) {
+            cells.push(match found.map(|outcome| within_scope(asked, outcome, self.steps, None)) {
                 Err(error) => Cell::Unknown { reason: error.to_string(), settled: None },
                 Ok(outcome) => match outcome.verdict {
                     Verdict::Holds(Scope::Unbounded | Scope::Horizon(_)) => Cell::Holds,
-                    Verdict::ModelError(error) => Cell::Unknown { reason: error.kind.to_string(), settled: None },
+                    Verdict::ModelError(error) => {
+                        faults += 1;
+                        Cell::Unknown { reason: error.kind.to_string(), settled: None }
+                    }
                     Verdict::Holds(Scope::Bounded(steps)) => Cell::HoldsUpTo(steps),
                     Verdict::Violated(run) => Cell::Refuted { steps: run.states.len() - 1, loop_to: run.loop_to },
                     Verdict::Unknown(unknown) => {
@@ -64,6 +67,6 @@ impl Engine for BoundedChecking {
                 },
             });
         }
-        Ok(Some((cells, 0)))
+        Ok(Some((cells, faults)))
     }
 }

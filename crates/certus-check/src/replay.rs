@@ -110,7 +110,7 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
             } else if atom.uses_choice {
                 allowed
             } else {
-                atom.state_only || chosen
+                true
             };
             read && holds(roles.atoms_defined[id.0])
         };

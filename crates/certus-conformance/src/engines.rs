@@ -37,7 +37,7 @@ const REFINEMENTS: usize = 2;
 
 /// Whoever takes longer is stopped, and has said nothing: no work limit keeps every engine from going on for ever.
 /// Usual questions take a thousandth of this, so which ones are stopped does not depend on the load.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// What an engine says of every property of a case, each asked on its own.
 pub fn ask(asked: Asked, case: &Case, folder: &Path) -> Result<Vec<Result<Outcome, String>>, String> {

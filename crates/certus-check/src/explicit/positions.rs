@@ -202,23 +202,23 @@ impl<'a> Lister<'a> {
         let point: Vec<Span> = state.iter().map(|&value| Span::point(value)).collect();
         let whole: Vec<Span> = self.inputs.iter().map(|&range| Span::closed(range)).collect();
         let draws = self.draws.clone();
-        let (terminal, letter, undefined) = self.of_state(&point, &whole, draws.first()?)?;
+        let OfState { terminal, truths, undefined } = self.of_state(&point, &whole, draws.first()?)?;
         let nothing = Choice {
             inputs: self.inputs.iter().map(|range| range.lo).collect(),
             chances: draws[0].0.clone(),
             actions: draws[0].1.clone(),
         };
-        let (truths, doubtful) = letter;
-        if let Some(kind) = undefined {
-            return Some(vec![Position { truths, doubtful, then: Then::Error(kind), choice: nothing }]);
-        }
         let mut positions: Vec<Position> = Vec::new();
         let sides = self.inputs.clone();
         let (system, asked, ports) = (self.system, self.asked.clone(), self.ports.clone());
         for draw in &draws {
             self.pieces(Free::Inputs(&point, draw), &sides, |seen, piece| {
                 let Some(settled) = settled(system, &asked, &ports, seen, truths) else { return Some(false) };
-                let Some((truths, doubtful, then)) = settled else { return Some(true) };
+                let Some((truths, doubtful, mut then)) = settled else { return Some(true) };
+                // What is chosen still gives a value to the atoms that read it.
+                if let (Then::State(_), Some(kind)) = (&then, &undefined) {
+                    then = Then::Error(kind.clone());
+                }
                 let known = |own: &Position| own.truths == truths && own.then == then && own.doubtful == doubtful;
                 if !positions.iter().any(known) {
                     let inputs = piece.iter().map(|side| side.middle()).collect();
@@ -230,6 +230,7 @@ impl<'a> Lister<'a> {
         }
         if positions.is_empty() {
             let then = match terminal {
+                _ if undefined.is_some() => undefined.map_or(Then::Nothing, Then::Error),
                 false => Then::Error(ModelErrorKind::Deadlock),
                 true if self.reads_choices() => return Some(positions),
                 true => Then::Nothing,
@@ -239,12 +240,12 @@ impl<'a> Lister<'a> {
         Some(positions)
     }
 
-    /// What the state alone settles: whether it is terminal, the atoms that read nothing else, and which of them has no value.
+    /// What the state alone settles.
     fn of_state(&mut self, state: &[Span], inputs: &[Span], draw: &Draw) -> Option<OfState> {
         let (terminal, atoms, asked) = (self.ports.terminal, self.ports.atoms.clone(), self.asked.clone());
         let system = self.system;
         let seen = self.see(state, inputs, draw)?;
-        let (mut truths, mut undefined, mut doubtful) = (Truths::default(), None, false);
+        let (mut truths, mut undefined) = (Truths::default(), None);
         for (place, (&(truth, defined), id)) in atoms.iter().zip(&asked).enumerate() {
             let atom = &system.atoms[id.0];
             if atom.uses_choice || atom.uses_next {
@@ -257,15 +258,10 @@ impl<'a> Lister<'a> {
                     undefined.get_or_insert(ModelErrorKind::Undefined { what });
                 }
             }
-            // Whether a policy that it reads has a value is not settled here.
-            doubtful |= !atom.state_only;
         }
-        let terminal = match terminal {
-            Some(port) => seen.holds(Some(port)).or(undefined.is_some().then_some(false)),
-            None => Some(false),
-        };
         // Where `terminal` itself has no value, every choice says so.
-        Some((terminal.unwrap_or(false), (truths, doubtful && undefined.is_some()), undefined))
+        let terminal = terminal.is_some_and(|port| seen.holds(Some(port)) == Some(true));
+        Some(OfState { terminal, truths, undefined })
     }
 
     /// Cuts a box into pieces until each is settled. `settle` says whether a piece is, and nothing if none of this leads anywhere.
@@ -340,11 +336,9 @@ fn settled(
     let mut truths = letter;
     if !seen.holds(ports.choice_defined)? {
         let kind = ModelErrorKind::Undefined { what: "a policy, an action, `terminal` or `assume`".to_owned() };
-        // Atoms that read policies or choices may have no value either.
-        let others = asked.iter().enumerate().filter(|(_, id)| !system.atoms[id.0].state_only);
-        let mask = others.fold(0u64, |mask, (place, _)| mask | 1 << place);
-        (truths.yes, truths.no) = (truths.yes & !mask, truths.no & !mask);
-        return Some(Some((truths, mask != 0, Then::Error(kind))));
+        // Whether the choice is allowed is not known, so neither is what atoms say that read it.
+        let doubtful = asked.iter().any(|id| system.atoms[id.0].uses_choice);
+        return Some(Some((truths, doubtful, Then::Error(kind))));
     }
     if !seen.holds(ports.assume)? {
         return Some(None);
@@ -380,8 +374,14 @@ enum Free<'f> {
 /// Labels of the chances, and of the random actions.
 type Draw = (Vec<usize>, Vec<usize>);
 
-/// Whether a state is terminal, its atoms and whether more might have a value, and what is undefined.
-type OfState = (bool, (Truths, bool), Option<ModelErrorKind>);
+/// What a state alone settles.
+struct OfState {
+    terminal: bool,
+    /// The atoms that read nothing else.
+    truths: Truths,
+    /// One of them that has no value.
+    undefined: Option<ModelErrorKind>,
+}
 
 /// What a piece settles of a position: the atoms that have a value, whether more might have one, what follows.
 type Settled = (Truths, bool, Then);

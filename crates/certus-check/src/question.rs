@@ -99,6 +99,10 @@ impl Question {
         let mut fixed = HashMap::new();
         for &(formula, position) in wanted.formulas {
             for (id, at, truth) in required(formula, position, shape) {
+                // Where something is undefined, an atom that reads an action may be anything, and so may its label.
+                if ends_in_error && at == last && !system.atoms[id.0].state_only {
+                    continue;
+                }
                 let place = Place { node: unrolled.positions[at].atoms[id.0], element: 0 };
                 labels(&unrolled.graph, place, truth, &mut fixed);
             }

@@ -99,7 +99,10 @@ impl<'a> Looker<'a> {
         let OfState { letter, terminal, undefined } = self.of_state(&own)?;
         let terminal = match terminal {
             Ok(terminal) => terminal,
-            Err(error) => return Ok(vec![Position { choice: None, letter, then: Then::Error(error) }]),
+            Err(error) => {
+                let letter = self.without_policies(letter);
+                return Ok(vec![Position { choice: None, letter, then: Then::Error(error) }]);
+            }
         };
         let mut positions = Vec::new();
         for draw in &self.draws {
@@ -149,6 +152,14 @@ impl<'a> Looker<'a> {
         Ok(OfState { letter, terminal, undefined })
     }
 
+    /// What is left where a policy, an action, `terminal` or `assume` is undefined: atoms that read a policy or an action have no value.
+    fn without_policies(&self, mut letter: Vec<Option<bool>>) -> Vec<Option<bool>> {
+        for (truth, atom) in letter.iter_mut().zip(&self.specification.atoms) {
+            *truth = truth.filter(|_| !atom.uses.policy);
+        }
+        letter
+    }
+
     /// The position with one choice, if that is allowed or undefined.
     pub fn position(
         &self,
@@ -177,12 +188,16 @@ impl<'a> Looker<'a> {
             }
         }
         let letter = letter.to_vec();
-        if !allowed {
-            return Ok(error.map(|error| Position { choice: Some(choice), letter, then: Then::Error(error) }));
+        if let Some(error) = error {
+            let letter = self.without_policies(letter);
+            return Ok(Some(Position { choice: Some(choice), letter, then: Then::Error(error) }));
         }
-        let then = match (error, self.successor(state, &scene, terminal)?) {
-            (Some(error), _) | (None, Err(error)) => Then::Error(error),
-            (None, Ok(successor)) => match model.outside(&successor) {
+        if !allowed {
+            return Ok(None);
+        }
+        let then = match self.successor(state, &scene, terminal)? {
+            Err(error) => Then::Error(error),
+            Ok(successor) => match model.outside(&successor) {
                 Some((variable, value)) => Then::Error(ModelError::RangeExit { variable, value }),
                 None => Then::State(successor),
             },

@@ -13,6 +13,8 @@ pub struct Uses {
     pub choice: bool,
     /// A random outcome.
     pub random: bool,
+    /// A policy or an action.
+    pub policy: bool,
 }
 
 /// Names that stand for each other without end are not followed further.
@@ -35,13 +37,17 @@ impl Uses {
                 Some(Meaning::Input(_)) => self.choice = true,
                 Some(Meaning::Chance(_)) => (self.choice, self.random) = (true, true),
                 Some(Meaning::Action(place)) => {
+                    self.policy = true;
                     let action = &model.actions[*place];
                     if action.rule == ActionRule::Softmax {
                         (self.choice, self.random) = (true, true);
                     }
                     self.add(model, &action.scores, depth + 1);
                 }
-                Some(Meaning::Policy(place)) => self.add(model, &model.policies[*place], depth + 1),
+                Some(Meaning::Policy(place)) => {
+                    self.policy = true;
+                    self.add(model, &model.policies[*place], depth + 1);
+                }
                 Some(Meaning::Define(value)) => self.add(model, value, depth + 1),
                 _ => {}
             },

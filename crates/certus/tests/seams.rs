@@ -118,6 +118,19 @@ fn an_undefined_operation_is_no_value() {
 }
 
 #[test]
+fn an_action_settles_nothing_where_something_is_undefined() {
+    // Where `terminal` has no value, neither has an atom that reads an action; found by the conformance suite.
+    let text = "system undefined\nstate x in [-4, 12]\naction kick = argmax([x + 2, 1]) of { l, r }\n\
+                next x = if x >= 0 then 0 else x + 1\nterminal 1 / x < 0.5\ninit x == 0\n\
+                property is_left = kick == l\nproperty not_right = kick != r\nproperty plain = x != 7\n";
+    for property in ["is_left", "not_right"] {
+        expect(check("undefined", text, &[property, "--engine", "bmc", "-k", "2"]), 2, "model error at step 0");
+        expect(check("undefined", text, &[property, "-k", "2"]), 2, "model error at step 0");
+    }
+    expect(check("undefined", text, &["plain"]), 0, "holds up to step 0");
+}
+
+#[test]
 fn a_deadlock_is_a_model_error() {
     let text = "system stuck\nstate x in [0, 10]\ninput u in [1, 2]\nnext x = clamp(x + u, 0, 10)\nassume next(x) <= 5\n\
                 init x == 0\nproperty p = G x <= 5\nproperty q = F<=1 x >= 1\n";

@@ -91,6 +91,7 @@ fn every_system_of_the_shield_benchmarks_is_read() {
 }
 
 /// Program and monitor are proved for the state: what the network sees must show that the state is at hand.
+/// Seam 15: shields for networks that see a noisy state were proved on the true one.
 #[test]
 fn a_network_that_does_not_see_the_state_as_it_is_has_no_shield() {
     let sees = |arguments: &str| {

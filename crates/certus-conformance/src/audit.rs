@@ -45,8 +45,8 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         };
         tally.note(asked, judged, || truth.in_words());
         let text = fs::read_to_string(&written).map_err(|error| error.to_string())?;
-        for (changed, other, own) in changes(study, place, &text)? {
-            fs::write(&written, changed).map_err(|error| error.to_string())?;
+        for Changed { text, case: other, property, truth: own } in changes(study, place, &text)? {
+            fs::write(&written, text).map_err(|error| error.to_string())?;
             let judged = match audited(&written) {
                 Err(_) | Ok(Err(_)) => Judged::Right("rejected"),
                 Ok(Ok(accepted)) => match scope_of(&accepted) {
@@ -54,7 +54,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
                     Some(scope) => accepted_for(scope, &own),
                 },
             };
-            tally.note((study.number, &other, property, NAME), judged, || own.in_words());
+            tally.note((study.number, &other, &property, NAME), judged, || own.in_words());
         }
     }
     Ok(())
@@ -149,9 +149,17 @@ fn accepted_for(scope: Scope, truth: &Truth) -> Judged {
     }
 }
 
+/// A certificate whose header was changed, and what is true of what it now claims.
+struct Changed {
+    text: String,
+    case: Case,
+    property: String,
+    truth: Truth,
+}
+
 /// The certificate with another header: about another property, with other settings, about another system; each with
 /// what is true there.
-fn changes(study: &Study<'_>, place: usize, text: &str) -> Result<Vec<(String, Case, Truth)>, String> {
+fn changes(study: &Study<'_>, place: usize, text: &str) -> Result<Vec<Changed>, String> {
     let case = study.case;
     let mut lines = text.splitn(3, '\n');
     let (Some(first), Some(second), Some(rest)) = (lines.next(), lines.next(), lines.next()) else {
@@ -163,7 +171,8 @@ fn changes(study: &Study<'_>, place: usize, text: &str) -> Result<Vec<(String, C
         let mut header = header.clone();
         change(&mut header);
         if let Ok(truth) = Truth::of(&other, property) {
-            changes.push((format!("{first}\nproof {header}\n{rest}"), other, truth));
+            let text = format!("{first}\nproof {header}\n{rest}");
+            changes.push(Changed { text, case: other, property: property.to_owned(), truth });
         }
     };
     for other in case.properties.iter().enumerate().filter(|(own, _)| *own != place).map(|(_, name)| name) {

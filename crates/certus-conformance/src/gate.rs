@@ -68,7 +68,14 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let checking = BoundedChecking { steps: Some(STEPS), seconds_per_cell: Some(PATIENCE), effort };
     let checked = gate(&task, checking, &stop, |_| {}).map_err(failed)?;
     let simulation = Simulation { runs: RUNS.0, steps: RUNS.1, seed: study.seed, threads: 1, candidates: 4 };
-    let simulated = gate(&task, simulation, &stop, |_| {}).map_err(failed)?;
+    let simulated = match gate(&task, simulation, &stop, |_| {}) {
+        Ok(simulated) => Some(simulated),
+        // Where no initial state can be drawn, nothing is simulated.
+        Err(failure) => {
+            tally.refuse(NAME, failed(failure));
+            None
+        }
+    };
     for (place, case) in cases.iter().enumerate() {
         for (column, property) in case.properties.iter().enumerate() {
             let truth = match Truth::of(case, property) {
@@ -78,7 +85,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
                     continue;
                 }
             };
-            for gated in [&checked, &simulated] {
+            for gated in std::iter::once(&checked).chain(&simulated) {
                 let judged = judge(gated, place, column, &truth);
                 tally.note((study.number, case, property, NAME), judged, || truth.in_words());
             }

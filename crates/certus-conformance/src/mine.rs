@@ -74,13 +74,13 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let meaning = *random.of(&[Meaning::Sign, Meaning::Choice, Meaning::Bands]);
     let (seen, asked) =
         (networks::of_size(&mut random, 2, meaning.outputs()), networks::of_size(&mut random, 2, meaning.outputs()));
-    let parts = 6 + random.below(6);
+    let parts = *random.of(&[9, 13, 17]);
     let config = format!(
         "name = \"tiny\"\ninputs = 2\n\n[output]\nname = \"output\"\ncolumn = \"output\"\n{}\n\n\
          [[feature]]\ncolumns = \"a\"\ninputs = 0\nmined = 1\n\n[[feature]]\ncolumns = \"b\"\ninputs = 1\nmined = {}\n\n\
          [[reference]]\nname = \"seen\"\ntrain = \"seen.csv\"\n\n[mine]\nparts = {parts}\n",
         meaning.config(),
-        random.below(2),
+        random.of(&[1, 1, 1, 0]),
     );
     let reference = Network::read(&seen)?;
     let mut table = "a,b,output\n".to_owned();

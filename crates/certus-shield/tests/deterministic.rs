@@ -48,6 +48,7 @@ fn neither_threads_nor_load_change_a_shield() {
 }
 
 /// Regulators need the velocity: they are no programs over the angle alone.
+/// Seam 16: what the sketch leaves out was in the program.
 #[test]
 fn a_sketch_is_a_promise() {
     let sketch = vec![vec![1, 0]];

@@ -49,6 +49,7 @@ fn between(lower: &str, upper: &str, asked: &str) -> String {
     answer(&format!("(assert (>= X_0 {lower}))(assert (<= X_0 {upper}))(assert {asked})"))
 }
 
+/// Seam 9: a witness outside of the region as written.
 #[test]
 fn a_region_without_a_double_has_no_double_for_a_witness() {
     let (lower, upper) = ("1.00000000000000005", "1.00000000000000006");

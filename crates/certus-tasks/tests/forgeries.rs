@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use certus_tasks::audit::{Audit, Judgement, audit};
-use forge::{Ground, Parts, Tally, campaign, digest, judge};
+use forge::{Ground, Parts, Tally, campaign, digest, judge, pipe};
 
 fn audited(certificate: &Path) -> Judgement {
     let task = Audit { certificate: certificate.to_owned(), ..Audit::default() };
@@ -32,24 +32,7 @@ fn honest_certificates_are_accepted_and_forged_ones_only_if_they_are_true() {
     assert!(tally.of_false_claims > 150 && tally.accepted > 10, "{tally:?}");
 }
 
-/// A path that leads whoever opens it to one content after the other, each through a pipe of its own.
-#[cfg(unix)]
-fn pipe(path: &Path, contents: Vec<Vec<u8>>) {
-    let make = |path: &Path| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
-    make(path);
-    let path = path.to_owned();
-    // Whoever reads once leaves the thread waiting, which ends with the process.
-    std::thread::spawn(move || {
-        for own in contents {
-            let Ok(mut open) = std::fs::OpenOptions::new().write(true).open(&path) else { return };
-            // The reader has this pipe; whoever opens the path again gets another, and this one ends when it is closed.
-            let _ = std::fs::remove_file(&path);
-            make(&path);
-            let _ = std::io::Write::write_all(&mut open, &own);
-        }
-    });
-}
-
+/// Seam 14: a path that serves one file to the digest and another to the proof.
 #[cfg(unix)]
 #[test]
 fn a_path_that_leads_to_two_files_proves_nothing_of_the_other() {
@@ -67,6 +50,11 @@ fn a_path_that_leads_to_two_files_proves_nothing_of_the_other() {
     let two_faced = ground.path("two_faced.certus");
     pipe(&two_faced, vec![bytes("growth.certus"), bytes("decay.certus")]);
     let judgement = audited(&about(&two_faced, digest(&ground.path("growth.certus"))));
+    assert!(matches!(judgement, Judgement::Rejected { .. }));
+    // And one that serves them the other way round.
+    let turned = ground.path("turned.certus");
+    pipe(&turned, vec![bytes("decay.certus"), bytes("growth.certus")]);
+    let judgement = audited(&about(&turned, digest(&ground.path("growth.certus"))));
     assert!(matches!(judgement, Judgement::Rejected { .. }));
     // And one that serves what the digest names, once.
     let honest = ground.path("honest.certus");

@@ -158,6 +158,7 @@ fn proofs_for_all_time_have_certificates_that_are_checked() {
     assert_eq!(certus(&["audit", &cut]).code, 2);
 }
 
+/// Seam 4: settings were part of the proof and of no page.
 #[test]
 fn a_certificate_says_what_it_is_relative_to() {
     let folder = Folder::new("settings");

@@ -80,6 +80,7 @@ fn file_flags(command: &str) -> Vec<String> {
     lines.filter_map(flag).collect()
 }
 
+/// Seam 20: outputs replaced inputs.
 #[test]
 fn no_command_writes_over_what_it_reads() {
     let copies = Copies::new("over-inputs");

@@ -197,6 +197,7 @@ property between = P<=0.1 [ F<=1 (x > 2.1 & x <= 2.8) ]
 property above = G x >= 2
 ";
 
+/// Seam 2: `prob` ignored `assume`.
 #[test]
 fn assumptions_restrict_the_inputs_or_are_refused() {
     let folder = Folder::new("prob-assume");
@@ -237,6 +238,39 @@ fn assumptions_restrict_the_inputs_or_are_refused() {
     );
 }
 
+const BET: &str = "system bet
+state x in [0, 1]
+chance c of { a: 0.25, b: 0.75 }
+chance d of { l: 0.5, r: 0.5 }
+input u in [0, 1]
+next x = match c { a: u, b: 1 - u }
+init x == 0
+property wins = P<=0.8 [ F<=1 x > 0.9 ]
+";
+
+#[test]
+fn an_input_before_a_draw_is_blind_of_it() {
+    let folder = Folder::new("prob-before");
+    let told = |name: &str, order: &str| {
+        let file = folder.write(name, BET.replace("input u in [0, 1]", &format!("input u in [0, 1]{order}")));
+        let ran = certus(&["prob", &file, "--json"]);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}{}", ran.stdout, ran.stderr));
+        let result = document["results"][0].clone();
+        (ran.code, result["probability"]["upper"].as_f64().unwrap(), result["relative_to"].as_str().unwrap().to_owned())
+    };
+    // Who has seen the draw wins always; who has not bets on the likelier outcome.
+    let (_, upper, about) = told("after.certus", "");
+    assert!(upper == 1.0 && about.contains(", inputs chosen after the step's draws;"), "{upper} {about}");
+    let (code, upper, about) = told("before.certus", " before c");
+    assert!(code == 0 && (upper - 0.75).abs() < 1e-9, "{upper}");
+    assert!(about.contains(", u before c, all else chosen after the step's draws;"), "{about}");
+    let (code, upper, about) = told("first.certus", " before c, d");
+    assert!(code == 0 && (upper - 0.75).abs() < 1e-9 && about.contains(", u before c and d;"), "{upper} {about}");
+    let (_, upper, about) = told("other.certus", " before d");
+    assert!(upper == 1.0 && about.contains("u before d"), "{upper} {about}");
+}
+
+/// Seam 12: a `dtmc` was read as an MDP.
 #[test]
 fn a_markov_chain_chooses_uniformly() {
     let folder = Folder::new("dtmc");

@@ -82,6 +82,7 @@ fn settings_that_differ_from_the_file_are_told_beside_the_verdict() {
     assert!(simulated.contains("with gust = 0 (1 in the file)"), "{simulated}");
 }
 
+/// Seam 13: a verdict about the numerical scheme did not say so.
 #[test]
 fn discretised_time_is_part_of_what_a_verdict_is_about() {
     let folder = Folder::new("provenance-time");
@@ -192,6 +193,7 @@ fn a_page_says_why_two_verdicts_about_one_property_differ() {
     assert!(html.contains("THEY CONTRADICT EACH OTHER"), "{html}");
 }
 
+/// Seam 19: nothing was checked, exit code 0.
 #[test]
 fn work_that_asks_nothing_is_bad_input() {
     let folder = Folder::new("nothing");

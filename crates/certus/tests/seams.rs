@@ -27,7 +27,7 @@ const CLOCK: &str = "system clock\nstate n in [0, 100]\nnext n = min(n + 1, 100)
 
 #[test]
 fn less_than_was_asked_is_unknown() {
-    // Row 1: no time at all is the shortest deadline, and nobody's clock matters.
+    // Seam 1: no time at all is the shortest deadline, and nobody's clock matters.
     for arguments in [&["small", "--timeout", "0"][..], &["--timeout", "0", "--expect"]] {
         let found = check("clock", CLOCK, arguments);
         assert_eq!(found.0, 3, "{}", found.1);
@@ -40,7 +40,7 @@ fn less_than_was_asked_is_unknown() {
 
 #[test]
 fn ended_runs_are_spared_what_is_assumed_of_successors() {
-    // Row 3: every run ends at x <= 0 and stays there.
+    // Seam 3: every run ends at x <= 0 and stays there.
     let text = "system r3\nstate x in [-2, 10]\ninput u in [0, 1]\nnext x = x - u\nassume next(x) <= x - 0.1\n\
                 init x in [2, 3]\nterminal x <= 0\nproperty p = F x >= 5\n";
     expect(check("r3", text, &[]), 1, "violated for ever");
@@ -48,7 +48,7 @@ fn ended_runs_are_spared_what_is_assumed_of_successors() {
 
 #[test]
 fn a_run_that_leaves_its_range_proves_nothing() {
-    // Row 5.
+    // Seam 5.
     let text = "system r5\nstate x in [0, 10]\nnext x = x + 1\ninit x == 0\nproperty p = F x > 100\nproperty q = G x >= 0\n\
                 property soon = F<=5 x > 3\n";
     expect(check("r5", text, &["p"]), 2, "x leaves its declared range");
@@ -59,7 +59,7 @@ fn a_run_that_leaves_its_range_proves_nothing() {
 
 #[test]
 fn a_bad_state_is_bad_whatever_follows() {
-    // Row 6.
+    // Seam 6.
     let text = "system r6\nstate x in [0, 10]\nnext x = if x > 6.5 then 100 else x * 0.5\ninit x in [0, 8]\n\
                 property a = G x < 7\nproperty b = G (x < 7 & next(x) <= 20)\nproperty c = G next(x) <= 20\n";
     expect(check("r6", text, &["a"]), 1, "violated at step 0");
@@ -69,7 +69,7 @@ fn a_bad_state_is_bad_whatever_follows() {
 
 #[test]
 fn assumptions_bind_the_last_position_too() {
-    // Row 7.
+    // Seam 7.
     let text = "system r7\nstate x in [0, 10]\ninput u in [0, 1]\nnext x = clamp(x + u, 0, 10)\nassume u > 0.5\n\
                 property p = G u > 0.4\nproperty q = G u > 0.6\n";
     expect(check("r7", text, &["p"]), 0, "holds for all time");
@@ -78,7 +78,7 @@ fn assumptions_bind_the_last_position_too() {
 
 #[test]
 fn a_loop_of_doubles_is_a_candidate() {
-    // Row 8: over the reals x stays above 1 for ever, and tanh never reaches 1.
+    // Seam 8: over the reals x stays above 1 for ever, and tanh never reaches 1.
     let half = "system r8\nstate x in [0, 4]\nnext x = 0.5 * x + 0.5\ninit x == 2\nproperty p = F G x > 1\n";
     let squashed = "system r8\nstate x in [-1, 1]\nnext x = tanh(20 * x)\ninit x == 0.5\nproperty p = F G x < 1\n";
     let tiny = "system r8\nstate x in [0, 4]\nnext x = clamp(x + 1e-17, 0, 4)\ninit x == 1\nproperty p = F x > 1\n";
@@ -96,14 +96,14 @@ fn a_loop_of_doubles_is_a_candidate() {
 
 #[test]
 fn a_loop_within_the_steps_shows_what_a_bound_beyond_them_hides() {
-    // Row 10.
+    // Seam 10.
     let text = "system r10\nstate x in [0, 10]\nnext x = x\ninit x == 0\nproperty p = F<=3 x > 5\n";
     expect(check("r10", text, &["--engine", "bmc", "-k", "1"]), 1, "violated for ever");
 }
 
 #[test]
 fn an_undefined_operation_is_no_value() {
-    // Row 11.
+    // Seam 11.
     let text = "system r11\nstate y in [0, 1]\nnext y = y\ninit y == 0\nproperty a = G (0 / y) == (0 / y)\n\
                 property b = G clamp(log(y), -4, 3) >= -4\nproperty c = G (if y > 0 then 1 / y else 1) >= 1\n";
     for engine in ["auto", "bmc", "grid"] {

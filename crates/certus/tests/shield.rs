@@ -10,6 +10,7 @@ fn folder(name: &str) -> std::path::PathBuf {
     path
 }
 
+/// Seam 17: a shield that the audit rejects was exported.
 #[test]
 fn a_shield_is_made_audited_run_and_exported() {
     let folder = folder("whole");

@@ -256,6 +256,7 @@ fn certificates_are_about_their_files() {
 }
 
 /// A pipe that first serves the specification that the certificate names, and then the one that its tree proves.
+/// Seam 14: bytes were read twice, and a pipe served two files.
 #[cfg(unix)]
 #[test]
 fn a_specification_is_read_once() {
@@ -268,24 +269,28 @@ fn a_specification_is_read_once() {
     assert_eq!(certus(&["verify", &net, &file, "--certificate", &certificate]).stdout, "unsat\n");
     let digest = |text: &str| certus_audit::digest(text.as_bytes());
     let text = std::fs::read_to_string(&certificate).unwrap();
-    let pipe = folder.file("pipe.vnnlib");
-    let forged = text.replace(&digest(&proved), &digest(&claimed)).replace(&file, &pipe);
-    assert_ne!(forged, text);
-    let forged = folder.write("forged.certificate", forged);
-    let make = |path: &str| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
-    make(&pipe);
-    // Whoever reads once leaves the thread waiting, which ends with the process.
-    std::thread::spawn(move || {
-        for text in [claimed, proved] {
-            let Ok(mut open) = std::fs::OpenOptions::new().write(true).open(&pipe) else { return };
-            // The reader has this pipe; whoever opens the path again gets another, and this one ends when it is closed.
-            let _ = std::fs::remove_file(&pipe);
-            make(&pipe);
-            let _ = std::io::Write::write_all(&mut open, text.as_bytes());
-        }
-    });
-    let audited = certus(&["audit", &forged]);
-    assert_eq!(audited.code, 1, "{}{}", audited.stdout, audited.stderr);
+    // Whichever is read first, parsed or digested.
+    for (name, served) in [("first", [&claimed, &proved]), ("second", [&proved, &claimed])] {
+        let pipe = folder.file(&format!("{name}.vnnlib"));
+        let forged = text.replace(&digest(&proved), &digest(&claimed)).replace(&file, &pipe);
+        assert_ne!(forged, text);
+        let forged = folder.write(&format!("{name}.certificate"), forged);
+        let make = |path: &str| assert!(std::process::Command::new("mkfifo").arg(path).status().unwrap().success());
+        make(&pipe);
+        let served = served.map(String::clone);
+        // Whoever reads once leaves the thread waiting, which ends with the process.
+        std::thread::spawn(move || {
+            for text in served {
+                let Ok(mut open) = std::fs::OpenOptions::new().write(true).open(&pipe) else { return };
+                // The reader has this pipe; whoever opens the path again gets another, and this one ends when it is closed.
+                let _ = std::fs::remove_file(&pipe);
+                make(&pipe);
+                let _ = std::io::Write::write_all(&mut open, text.as_bytes());
+            }
+        });
+        let audited = certus(&["audit", &forged]);
+        assert_eq!(audited.code, 1, "{}{}", audited.stdout, audited.stderr);
+    }
 }
 
 #[test]

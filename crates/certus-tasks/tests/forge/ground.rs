@@ -152,6 +152,13 @@ impl Ground {
         self.folder.join(name)
     }
 
+    /// A folder beside the systems.
+    pub fn folder(&self, name: &str) -> PathBuf {
+        let path = self.folder.join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        path
+    }
+
     fn certify(&mut self, system: &str, settings: &[(String, f64)], property: &str, words: &Words) {
         let loading = Loading {
             path: self.path(system),

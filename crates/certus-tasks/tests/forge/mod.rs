@@ -2,6 +2,7 @@
 
 mod ground;
 
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -79,6 +80,9 @@ pub fn campaign(ground: &Ground, count: usize, seed: u64) -> Tally {
         let mut forged = numbers.one(&honest).clone();
         for _ in 0..1 + numbers.below(3) {
             forge(ground, &honest, &mut forged, &mut numbers);
+        }
+        if numbers.below(12) == 0 {
+            disguise(ground, &mut forged, &mut numbers);
         }
         let mut text = forged.text();
         if numbers.below(8) == 0 {
@@ -198,6 +202,63 @@ fn forge(ground: &Ground, honest: &[Parts], own: &mut Parts, numbers: &mut Numbe
             }
         }
     }
+}
+
+/// The system behind another path: an edited copy under the old digest, a link or a pipe that leads to something else than the digest says.
+fn disguise(ground: &Ground, own: &mut Parts, numbers: &mut Numbers) {
+    let Some(path) = own.header["system"]["path"].as_str().map(std::path::PathBuf::from) else { return };
+    let Some(name) = path.file_name() else { return };
+    let other = ground.path(numbers.one(KNOWN).system);
+    match numbers.below(3) {
+        0 => {
+            // Whatever is said of this file is wrong: its digest is that of the file it was.
+            let edited = ground.path("edited.certus");
+            let Ok(text) = std::fs::read_to_string(&path) else { return };
+            let changed = scratched(&text, numbers);
+            if changed != text {
+                std::fs::write(&edited, changed).unwrap();
+                own.header["system"]["path"] = edited.display().to_string().into();
+            }
+        }
+        #[cfg(unix)]
+        1 => {
+            // A link with the name of one system that leads to another.
+            let link = ground.folder("links").join(name);
+            let _ = std::fs::remove_file(&link);
+            std::os::unix::fs::symlink(&other, &link).unwrap();
+            own.header["system"]["path"] = link.display().to_string().into();
+        }
+        #[cfg(unix)]
+        _ => {
+            // A pipe that serves what the digest says, and then another system.
+            let piped = ground.folder(&format!("pipe-{}", numbers.0)).join(name);
+            let (Ok(first), Ok(second)) = (std::fs::read(&path), std::fs::read(&other)) else { return };
+            pipe(&piped, if numbers.below(2) == 0 { vec![first, second] } else { vec![second, first] });
+            own.header["system"]["path"] = piped.display().to_string().into();
+        }
+        #[cfg(not(unix))]
+        _ => {}
+    }
+}
+
+/// A path that leads whoever opens it to one content after the other, each through a pipe of its own.
+#[cfg(unix)]
+pub fn pipe(path: &Path, contents: Vec<Vec<u8>>) {
+    let make = |path: &Path| std::process::Command::new("mkfifo").arg(path).status().is_ok_and(|done| done.success());
+    assert!(make(path));
+    let path = path.to_owned();
+    // Whoever reads once leaves the thread waiting, which ends with the process.
+    std::thread::spawn(move || {
+        for own in contents {
+            let Ok(mut open) = std::fs::OpenOptions::new().write(true).open(&path) else { return };
+            // The reader has this pipe; whoever opens the path again gets another, and this one ends when it is closed.
+            let _ = std::fs::remove_file(&path);
+            if !make(&path) {
+                return;
+            }
+            let _ = std::io::Write::write_all(&mut open, &own);
+        }
+    });
 }
 
 /// The same certificate about another system, with its right digest.

@@ -43,6 +43,9 @@ pub struct Depth {
 /// asked later.
 pub(crate) const GLANCE: u64 = 512;
 
+/// Steps for which boxes are carried along before anything is asked about all states.
+const FEW_STEPS: usize = 64;
+
 /// Checks a property up to the number of steps that is asked for, or the usual one.
 pub fn check(
     system: &System,
@@ -230,14 +233,17 @@ impl<'a> Search<'a> {
             // On the way to what was asked for; no verdict rests on it.
             return Ok(Outcome::new(NAME, Verdict::Holds(scope)));
         }
-        let no_errors = match self.errors.none_anywhere(budget, watch)? {
-            true => self.errors.everywhere_words(),
-            false => {
-                if let Some(instead) = self.error_within(steps, budget, watch)? {
-                    return Ok(instead);
-                }
-                NoErrors::Bounded { steps }
-            }
+        let errors = self.errors;
+        let no_errors = if errors.are_known_to_be_none() {
+            errors.everywhere_words()
+        } else if steps <= FEW_STEPS && errors.none_along(steps)? {
+            NoErrors::Bounded { steps }
+        } else if errors.none_anywhere(budget, watch)? {
+            errors.everywhere_words()
+        } else if let Some(instead) = self.error_within(steps, budget, watch)? {
+            return Ok(instead);
+        } else {
+            NoErrors::Bounded { steps }
         };
         let found = Outcome::new(NAME, Verdict::Holds(scope));
         Ok(Outcome { proof: Some(proof), no_errors: Some(no_errors), ..found })

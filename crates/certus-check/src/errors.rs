@@ -5,7 +5,8 @@
 //!
 //! 1. *everywhere*: no state of a box that no run leaves has an error, whatever is chosen. Asked once for a system, first by intervals
 //!    alone ([`crate::interval_check`]), which settles most;
-//! 2. *at a depth*: no run of so many steps on which the property is still open ends in one;
+//! 2. *at a depth*: no run of so many steps on which the property is still open ends in one; by boxes that intervals carry along from
+//!    the initial states, or by a query for each depth;
 //! 3. *within a proof*: no state that a proof for all time leaves (its invariant, what it has shown of every position) has one;
 //! 4. *by induction* on its own, with an invariant that is looked for as for any property.
 //!
@@ -26,7 +27,7 @@ use crate::confirm::{Confirmed, confirm};
 use crate::guarded::{Guarded, WitnessChoice, guarded};
 use crate::induction::invariant::{Invariant, observed};
 use crate::induction::{FIRST_PARTS, Prover, Round};
-use crate::interval_check::no_error_in;
+use crate::interval_check::IntervalCheck;
 use crate::monitor::Monitor;
 use crate::outcome::{CheckError, ModelError};
 use crate::proof::{Method, Proof, conjuncts};
@@ -78,6 +79,7 @@ pub struct Errors<'a> {
     reach: OnceCell<Vec<Interval>>,
     everywhere: Cell<Option<bool>>,
     by_intervals: Cell<Option<bool>>,
+    intervals: RefCell<Option<Rc<Option<IntervalCheck>>>>,
     induction: RefCell<Option<Method>>,
     /// Parts per question with which induction was tried in vain.
     tried: Cell<u64>,
@@ -124,6 +126,7 @@ impl<'a> Errors<'a> {
             reach: OnceCell::new(),
             everywhere: Cell::new(None),
             by_intervals: Cell::new(None),
+            intervals: RefCell::new(None),
             induction: RefCell::new(None),
             tried: Cell::new(0),
         }
@@ -174,6 +177,11 @@ impl<'a> Errors<'a> {
         if self.assumed { NoErrors::Assumed } else { NoErrors::Everywhere }
     }
 
+    /// Whether it is known already, or taken for granted, that there are none anywhere.
+    pub fn are_known_to_be_none(&self) -> bool {
+        self.assumed || self.everywhere.get() == Some(true)
+    }
+
     /// Whether no state of a box that no run leaves has an error.
     pub fn none_anywhere(&self, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<bool, CheckError> {
         if self.assumed {
@@ -191,6 +199,46 @@ impl<'a> Errors<'a> {
         Ok(none)
     }
 
+    /// Whether intervals show that no state of a box has an error.
+    fn none_in_box(&self, state: &[Interval]) -> Result<bool, CheckError> {
+        let intervals = self.intervals()?;
+        Ok(intervals.as_ref().as_ref().map_or(Ok(None), |intervals| intervals.successors(state))?.is_some())
+    }
+
+    fn intervals(&self) -> Result<Rc<Option<IntervalCheck>>, CheckError> {
+        if let Some(known) = &*self.intervals.borrow() {
+            return Ok(Rc::clone(known));
+        }
+        let new = Rc::new(IntervalCheck::new(&*self.guarded()?)?);
+        *self.intervals.borrow_mut() = Some(Rc::clone(&new));
+        Ok(new)
+    }
+
+    /// Whether boxes that are carried along from the initial states show that no run of so many steps has an error.
+    pub fn none_along(&self, steps: usize) -> Result<bool, CheckError> {
+        if self.assumed || self.initial_is_defined()? != Some(true) {
+            return Ok(self.assumed);
+        }
+        let intervals = self.intervals()?;
+        let Some(intervals) = intervals.as_ref() else { return Ok(false) };
+        let mut state = Vec::new();
+        let ranges = self.system.states.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
+        for ((low, high), (&lo, &hi)) in self.system.init_box.0.iter().zip(&self.system.init_box.1).zip(ranges) {
+            let initial = Interval { lo: low.max(lo), hi: high.min(hi) };
+            if !initial.is_well_formed() {
+                return Ok(false);
+            }
+            state.push(initial);
+        }
+        for _ in 0..=steps {
+            match intervals.successors(&state)? {
+                Some(next) => state = next,
+                None => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
     /// Whether intervals alone show that. Asked once, and before any solver is.
     fn none_by_intervals(&self) -> Result<bool, CheckError> {
         if self.assumed || self.everywhere.get() == Some(true) {
@@ -199,7 +247,7 @@ impl<'a> Errors<'a> {
         if let Some(known) = self.by_intervals.get() {
             return Ok(known);
         }
-        let none = self.initial_is_defined()? == Some(true) && no_error_in(&*self.guarded()?, self.reach()?)?;
+        let none = self.initial_is_defined()? == Some(true) && self.none_in_box(self.reach()?)?;
         self.by_intervals.set(Some(none));
         if none {
             self.everywhere.set(Some(true));
@@ -287,6 +335,7 @@ impl<'a> Errors<'a> {
         }
         witnesses.borrow_mut().push(choice);
         *self.guarded.borrow_mut() = None;
+        *self.intervals.borrow_mut() = None;
         Ok(true)
     }
 
@@ -416,7 +465,7 @@ impl<'a> Errors<'a> {
             let narrow = |state: Vec<Interval>, invariant: &&Invariant| invariant.narrowed(&state);
             let state = invariants.iter().try_fold(self.reach()?.to_vec(), narrow);
             if let Some(state) = state.filter(|_| !invariants.is_empty())
-                && no_error_in(&*self.guarded()?, &state)?
+                && self.none_in_box(&state)?
             {
                 return Ok(Some(true));
             }

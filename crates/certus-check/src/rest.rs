@@ -35,6 +35,8 @@ pub struct Rest<'a> {
     slopes: Slopes,
     /// Every atom, then where operations are defined and transitions allowed, then whether a state is initial.
     truths: Graph,
+    /// Whether a state is terminal.
+    terminal: Option<Graph>,
 }
 
 /// What such a violation rests on.
@@ -52,7 +54,7 @@ const STEPS_OF_SLOW_RUNS: usize = 1600;
 const SETTLED: f64 = 1e-5;
 
 /// Distances from rest, beside the first one, at which the argument for all time is tried.
-const NEARNESS: [f64; 5] = [0.1, 1e-2, 1e-3, 1e-4, 1e-6];
+const NEARNESS: [f64; 6] = [0.1, 1e-2, 1e-3, 1e-4, 1e-5, 1e-6];
 
 /// What is certain at a position.
 type Known = Vec<Option<bool>>;
@@ -85,6 +87,7 @@ impl<'a> Rest<'a> {
             step: Evaluator::new(&system.step),
             slopes: Slopes::new(&system.step.keep_outputs(&next))?,
             truths: system.step.keep_outputs(&truths),
+            terminal: roles.terminal.map(|terminal| system.step.keep_outputs(&[terminal.truth.port])),
         }))
     }
 
@@ -200,6 +203,14 @@ impl<'a> Rest<'a> {
         Ok((certain, allowed && (initial || !first) && in_ranges(&self.system.states, state)))
     }
 
+    /// Whether no state of a box is terminal.
+    fn moves(&self, state: &[Interval]) -> Result<bool, GraphError> {
+        let Some(terminal) = &self.terminal else { return Ok(true) };
+        let slices: Vec<&[Interval]> = split(&self.system.states, state).collect();
+        let found = enclose(terminal, &slices)?;
+        Ok(found[0].first().and_then(|value| value.certainty()) == Some(false))
+    }
+
     /// What is certain of the atoms at every position after the last one of a tube, whatever comes.
     fn settled(&self, tube: &Tube, run: &[Vec<f64>]) -> Result<Option<Known>, GraphError> {
         let (Some(state), Some(step), Some(rest)) = (tube.states.last(), tube.steps.last(), run.last()) else {
@@ -221,7 +232,8 @@ impl<'a> Rest<'a> {
         if !tail.iter().zip(&region).all(|(tail, region)| region.encloses(*tail)) {
             return Ok(None);
         }
-        for Speed { of, speed, sign } in speeds::found(self.system, &near.slopes)? {
+        let speeds = if self.moves(&tail)? { speeds::found(self.system, &near.slopes)? } else { Vec::new() };
+        for Speed { of, speed, sign } in speeds {
             let direction = cone.direction[of];
             let half = match (direction.lo > 0.0, direction.hi < 0.0) {
                 (true, _) => sign,

@@ -43,6 +43,16 @@ fn a_spring_that_settles_from_above_never_moves_up_again() {
 }
 
 #[test]
+fn a_terminal_state_that_is_far_away_does_not_matter() {
+    // Speeds are those of states that move, and where it settles the spring does.
+    let ended =
+        |condition: &str| spring(0.2, 0.5, -1.0, "after").replace("init", &format!("terminal {condition}\ninit"));
+    assert!(violation(&load(&ended("x > 3")), &[1.0, 0.0]).is_some_and(|run| run.comes_to_rest));
+    // It stops before it settles, and keeps the speed that it has there.
+    assert_eq!(violation(&load(&ended("x < -0.5")), &[1.0, 0.0]), None);
+}
+
+#[test]
 fn auto_looks_at_runs_that_come_to_rest() {
     let system =
         load(&spring(0.2, 0.5, -1.0, "after").replace("init x in [-5, 5] & v in [-5, 5]", "init x == 1 & v == 0"));

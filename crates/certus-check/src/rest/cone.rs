@@ -21,7 +21,7 @@ type Matrix = Vec<Vec<Interval>>;
 const STRETCHES: [f64; 3] = [1.0, 0.125, 0.015625];
 
 /// How wide cones are.
-const WIDTHS: [f64; 5] = [1e-3, 1e-2, 0.1, 0.3, 1.0];
+const WIDTHS: [f64; 7] = [1e-3, 3e-3, 1e-2, 3e-2, 0.1, 0.3, 1.0];
 
 /// Rounds that it takes to find directions.
 const ROUNDS: usize = 200;

@@ -254,7 +254,8 @@ fn an_input_before_a_draw_is_blind_of_it() {
     let told = |name: &str, order: &str| {
         let file = folder.write(name, BET.replace("input u in [0, 1]", &format!("input u in [0, 1]{order}")));
         let ran = certus(&["prob", &file, "--json"]);
-        let document: Value = serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}{}", ran.stdout, ran.stderr));
+        let document: Value =
+            serde_json::from_str(&ran.stdout).unwrap_or_else(|_| panic!("{}{}", ran.stdout, ran.stderr));
         let result = document["results"][0].clone();
         (ran.code, result["probability"]["upper"].as_f64().unwrap(), result["relative_to"].as_str().unwrap().to_owned())
     };

@@ -52,7 +52,7 @@ impl Caller {
     pub fn finish(self) -> PyResult<()> {
         match (self.fault, certus_graph::fault::noted()) {
             (Some(stopped), _) => Err(stopped),
-            (None, Some(fault)) => Err(failure(Failure::Fault(fault))),
+            (None, Some(fault)) => Err(failure(Failure::Fault(Box::new(fault)))),
             (None, None) => Ok(()),
         }
     }

@@ -45,7 +45,7 @@ class Checked:
     #: After ``unknown``: what would have to be shown for ``holds``, each a variable that might leave its range, a possible deadlock, or an
     #: operation that might be undefined.
     holds_if: Optional[List[str]] = None
-    #: After ``holds``: whether it holds vacuously; ``None`` where that was not settled.
+    #: After ``holds``: whether what the property speaks of never happens.
     vacuous: Optional[bool] = None
     #: After ``holds``: a run that exercises the property, if one was found.
     exercised_by: Optional[List[Dict[str, Any]]] = None

@@ -90,10 +90,6 @@ pub fn confirm(
                 }
             }
         };
-        // Whether the choice is allowed is not known where something else is undefined, so neither is what such atoms say.
-        if chosen == Some(false) && asked.iter().any(|id| system.atoms[id.0].uses_choice) {
-            return Ok(Confirmed::Not);
-        }
         // The atoms that have a value here count.
         let left = matches!(kind, ModelErrorKind::RangeExit { .. } | ModelErrorKind::Deadlock)
             || holds(roles.defined) != Some(true);
@@ -103,7 +99,7 @@ pub fn confirm(
             let read = match (atom.uses_next, atom.uses_choice) {
                 (true, _) => !left && has_choice,
                 (_, true) => has_choice,
-                _ => true,
+                _ => atom.state_only || chosen == Some(true),
             };
             let own = holds(roles.atoms_defined[id.0]);
             if read && own == Some(true) {

@@ -82,7 +82,7 @@ pub fn violates_throughout(
             let read = match (atom.uses_next, atom.uses_choice) {
                 (true, _) => goes_on,
                 (_, true) => allowed,
-                _ => true,
+                _ => atom.state_only || chosen,
             };
             read && holds(roles.atoms_defined[id])
         };

@@ -110,7 +110,7 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
             } else if atom.uses_choice {
                 allowed
             } else {
-                true
+                atom.state_only || chosen
             };
             read && holds(roles.atoms_defined[id.0])
         };

@@ -56,6 +56,8 @@ pub fn judge(report: &RunReport, property: usize, truth: &Truth) -> Judged {
         chances: trace.iter().map(|step| step.chances.clone()).collect(),
         actions: trace.iter().map(|step| step.actions.clone()).collect(),
         loop_to: back,
+        // What was tried last is not allowed: the state speaks for itself.
+        open_end: report.end == End::Blocked,
         ..certus_check::Run::default()
     };
     let verdict = report.properties[property].verdict;

@@ -90,7 +90,7 @@ impl<'a> Block<'a> {
                 let read = match (atom.uses_next, atom.uses_choice) {
                     (true, _) => goes_on,
                     (_, true) => allowed,
-                    _ => true,
+                    _ => atom.state_only || chosen,
                 };
                 read && defined.get(column) != Some(&0.0)
             }));

@@ -204,13 +204,12 @@ impl<'a> Explorer<'a> {
                 self.positions.push(own);
             }
             for place in 0..self.positions[state].len() {
-                let Position { truths, doubtful, then, .. } = self.positions[state][place].clone();
+                let Position { truths, then, .. } = self.positions[state][place].clone();
                 let standing = self.after(&self.visits[at].standing, truths);
                 match (self.shown(&standing), then) {
                     (Shown::Satisfied, _) => self.cut_short = true,
                     (Shown::Open, Then::Nothing) => {}
                     (Shown::Violated, _) => return Some(Found::Violation(self.way(at, place))),
-                    (Shown::Open, Then::Error(_)) if doubtful => return None,
                     (Shown::Open, Then::Error(kind)) => {
                         if error.is_none() && !assumed {
                             error = Some(Found::Error(self.way(at, place), kind));

@@ -35,8 +35,6 @@ pub(super) enum Then {
 pub(super) struct Position {
     /// The atoms that have a value, by their place among those that are asked about.
     pub truths: Truths,
-    /// Whether some atom has no value here for a reason that is not certain.
-    pub doubtful: bool,
     pub then: Then,
     pub choice: Choice,
 }
@@ -214,16 +212,16 @@ impl<'a> Lister<'a> {
         for draw in &draws {
             self.pieces(Free::Inputs(&point, draw), &sides, |seen, piece| {
                 let Some(settled) = settled(system, &asked, &ports, seen, truths) else { return Some(false) };
-                let Some((truths, doubtful, mut then)) = settled else { return Some(true) };
+                let Some((truths, mut then)) = settled else { return Some(true) };
                 // What is chosen still gives a value to the atoms that read it.
                 if let (Then::State(_), Some(kind)) = (&then, &undefined) {
                     then = Then::Error(kind.clone());
                 }
-                let known = |own: &Position| own.truths == truths && own.then == then && own.doubtful == doubtful;
+                let known = |own: &Position| own.truths == truths && own.then == then;
                 if !positions.iter().any(known) {
                     let inputs = piece.iter().map(|side| side.middle()).collect();
                     let choice = Choice { inputs, chances: draw.0.clone(), actions: draw.1.clone() };
-                    positions.push(Position { truths, doubtful, then, choice });
+                    positions.push(Position { truths, then, choice });
                 }
                 Some(true)
             })?;
@@ -235,7 +233,7 @@ impl<'a> Lister<'a> {
                 true if self.reads_choices() => return Some(positions),
                 true => Then::Nothing,
             };
-            positions.push(Position { truths, doubtful: false, then, choice: nothing });
+            positions.push(Position { truths, then, choice: nothing });
         }
         Some(positions)
     }
@@ -336,9 +334,10 @@ fn settled(
     let mut truths = letter;
     if !seen.holds(ports.choice_defined)? {
         let kind = ModelErrorKind::Undefined { what: "a policy, an action, `terminal` or `assume`".to_owned() };
-        // Whether the choice is allowed is not known, so neither is what atoms say that read it.
-        let doubtful = asked.iter().any(|id| system.atoms[id.0].uses_choice);
-        return Some(Some((truths, doubtful, Then::Error(kind))));
+        let others = asked.iter().enumerate().filter(|(_, id)| !system.atoms[id.0].state_only);
+        let without_value = others.fold(0u64, |mask, (place, _)| mask | 1 << place);
+        (truths.yes, truths.no) = (truths.yes & !without_value, truths.no & !without_value);
+        return Some(Some((truths, Then::Error(kind))));
     }
     if !seen.holds(ports.assume)? {
         return Some(None);
@@ -361,7 +360,7 @@ fn settled(
             false => {}
         }
     }
-    Some(Some((truths, false, then)))
+    Some(Some((truths, then)))
 }
 
 /// What pieces are cut from: the inputs in a state, or the states; with outcomes of the random choices.
@@ -383,8 +382,8 @@ struct OfState {
     undefined: Option<ModelErrorKind>,
 }
 
-/// What a piece settles of a position: the atoms that have a value, whether more might have one, what follows.
-type Settled = (Truths, bool, Then);
+/// What a piece settles of a position: the atoms that have a value, and what follows.
+type Settled = (Truths, Then);
 
 /// Where something open over a piece changes: where two numbers are equal, or one is an integer.
 enum Border {

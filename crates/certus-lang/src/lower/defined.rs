@@ -12,7 +12,6 @@ use certus_graph::{Graph, NodeId};
 
 use crate::check::term::{Function, Term, TermKind};
 use crate::syntax::ast::CompareOp;
-use crate::system::{ActionKind, ChoiceId};
 
 use super::builder::Binary;
 use super::environment::Environment;
@@ -78,17 +77,10 @@ impl Lowering<'_> {
             | TermKind::State(_)
             | TermKind::Next(_)
             | TermKind::Input(_)
-            | TermKind::FreeParam(_) => Ok(None),
-            TermKind::Policy(i) => {
-                let model = self.model;
-                self.defined(&model.policies[*i].1, env)
-            }
-            // A label that is drawn is what it is; one that is computed needs its scores.
-            TermKind::IsLabel(ChoiceId::Action(i), _) if self.model.actions[*i].0.kind == ActionKind::Argmax => {
-                let model = self.model;
-                self.all_defined(&model.actions[*i].1, env)
-            }
-            TermKind::IsLabel(..) => Ok(None),
+            | TermKind::FreeParam(_)
+            // Policies are evaluated at every position, and looked at there.
+            | TermKind::Policy(_)
+            | TermKind::IsLabel(..) => Ok(None),
             TermKind::Define(i) => {
                 let model = self.model;
                 self.defined(&model.defines[*i].1, env)

@@ -1,6 +1,6 @@
 """Verdicts and processor time of `certus check` on every property of the zoo, for one program or for two of them in turns.
 
-    python bench/zoo_verdicts.py [--program CERTUS] [--before CERTUS] [--timeout 10] [--only TEXT] [--repeat 3] [--json FILE]
+    python bench/zoo_verdicts.py [--program CERTUS] [--before CERTUS] [--timeout 10] [--only TEXT …] [--repeat 3] [--json FILE]
     python bench/zoo_verdicts.py --from FILE
 
 Each check is one process; its time is processor time (user and system), so that other load matters little. Checks shorter than a
@@ -23,10 +23,10 @@ SHORT = 1.0
 
 
 def properties(only):
-    """The system file and the name of every property whose `system property` contains a text."""
+    """The system file and the name of every property whose `system property` contains one of some texts; all if there are none."""
     for path in sorted(ROOT.glob("zoo/*/*.certus")):
         for name in re.findall(r"^property\s+(\w+)", path.read_text(), re.MULTILINE):
-            if only in f"{path.stem} {name}":
+            if not only or any(text in f"{path.stem} {name}" for text in only):
                 yield path, name
 
 
@@ -102,7 +102,7 @@ def main():
     parser.add_argument("--program", default=ROOT / "target/release/certus", type=pathlib.Path)
     parser.add_argument("--before", type=pathlib.Path, help="the program to compare with")
     parser.add_argument("--timeout", type=float, default=10)
-    parser.add_argument("--only", default="", help="only properties whose 'system property' contains this text")
+    parser.add_argument("--only", action="append", help="only properties whose 'system property' contains this text, or another such text")
     parser.add_argument("--repeat", type=int, default=3, help="how often a short check is made")
     parser.add_argument("--json", type=pathlib.Path, help="where the measurements are kept")
     parser.add_argument("--from", dest="kept", type=pathlib.Path, help="measurements to print instead of new ones")

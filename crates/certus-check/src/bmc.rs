@@ -14,7 +14,8 @@ use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
 
 use crate::condition::always;
-use crate::errors::{Errors, Met, NoErrors, allowed_choice};
+use crate::confirm::with_allowed_end;
+use crate::errors::{Errors, Met, NoErrors};
 use crate::loops::proved_loop;
 use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
 use crate::proof::{Proof, beyond, cycle, formula_of, possible, shapes, shown};
@@ -259,7 +260,7 @@ impl<'a> Search<'a> {
         match answer(&question, shape, budget, watch)? {
             Answer::Unsat(_) => Ok(Asked::None),
             Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
-            Answer::Sat(witness) => match self.replayed(question.drive(&witness), budget)? {
+            Answer::Sat(witness) => match self.replayed(&question.drive(&witness), budget)? {
                 Some(run) if proved_loop(self.system, self.formula, &run)? => Ok(Asked::Violated(run)),
                 Some(run) => Ok(Asked::Candidate(run)),
                 // Rounding of a whole run at once and of one step after the other differ in the last digits.
@@ -294,24 +295,12 @@ impl<'a> Search<'a> {
         Ok(self.cycles[period - 1] == Some(true))
     }
 
-    /// A run that violates the property. Where its last choice decides nothing the solver names any; one that is allowed is shown.
-    fn replayed(&self, drive: Drive, budget: &Budget<'_>) -> Result<Option<Run>, CheckError> {
-        let Some(run) = replay(self.system, self.formula, &drive)? else { return Ok(None) };
-        let atoms = self.violation.atoms();
-        let reads = atoms.iter().map(|id| &self.system.atoms[id.0]).any(|atom| atom.uses_choice || atom.uses_next);
-        let (true, true, Some(state)) = (run.open_end, reads, run.states.last()) else { return Ok(Some(run)) };
-        let point: Vec<Interval> = state.iter().map(|&value| Interval::point(value)).collect();
-        let (question, Answer::Sat(witness)) = allowed_choice(self.system, &point, budget)? else {
-            return Ok(Some(run));
-        };
-        let (mut own, mut end) = (drive, question.drive(&witness));
-        for (all, one) in [(&mut own.chances, &mut end.chances), (&mut own.choices, &mut end.choices)] {
-            all.truncate(run.states.len() - 1);
-            all.append(one);
+    /// The run that a solver proposes, if it violates the property.
+    fn replayed(&self, drive: &Drive, budget: &Budget<'_>) -> Result<Option<Run>, CheckError> {
+        match replay(self.system, self.formula, drive)? {
+            Some(run) => with_allowed_end(self.system, self.formula, run, budget),
+            None => Ok(None),
         }
-        own.inputs.truncate(run.states.len() - 1);
-        own.inputs.append(&mut end.inputs);
-        Ok(replay(self.system, self.formula, &own)?.or(Some(run)))
     }
 
     /// Whether no run of so many steps can still turn into a violation, as far as a glance tells.

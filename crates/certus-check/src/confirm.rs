@@ -11,7 +11,7 @@ use certus_solver::{Answer, Budget};
 use crate::errors::{allowed_choice, asked_atoms};
 use crate::monitor::Monitor;
 use crate::outcome::{CheckError, ModelError, ModelErrorKind, Run};
-use crate::replay::{Drive, arguments, split};
+use crate::replay::{Drive, arguments, replay, split};
 
 /// What became of a run that was proposed.
 pub enum Confirmed {
@@ -120,6 +120,49 @@ pub fn confirm(
         return Ok(Confirmed::Error(ModelError { run, kind }));
     }
     Ok(Confirmed::Not)
+}
+
+/// A violation with an allowed choice at its end, where the property reads choices. What shows the violation may not depend on that
+/// choice, and then whoever found the run has named any. Nothing if there is none: a terminal state in which nothing is allowed is no
+/// position of a run; in any other one the state is bad, and the choice stays open.
+pub fn with_allowed_end(
+    system: &System,
+    formula: &Formula,
+    run: Run,
+    budget: &Budget<'_>,
+) -> Result<Option<Run>, CheckError> {
+    let atoms = asked_atoms(formula);
+    let reads = atoms.iter().map(|id| &system.atoms[id.0]).any(|atom| atom.uses_choice || atom.uses_next);
+    let (true, true, Some(state)) = (run.open_end, reads, run.states.last()) else { return Ok(Some(run)) };
+    let point: Vec<Interval> = state.iter().map(|&value| Interval::point(value)).collect();
+    match allowed_choice(system, &point, budget)? {
+        (question, Answer::Sat(witness)) => {
+            let (mut drive, mut end) = (Drive::of(system, &run), question.drive(&witness));
+            let last = run.states.len() - 1;
+            for (all, one) in [(&mut drive.chances, &mut end.chances), (&mut drive.choices, &mut end.choices)] {
+                all.truncate(last);
+                all.append(one);
+            }
+            drive.inputs.truncate(last);
+            drive.inputs.append(&mut end.inputs);
+            Ok(replay(system, formula, &drive)?)
+        }
+        (_, Answer::Unsat(_)) if ends_nowhere(system, &run)? => Ok(None),
+        (_, Answer::Unsat(_)) => Ok(Some(run)),
+        (_, Answer::Unknown(..)) => Ok(None),
+    }
+}
+
+/// Whether the last state of a run is terminal, or not known not to be.
+fn ends_nowhere(system: &System, run: &Run) -> Result<bool, CheckError> {
+    let (Some(terminal), Some(state)) = (system.roles.terminal, run.states.last()) else { return Ok(false) };
+    let drive = Drive::of(system, run);
+    let own = arguments(system, state, &drive, run.states.len() - 1);
+    let points: Vec<Vec<Interval>> =
+        own.iter().map(|values| values.iter().map(|&value| Interval::point(value)).collect()).collect();
+    let slices: Vec<&[Interval]> = points.iter().map(Vec::as_slice).collect();
+    let outputs = enclose(&system.step, &slices)?;
+    Ok(outputs[terminal.truth.port].first().and_then(|value| value.certainty()) != Some(false))
 }
 
 /// The exit of a successor from its ranges that is certain, if there is one.

@@ -55,5 +55,6 @@ pub mod unroll;
 pub mod vacuity;
 mod witness;
 
+pub use confirm::with_allowed_end;
 pub use engine::{Engine, Turn, in_turns};
 pub use outcome::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Unknown, Verdict};

@@ -49,6 +49,21 @@ impl Meaning {
         if self == Meaning::Choice { 2 } else { 1 }
     }
 
+    /// The labels that rounding can make of what a network gives.
+    fn labels_nearby(self, outputs: &[Rational]) -> impl Iterator<Item = usize> + '_ {
+        let small = whole(1) / whole(1 << 40);
+        let near = move |value: &Rational| -> Vec<Rational> {
+            let limits = [-1, 0, 1].map(whole).into_iter();
+            let ends = [value - &small, value + &small];
+            let on_a_limit = limits.filter(|limit| ends[0] <= *limit && *limit <= ends[1]).collect::<Vec<_>>();
+            ends.into_iter().chain(on_a_limit).collect()
+        };
+        near(&outputs[0]).into_iter().map(move |first| {
+            let moved: Vec<Rational> = std::iter::once(first).chain(outputs[1..].iter().cloned()).collect();
+            self.label(&moved)
+        })
+    }
+
     /// The label of what a network gives, by its place.
     fn label(self, outputs: &[Rational]) -> usize {
         let above = |limit: i64| usize::from(outputs[0] >= whole(limit));
@@ -172,9 +187,18 @@ fn judge(
         }
         Verdict::Violated(witness) => {
             let point = exactly(&witness.inputs)?;
-            Ok(match inside(&point) && !is_allowed(&point)? {
-                true => Judged::Right("violated"),
-                false => Judged::Wrong(Class::AnswerWrong, format!("violated at {:?}", witness.inputs)),
+            Ok(if !inside(&point) {
+                Judged::Wrong(Class::AnswerWrong, format!("violated at {:?}", witness.inputs))
+            } else if !is_allowed(&point)? {
+                Judged::Right("violated")
+            } else if meaning
+                .labels_nearby(&outputs(network, &point)?)
+                .any(|label| !specification.allowed.contains(label))
+            {
+                // A replay in floats lands on the border, or beyond it.
+                Judged::Right("violated in doubles")
+            } else {
+                Judged::Wrong(Class::AnswerWrong, format!("violated at {:?}", witness.inputs))
             })
         }
         // A number between both outputs is forbidden, and taken somewhere between both points.

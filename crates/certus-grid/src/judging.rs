@@ -8,10 +8,11 @@
 use certus_automata::system::Truths;
 use certus_check::loops::proved_loop;
 use certus_check::replay::{Drive, replay};
-use certus_check::{CheckError, Run, lasso};
+use certus_check::{CheckError, Run, lasso, with_allowed_end};
 use certus_graph::Interval;
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
 use certus_sim::semantics::{self, Tail};
+use certus_solver::Budget;
 
 use crate::concrete::{Concrete, End};
 use crate::doubts::Doubts;
@@ -94,8 +95,21 @@ struct Tube {
 }
 
 impl Concrete<'_> {
-    /// A run cut to what shows a violation, if it does.
+    /// A run cut to what shows a violation, if it does; with an allowed choice at its end where the property reads choices.
     pub(crate) fn violation(&mut self, run: &Run, end: End) -> Result<Option<Run>, CheckError> {
+        let Some(found) = self.violation_by(run, end)? else { return Ok(None) };
+        if self.stepper.is_network() {
+            return with_allowed_end(self.system, self.formula, found, &Budget::default());
+        }
+        let reads = |atom: &AtomId| self.system.atoms[atom.0].uses_choice || self.system.atoms[atom.0].uses_next;
+        let (true, true, Some(state)) = (found.open_end, self.atoms.iter().any(reads), found.states.last()) else {
+            return Ok(Some(found));
+        };
+        let point: Vec<Interval> = state.iter().map(|&value| Interval::point(value)).collect();
+        Ok(self.is_deadlock(&point)?.then_some(found))
+    }
+
+    fn violation_by(&mut self, run: &Run, end: End) -> Result<Option<Run>, CheckError> {
         let positions = run.states.len();
         let goes_wrong = doubts_of(end) != Doubts::default();
         let whole = positions - usize::from(goes_wrong && positions > 0);
@@ -201,7 +215,10 @@ impl Concrete<'_> {
         if last == 0 && own.initial != Some(true) {
             return Ok(None);
         }
+        // Whether an atom that reads a choice has a value depends on whether that is allowed.
+        let reads = |atom: &AtomId| self.system.atoms[atom.0].uses_choice;
         let wrong = match end {
+            End::Undefined if own.allowed != Some(true) && self.atoms.iter().any(reads) => None,
             End::Undefined => (own.defined == Some(false)).then_some(Wrong::Undefined),
             End::Forbidden => self.is_deadlock(state)?.then_some(Wrong::Deadlock),
             _ if own.allowed == Some(true) && own.defined == Some(true) => left(&self.system.states, &own.next),

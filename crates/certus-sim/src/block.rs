@@ -23,6 +23,8 @@ struct Run {
     total_reward: f64,
     trace: Trace,
     positions: usize,
+    /// Whether the last state is terminal and no choice is allowed there, as far as was tried.
+    ended_without_choice: bool,
 }
 
 pub(crate) struct Block<'a> {
@@ -43,6 +45,7 @@ impl<'a> Block<'a> {
             total_reward: 0.0,
             trace: Trace::new(),
             positions: 0,
+            ended_without_choice: false,
         };
         let runs: Vec<Run> = numbers.clone().map(run).collect();
         let rules = Rules { machine, inputs: &options.inputs, actions: options.actions, record: options.record };
@@ -115,6 +118,7 @@ impl<'a> Block<'a> {
         let count = self.walk.points.count;
         let ends: Vec<Option<End>> = (0..count).map(|column| self.end_of(outcome, column, last)).collect();
         for (column, run) in self.runs.iter_mut().enumerate() {
+            run.ended_without_choice = ends[column] == Some(End::Blocked) && is_terminal(outcome, column);
             let moved = match &ends[column] {
                 None | Some(End::LeftRange { .. } | End::NotANumber { .. }) => true,
                 Some(End::Completed | End::Terminal | End::Blocked) => false,
@@ -143,7 +147,7 @@ impl<'a> Block<'a> {
     }
 
     fn end_of(&self, outcome: &Outcome, column: usize, last: bool) -> Option<End> {
-        if outcome.terminal.get(column).is_some_and(|&terminal| terminal != 0.0) {
+        if is_terminal(outcome, column) {
             // A run that nothing continues does not repeat: it is none.
             return Some(self.walk.fault(self.rules.machine, outcome, column).unwrap_or(End::Terminal));
         }
@@ -171,7 +175,15 @@ impl<'a> Block<'a> {
     }
 
     fn judge(&self, formula: &Formula, run: &Run, end: &End) -> PropertyReport {
-        let atoms = self.rules.machine.system.atoms.len();
+        let system = self.rules.machine.system;
+        let atoms = system.atoms.len();
+        let mut reads_choices = false;
+        visit_atoms(formula, &mut |id| reads_choices |= system.atoms[id.0].uses_choice || system.atoms[id.0].uses_next);
+        // A terminal state in which nothing is allowed has no position that a formula about choices could speak of.
+        let positions = run.positions - usize::from(run.ended_without_choice && reads_choices);
+        if positions == 0 {
+            return PropertyReport { verdict: Verdict::Open, margin: f64::INFINITY, broken_at: None };
+        }
         let tail = match end {
             End::Terminal if self.repeats(formula) => Tail::Repeats,
             _ => Tail::Unknown,
@@ -182,15 +194,15 @@ impl<'a> Block<'a> {
         visit_atoms(formula, &mut |id| asked.push(id));
         let has_values = |position: &usize| asked.iter().all(|id| run.valued[position * atoms + id.0]);
         // A position at which an atom has no value is the last that counts, and only for what holds whatever the value.
-        if let Some(end) = (0..run.positions).find(|position| !has_values(position)) {
+        if let Some(end) = (0..positions).find(|position| !has_values(position)) {
             return self.judge_open(formula, run, end, &asked);
         }
-        let verdict = semantics::verdict(formula, run.positions, tail, &truth);
-        let margins = semantics::evaluate(formula, run.positions, tail, &margin);
+        let verdict = semantics::verdict(formula, positions, tail, &truth);
+        let margins = semantics::evaluate(formula, positions, tail, &margin);
         let margin = if verdict == Verdict::Satisfied { margins.least } else { margins.greatest };
         // Verdicts of prefixes only ever become more certain, so the first certain one is found by bisection.
         let broken_at = (verdict == Verdict::Violated).then(|| {
-            let (mut open, mut broken) = (0, run.positions);
+            let (mut open, mut broken) = (0, positions);
             while broken - open > 1 {
                 let middle = open + (broken - open) / 2;
                 match semantics::verdict(formula, middle, Tail::Unknown, &truth) {
@@ -241,6 +253,10 @@ impl<'a> Block<'a> {
         visit_atoms(formula, &mut |id| fixed &= system.atoms[id.0].state_only);
         fixed
     }
+}
+
+fn is_terminal(outcome: &Outcome, column: usize) -> bool {
+    outcome.terminal.get(column).is_some_and(|&terminal| terminal != 0.0)
 }
 
 fn visit_atoms(formula: &Formula, visit: &mut dyn FnMut(AtomId)) {

@@ -5,7 +5,7 @@
 
 use certus_graph::Interval;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
-use certus_lang::system::{ActionRole, Formula, System, Truth};
+use certus_lang::system::{ActionRole, AtomId, Formula, System, Truth};
 use certus_solver::{Answer, Budget};
 
 use crate::errors::{allowed_choice, asked_atoms};
@@ -52,7 +52,10 @@ pub fn confirm(
         }
         let next: Vec<Interval> = roles.next.iter().flat_map(|next| outputs[next.port].iter().copied()).collect();
         let (chosen, assume) = (holds(roles.choice_defined), holds(roles.assume));
-        let undefined = asked.iter().find(|id| holds(roles.atoms_defined[id.0]) == Some(false));
+        let reads = |id: &AtomId| system.atoms[id.0].uses_choice || system.atoms[id.0].uses_next;
+        let allowed = chosen == Some(true) && assume == Some(true);
+        let undefined =
+            asked.iter().find(|id| holds(roles.atoms_defined[id.0]) == Some(false) && (allowed || !reads(id)));
         let defined = asked.iter().all(|id| holds(roles.atoms_defined[id.0]) == Some(true));
         if position < last {
             let goes_on = chosen == Some(true) && assume == Some(true) && holds(roles.defined) == Some(true);
@@ -67,7 +70,6 @@ pub fn confirm(
             state = next;
             continue;
         }
-        let allowed = chosen == Some(true) && assume == Some(true);
         let kind = if chosen == Some(false) {
             Some(ModelErrorKind::Undefined { what: "a policy, an action, `terminal` or `assume`".to_owned() })
         } else if allowed && holds(roles.defined) == Some(false) {
@@ -90,6 +92,11 @@ pub fn confirm(
                 }
             }
         };
+        // An atom without a value at a choice that is not allowed: other choices may give a value to those that read them.
+        let by_its_state = chosen == Some(true) && !allowed && kind != ModelErrorKind::Deadlock;
+        if by_its_state && asked.iter().any(reads) {
+            return Ok(Confirmed::Not);
+        }
         // The atoms that have a value here count.
         let left = matches!(kind, ModelErrorKind::RangeExit { .. } | ModelErrorKind::Deadlock)
             || holds(roles.defined) != Some(true);
@@ -116,7 +123,7 @@ pub fn confirm(
             return Ok(Confirmed::Not);
         }
         let mut run = walked(system, drive)?;
-        run.open_end = kind == ModelErrorKind::Deadlock;
+        run.open_end = by_its_state || kind == ModelErrorKind::Deadlock;
         return Ok(Confirmed::Error(ModelError { run, kind }));
     }
     Ok(Confirmed::Not)

@@ -11,5 +11,5 @@ fn engines_agree_with_the_interpreter() {
     let tally = campaign.run(&|_, _| {}).unwrap();
     let wrong = &tally.disagreements;
     assert!(wrong.is_empty(), "{} disagreements, the first one is {:#?}", wrong.len(), wrong.first());
-    assert!(tally.triples > 300, "{}", tally.triples);
+    assert!(tally.triples > 150, "{}", tally.triples);
 }

@@ -24,7 +24,7 @@ pub struct Episodes {
 const TOGETHER: usize = 256;
 
 /// How often other inputs are drawn where `assume` does not allow a step.
-const ATTEMPTS: usize = 64;
+const ATTEMPTS: usize = 256;
 
 /// What both policies earned.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -331,14 +331,26 @@ mod tests {
         assert_eq!(run(&|| true), Compared::default());
     }
 
+    /// A network that gives zero.
+    struct Zero;
+
+    impl certus_lang::Networks for Zero {
+        fn load(&mut self, _: &str) -> Result<std::sync::Arc<certus_graph::Graph>, String> {
+            let mut graph = certus_graph::Graph::new();
+            let x = graph.input("x", &[1, 1]);
+            let layer =
+                certus_graph::ops::Affine::dense(vec![0.0], 1, 1, vec![0.0]).map_err(|error| error.to_string())?;
+            let y = graph.apply(layer, &[x]).map_err(|error| error.to_string())?;
+            graph.output("y", y);
+            Ok(std::sync::Arc::new(graph))
+        }
+    }
+
     #[test]
     fn episodes_make_steps_that_are_allowed() {
-        let text = "system s\nstate x in [0, 10]\ninput u in [0, 1]\nchance c of { a: 0.5, b: 0.5 }\npolicy y = 0 * x\n\
+        let text = "system s\nstate x in [0, 10]\ninput u in [0, 1]\nchance c of { a: 0.5, b: 0.5 }\npolicy y = net(\"zero\", x)\n\
                     next x = min(x + u + match c { a: 0, b: 0.25 }, 10)\nassume u > 0.9\ninit x == 0\nreward u + y\nproperty p = G x >= 0\n";
-        let load = |text: &str| {
-            let mut networks = certus_lang::FileNetworks::default();
-            certus_lang::load_str(text, &mut networks, &certus_lang::LowerOptions::default()).unwrap()
-        };
+        let load = |text: &str| certus_lang::load_str(text, &mut Zero, &certus_lang::LowerOptions::default()).unwrap();
         let episodes = Episodes { count: 20, steps: 4 };
         let run = |text: &str| {
             let system = load(text);

@@ -47,7 +47,7 @@ const DISTURBANCES: [&str; 3] = ["0", "0.0625", "0.125"];
 
 /// Compares a shield with runs of the interpreter's.
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
-    if study.number % ONE_IN != 0 {
+    if !study.number.is_multiple_of(ONE_IN) {
         return Ok(());
     }
     let mut random = Random::new(study.seed ^ 5, (study.number / ONE_IN) as u64);

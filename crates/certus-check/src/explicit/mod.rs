@@ -3,7 +3,7 @@
 //! Where the reachable states are finitely many numbers (counters, gridworlds, tables driven by a discrete action), they are all visited, and the
 //! property is decided for all time: on-the-fly automata-theoretic model checking (Vardi and Wolper, "An automata-theoretic approach to
 //! automatic program verification", LICS 1986; Couvreur, "On-the-fly verification of linear temporal logic", FM 1999). What the environment
-//! chooses is not finite, but over finitely many pieces of its box the step does one thing each ([`positions`]).
+//! chooses is not finite, but over finitely many pieces of its box the step does one thing each (`positions.rs`).
 //!
 //! Sound over the reals: a state is visited only if outward-rounded arithmetic gives one number for each of its elements, so nothing was
 //! rounded; truth values count only where intervals settle them. Wherever that fails, or there are too many states, the engine says nothing.

@@ -112,7 +112,7 @@ impl Span {
                 low_open: self.low_open || divisor.high_open,
                 high_open: false,
             },
-            Interval { lo, .. } if lo == 0.0 => Span::closed(Interval { lo: 0.0, hi: f64::INFINITY }),
+            Interval { lo: 0.0, .. } => Span::closed(Interval { lo: 0.0, hi: f64::INFINITY }),
             Interval { hi, .. } if hi <= 0.0 => self.negated().over(divisor).negated(),
             _ => plain,
         }

@@ -4,7 +4,7 @@
 //! asked of the system with one more atom ([`crate::guarded`]), in the order of what it costs:
 //!
 //! 1. *everywhere*: no state of a box that no run leaves has an error, whatever is chosen. Asked once for a system, first by intervals
-//!    alone ([`crate::interval_check`]), which settles most;
+//!    alone (`interval_check.rs`), which settles most;
 //! 2. *at a depth*: no run of so many steps on which the property is still open ends in one; by boxes that intervals carry along from
 //!    the initial states, or by a query for each depth;
 //! 3. *within a proof*: no state that a proof for all time leaves (its invariant, what it has shown of every position) has one;

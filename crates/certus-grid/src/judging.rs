@@ -124,7 +124,7 @@ impl Concrete<'_> {
             return self.made_again(cut(run.clone(), with), false);
         }
         if goes_wrong && self.shows_at_last(run, end) {
-            return self.made_again(run.clone(), end == End::Forbidden);
+            return self.made_again(run.clone(), matches!(end, End::Forbidden | End::Undefined));
         }
         let Some(start) = run.loop_to else { return Ok(None) };
         if lasso::holds(self.formula, positions, start, &atom)[0] {
@@ -142,7 +142,11 @@ impl Concrete<'_> {
     /// Whether a run that goes wrong at its last position violates the property whatever the atoms are that have no value there.
     fn shows_at_last(&self, run: &Run, end: End) -> bool {
         let Some(last) = run.states.len().checked_sub(1) else { return false };
-        let valued = self.valued.at(Truths { yes: u64::MAX, no: 0 }, doubts_of(end)).yes;
+        let mut valued = self.valued.at(Truths { yes: u64::MAX, no: 0 }, doubts_of(end)).yes;
+        if end == End::Undefined {
+            // The choice need not be allowed, and then says nothing.
+            valued &= self.valued.without_choice;
+        }
         let open: Vec<AtomId> =
             self.atoms.iter().enumerate().filter(|(place, _)| valued >> place & 1 == 0).map(|(_, &id)| id).collect();
         if open.len() as u32 > MOST_OPEN {

@@ -253,7 +253,10 @@ impl Concrete<'_> {
             }) && own.is_open(&letters)
         });
         // An atom that has no value whatever is chosen: a choice that is not allowed is not shown.
-        let by_its_state = own.allowed != Some(true) && self.system.roles.choice_defined.is_none();
+        let by_its_state = match own.allowed {
+            Some(allowed) => !allowed,
+            None => self.system.roles.choice_defined.is_none(),
+        };
         let open_end = wrong == Wrong::Deadlock || by_its_state;
         Ok(is_open.then(|| Found::Error(Run { loop_to: None, open_end, ..run.clone() }, wrong)))
     }

@@ -20,7 +20,7 @@ use crate::intern::Interner;
 pub struct Formula(pub(crate) u32);
 
 /// The steps a temporal operator speaks of, counted from now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Bounds {
     /// First step.
     pub lower: u64,

@@ -37,6 +37,7 @@ pub mod formula;
 pub mod graph;
 pub mod hoa;
 pub mod implication;
+pub mod informative;
 pub mod intern;
 pub mod label;
 pub mod nested;

@@ -8,11 +8,14 @@
 //! Runs are those of the model: from an initial state, through states in their declared ranges, by transitions that `assume`
 //! allows. 'No violation up to k' says: none that a prefix of k steps, or a loop within k steps, can show.
 
+use std::borrow::Cow;
+
 use certus_graph::Interval;
 use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
 
+use crate::bad_prefix::BadPrefixes;
 use crate::condition::always;
 use crate::confirm::with_allowed_end;
 use crate::errors::{Errors, Met, NoErrors};
@@ -94,6 +97,8 @@ pub struct Search<'a> {
     formula: &'a Ltl,
     /// The property's negation.
     violation: Normal,
+    /// The finite runs that violate the property.
+    bad_prefixes: BadPrefixes,
     /// What holds for ever, in the end, on a run that violates the property.
     tail: Normal,
     /// For each period, less one: whether no cycle has it, from wherever it might be reached; nothing if that is open.
@@ -128,6 +133,7 @@ impl<'a> Search<'a> {
             system,
             formula,
             violation,
+            bad_prefixes: BadPrefixes::of(formula),
             tail,
             cycles: Vec::new(),
             settled: None,
@@ -149,7 +155,7 @@ impl<'a> Search<'a> {
     ) -> Result<Outcome, CheckError> {
         for depth in self.settled.map_or(0, |settled| settled + 1)..=steps {
             let mut open = None;
-            for shape in shapes(&self.violation, depth, self.loops) {
+            for shape in self.shapes(depth) {
                 match self.ask(shape, budget, watch)? {
                     Asked::Violated(run) => return Ok(Outcome::new(NAME, Verdict::Violated(run))),
                     Asked::None => {}
@@ -188,6 +194,16 @@ impl<'a> Search<'a> {
             self.settled = Some(depth);
         }
         self.holds(Scope::Bounded(steps), self.so_far(steps), steps, budget, watch)
+    }
+
+    /// The shapes of runs of so many steps that can show a violation no shorter one can.
+    fn shapes(&self, depth: usize) -> Vec<Shape> {
+        let mut found = shapes(&self.violation, depth, self.loops);
+        let prefix = Shape { positions: depth + 1, loop_to: None };
+        if !matches!(self.bad_prefixes, BadPrefixes::Informative) && !found.contains(&prefix) {
+            found.insert(0, prefix);
+        }
+        found
     }
 
     /// What was shown of so many steps.
@@ -256,7 +272,16 @@ impl<'a> Search<'a> {
         {
             return Ok(Asked::None);
         }
-        let question = shown(self.system, &self.violation, shape)?;
+        let violation = match shape.loop_to {
+            None if !self.is_decided_within(shape.positions) => {
+                let Some(bad) = self.bad_prefixes.of_length(shape.positions, &self.violation) else {
+                    return Ok(Asked::Open(UnknownReason::Precision));
+                };
+                Cow::Owned(bad)
+            }
+            _ => Cow::Borrowed(&self.violation),
+        };
+        let question = shown(self.system, &violation, shape)?;
         match answer(&question, shape, budget, watch)? {
             Answer::Unsat(_) => Ok(Asked::None),
             Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
@@ -267,6 +292,11 @@ impl<'a> Search<'a> {
                 None => Ok(Asked::Open(UnknownReason::Precision)),
             },
         }
+    }
+
+    /// Whether so many positions give every formula a value.
+    fn is_decided_within(&self, positions: usize) -> bool {
+        self.violation.horizon().is_some_and(|horizon| horizon < positions as u64)
     }
 
     /// Whether no run has a cycle of some period that a violation could end in. Asked once for each period: what is true of

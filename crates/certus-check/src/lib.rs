@@ -26,6 +26,7 @@
 
 #![forbid(unsafe_code)]
 
+mod bad_prefix;
 pub mod bmc;
 pub mod choices;
 pub mod condition;

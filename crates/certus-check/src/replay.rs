@@ -11,6 +11,7 @@ use certus_graph::eval::{Evaluator, Workspace};
 use certus_lang::system::{ActionRole, AtomId, Chance, Formula, System, Truth, Variable};
 use certus_sim::semantics::{self, Tail};
 
+use crate::bad_prefix::is_bad;
 use crate::lasso;
 use crate::outcome::Run;
 use crate::temporal::Normal;
@@ -161,13 +162,18 @@ fn violated_whatever(formula: &Formula, atoms: &[Vec<bool>], asked: &[AtomId], v
         return false;
     }
     let last = atoms.len() - 1;
-    (0..1usize << open.len()).all(|values| {
+    let unfolds = (0..1usize << open.len()).all(|values| {
         let atom = |id: AtomId, position: usize| match open.iter().position(|&own| own == id.0) {
             Some(place) if position == last => values >> place & 1 == 1,
             _ => atoms[position][id.0],
         };
         !semantics::evaluate(formula, atoms.len(), Tail::Unknown, &atom).greatest
-    })
+    });
+    let known = |(position, own): (usize, &Vec<bool>)| -> Vec<Option<bool>> {
+        let value = |(id, &value): (usize, &bool)| (position < last || valued[id]).then_some(value);
+        own.iter().enumerate().map(value).collect()
+    };
+    unfolds || is_bad(formula, &atoms.iter().enumerate().map(known).collect::<Vec<_>>())
 }
 
 fn in_ranges(variables: &[Variable], values: &[f64]) -> bool {

@@ -5,6 +5,7 @@
 //! with their parts: supposing that every part is false beyond a prefix gives what the prefix shows
 //! whatever follows, and supposing that every part is true gives what is still possible.
 
+use certus_automata::informative::{self, bad_prefixes_are_informative};
 use certus_lang::system::{AtomId, Bounds, Formula as Ltl};
 
 use crate::formula::Formula;
@@ -71,6 +72,36 @@ impl Nnf {
                 (bounds, left, right) => Nnf::Release(bounds, left, right),
             },
             leaf => leaf,
+        }
+    }
+
+    /// Whether every finite run that violates the formula shows it by itself, as far as a small automaton tells: unfolding looks for
+    /// no others (Kupferman, Vardi: Model Checking of Safety Properties, 2001).
+    pub(crate) fn shows_its_bad_prefixes(&self) -> bool {
+        const MOST_STATES: usize = 512;
+        bad_prefixes_are_informative(&self.plain(&mut Vec::new()), MOST_STATES)
+    }
+
+    /// In the terms of automata, atoms numbered as they are met.
+    fn plain(&self, met: &mut Vec<AtomId>) -> informative::Nnf {
+        use informative::Nnf as Plain;
+        let bounds = |own: &Bounds| certus_automata::formula::Bounds { lower: own.lower, upper: own.upper };
+        let mut of = |own: &Nnf| own.plain(met);
+        match self {
+            Nnf::Constant(true) => Plain::And(Vec::new()),
+            Nnf::Constant(false) => Plain::Or(Vec::new()),
+            Nnf::Literal(atom, wanted) => {
+                let place = met.iter().position(|own| own == atom).unwrap_or_else(|| {
+                    met.push(*atom);
+                    met.len() - 1
+                });
+                Plain::Literal(place as u32, *wanted)
+            }
+            Nnf::All(own) => Plain::And(own.iter().map(of).collect()),
+            Nnf::Any(own) => Plain::Or(own.iter().map(of).collect()),
+            Nnf::Next(own) => Plain::Next(Box::new(of(own))),
+            Nnf::Until(own, left, right) => Plain::Until(bounds(own), Box::new(of(left)), Box::new(of(right))),
+            Nnf::Release(own, left, right) => Plain::Release(bounds(own), Box::new(of(left)), Box::new(of(right))),
         }
     }
 

@@ -1,0 +1,181 @@
+//! Bad prefixes that unfolding a formula does not show.
+//!
+//! A finite run violates a property if no continuation of truth values satisfies it (docs/semantics.md). The LTL encoding of
+//! [`crate::temporal`] sees *informative* prefixes only: those along which the formula itself unfolds to `false` (Kupferman, Vardi:
+//! Model Checking of Safety Properties, 2001). For nearly every formula that anybody writes the two are the same, which
+//! [`certus_automata::informative`] tells. For the others, `(G[1,3] (p -> p)) <-> q` say, the automaton of the formula is asked instead: all
+//! of its states accept something, so a prefix is bad exactly if every run of the automaton dies on it. Said of the next n positions
+//! that is a temporal formula without untils, and it is encoded like any other.
+
+use std::collections::HashMap;
+
+use certus_automata::automaton::Automaton;
+use certus_automata::formula::{Bounds, Formulas, Names};
+use certus_automata::informative::{Nnf, bad_prefixes_are_informative};
+use certus_automata::translate::{Options, translate};
+use certus_lang::system::{AtomId, Formula as Ltl};
+
+use crate::monitor::{Monitor, converted};
+use crate::temporal::Normal;
+
+/// The most states of an automaton.
+const MOST_STATES: usize = 512;
+
+/// The most nodes of a formula that says that a prefix is bad.
+const MOST_NODES: u64 = 20_000;
+
+/// How the bad prefixes of a property are found.
+pub enum BadPrefixes {
+    /// By unfolding its negation.
+    Informative,
+    /// By the runs of its automaton; atoms are numbered by their place.
+    Automaton(Vec<AtomId>, Automaton),
+    /// Not all of them are: its automaton is too large.
+    Unknown,
+}
+
+impl BadPrefixes {
+    /// Those of a property.
+    pub fn of(formula: &Ltl) -> BadPrefixes {
+        let (normal, atoms) = (Normal::of(formula, true), atoms(formula));
+        if bad_prefixes_are_informative(&plain(&normal, &atoms), MOST_STATES) {
+            return BadPrefixes::Informative;
+        }
+        let mut store = Formulas::new();
+        let own = converted(&mut store, formula, &atoms);
+        let options = Options { most_states: MOST_STATES, ..Options::default() };
+        match translate(&mut store, own, &Names::default(), &options) {
+            Ok(automaton) if atoms.len() <= 64 => BadPrefixes::Automaton(atoms, automaton),
+            _ => BadPrefixes::Unknown,
+        }
+    }
+
+    /// What is true of exactly the bad prefixes of so many positions, `informative` being true of the informative ones; nothing if
+    /// that is too large to be said.
+    pub fn of_length(&self, positions: usize, informative: &Normal) -> Option<Normal> {
+        match self {
+            BadPrefixes::Informative => Some(informative.clone()),
+            BadPrefixes::Automaton(atoms, automaton) => {
+                let mut known = HashMap::new();
+                let initial = automaton.initial.iter().map(|&state| dies(automaton, atoms, state, positions, &mut known));
+                let all: Vec<Dies> = initial.collect::<Option<_>>()?;
+                Some(Normal::And(all.into_iter().map(|(formula, _)| formula).collect()))
+            }
+            BadPrefixes::Unknown => None,
+        }
+    }
+}
+
+/// A formula and the number of its nodes.
+type Dies = (Normal, u64);
+
+/// That no run of the automaton from a state survives so many positions.
+fn dies(
+    automaton: &Automaton,
+    atoms: &[AtomId],
+    state: u32,
+    positions: usize,
+    known: &mut HashMap<(u32, usize), Dies>,
+) -> Option<Dies> {
+    let edges = &automaton.edges[state as usize];
+    if positions == 0 {
+        // Of an automaton that accepts nothing the initial state is left, without a transition.
+        return Some((if edges.is_empty() { Normal::And(Vec::new()) } else { Normal::Or(Vec::new()) }, 1));
+    }
+    if let Some(found) = known.get(&(state, positions)) {
+        return Some(found.clone());
+    }
+    let mut all = Vec::new();
+    let mut nodes = 1;
+    for edge in edges {
+        let (after, size) = dies(automaton, atoms, edge.target, positions - 1, known)?;
+        for cube in &edge.label.0 {
+            let missed = |bits: u64, wanted: bool| {
+                let own = atoms.iter().enumerate().filter(move |(place, _)| bits >> place & 1 == 1);
+                own.map(move |(_, &id)| Normal::Atom(id, !wanted))
+            };
+            let mut any: Vec<Normal> = missed(cube.yes, true).chain(missed(cube.no, false)).collect();
+            if after != Normal::Or(Vec::new()) {
+                any.push(Normal::Next(Box::new(after.clone())));
+                nodes += size;
+            }
+            nodes += any.len() as u64 + 1;
+            all.push(Normal::Or(any));
+        }
+        if nodes > MOST_NODES {
+            return None;
+        }
+    }
+    let found = (Normal::And(all), nodes);
+    known.insert((state, positions), found.clone());
+    Some(found)
+}
+
+/// Whether no continuation of truth values satisfies a formula, for what unfolding does not show. `known` has, for each position, the
+/// value of each atom that has one.
+pub fn is_bad(formula: &Ltl, known: &[Vec<Option<bool>>]) -> bool {
+    let normal = Normal::of(formula, true);
+    if bad_prefixes_are_informative(&plain(&normal, &atoms(formula)), MOST_STATES) {
+        return false;
+    }
+    !Monitor::new(&Ltl::Not(Box::new(formula.clone()))).may_be_violated(known)
+}
+
+fn atoms(formula: &Ltl) -> Vec<AtomId> {
+    let mut atoms = Normal::of(formula, true).atoms();
+    atoms.sort_unstable();
+    atoms.dedup();
+    atoms
+}
+
+/// A formula in the terms of automata; an atom is its place in a list.
+fn plain(formula: &Normal, atoms: &[AtomId]) -> Nnf {
+    let boxed = |inner: &Normal| Box::new(plain(inner, atoms));
+    let bounds = |own: &certus_lang::system::Bounds| Bounds { lower: own.lower, upper: own.upper };
+    match formula {
+        Normal::And(parts) => Nnf::And(parts.iter().map(|part| plain(part, atoms)).collect()),
+        Normal::Or(parts) => Nnf::Or(parts.iter().map(|part| plain(part, atoms)).collect()),
+        Normal::Atom(id, wanted) => {
+            let place = atoms.iter().position(|own| own == id).unwrap_or(usize::MAX);
+            Nnf::Literal(u32::try_from(place).unwrap_or(u32::MAX), *wanted)
+        }
+        Normal::Next(inner) => Nnf::Next(boxed(inner)),
+        Normal::Until(own, left, right) => Nnf::Until(bounds(own), boxed(left), boxed(right)),
+        Normal::Release(own, left, right) => Nnf::Release(bounds(own), boxed(left), boxed(right)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use certus_lang::{FileNetworks, LowerOptions, load_str};
+    use certus_solver::Budget;
+
+    use crate::bmc::check;
+    use crate::errors::Errors;
+    use crate::outcome::{Scope, Verdict};
+
+    fn verdict(property: &str, steps: usize) -> Verdict {
+        let text = format!("system s\nstate x in [0, 3]\ninit x == 0\nnext x = min(x + 1, 3)\nproperty p = {property}\n");
+        let system = load_str(&text, &mut FileNetworks::default(), &LowerOptions::default()).unwrap();
+        let errors = Errors::new(&system, false);
+        check(&system, &system.properties[0], Some(steps), &errors, &Budget::default(), &mut |_| {}).unwrap().verdict
+    }
+
+    #[test]
+    fn violations_that_only_show_later_count_at_once() {
+        for property in [
+            "(G[1,3] (x < 1 -> x < 1)) <-> x > 1",
+            "X X x < 1 & !X X x < 1",
+            "(F G x < 1) & !(F G x < 1)",
+            "x > 2 | (G[5,9] x < 3) & !(G[5,9] x < 3)",
+        ] {
+            for steps in [0, 1, 4] {
+                assert!(matches!(verdict(property, steps), Verdict::Violated(_)), "{property} by {steps}");
+            }
+        }
+        for steps in [0, 1, 2] {
+            let held = verdict("(G[1,3] (x < 1 -> x < 1)) <-> x < 1", steps);
+            assert_eq!(held, Verdict::Holds(if steps < 2 { Scope::Bounded(steps) } else { Scope::Bounded(2) }));
+        }
+    }
+}

@@ -65,7 +65,9 @@ fn has_one_polarity(formula: &Nnf) -> bool {
                 bounds.upper.is_none_or(|upper| upper >= bounds.lower) && collect(left, seen) && collect(right, seen)
             }
             // What is never released has `false` on its left.
-            Nnf::Release(_, left, right) => (**left == Nnf::Or(Vec::new()) || collect(left, seen)) && collect(right, seen),
+            Nnf::Release(_, left, right) => {
+                (**left == Nnf::Or(Vec::new()) || collect(left, seen)) && collect(right, seen)
+            }
         }
     }
     let mut seen = Cube::TRUE;
@@ -242,8 +244,7 @@ mod tests {
         // `(G[1,3] (p -> p)) <-> q`: unfolded, `!G[1,3] …` waits for what never comes.
         let bounds = Bounds { lower: 1, upper: Some(3) };
         let trivial = Nnf::Release(bounds, Box::new(Nnf::Or(Vec::new())), Box::new(Nnf::Or(vec![*p(false), *p(true)])));
-        let absurd =
-            Nnf::Until(bounds, Box::new(Nnf::And(Vec::new())), Box::new(Nnf::And(vec![*p(true), *p(false)])));
+        let absurd = Nnf::Until(bounds, Box::new(Nnf::And(Vec::new())), Box::new(Nnf::And(vec![*p(true), *p(false)])));
         let both = [Nnf::And(vec![trivial, *q(true)]), Nnf::And(vec![absurd, *q(false)])];
         assert!(!informative(&Nnf::Or(both.to_vec())));
     }

@@ -57,7 +57,8 @@ impl BadPrefixes {
             BadPrefixes::Informative => Some(informative.clone()),
             BadPrefixes::Automaton(atoms, automaton) => {
                 let mut known = HashMap::new();
-                let initial = automaton.initial.iter().map(|&state| dies(automaton, atoms, state, positions, &mut known));
+                let initial =
+                    automaton.initial.iter().map(|&state| dies(automaton, atoms, state, positions, &mut known));
                 let all: Vec<Dies> = initial.collect::<Option<_>>()?;
                 Some(Normal::And(all.into_iter().map(|(formula, _)| formula).collect()))
             }
@@ -155,7 +156,8 @@ mod tests {
     use crate::outcome::{Scope, Verdict};
 
     fn verdict(property: &str, steps: usize) -> Verdict {
-        let text = format!("system s\nstate x in [0, 3]\ninit x == 0\nnext x = min(x + 1, 3)\nproperty p = {property}\n");
+        let text =
+            format!("system s\nstate x in [0, 3]\ninit x == 0\nnext x = min(x + 1, 3)\nproperty p = {property}\n");
         let system = load_str(&text, &mut FileNetworks::default(), &LowerOptions::default()).unwrap();
         let errors = Errors::new(&system, false);
         check(&system, &system.properties[0], Some(steps), &errors, &Budget::default(), &mut |_| {}).unwrap().verdict

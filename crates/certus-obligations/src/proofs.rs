@@ -21,7 +21,8 @@ pub(crate) fn derive(system: &System, formula: &Ltl, proof: &Proof, asked: &mut 
         Proof::Bounded { steps, cycles } => {
             let decided = horizon.is_some_and(|last| last <= *steps as u64);
             if !decided && !Nnf::of(formula, true).shows_its_bad_prefixes() {
-                let message = "a violation of this property may show later than it happens, so a proof of some steps is none";
+                let message =
+                    "a violation of this property may show later than it happens, so a proof of some steps is none";
                 return Err(Refused::new(message));
             }
             bounded(system, &violation, *steps, cycles, asked)?;

@@ -5,7 +5,7 @@
 //! none, the candidate is an invariant. A template whose bounds run away into the states that must not be reached is given up.
 
 use certus_lang::system::System;
-use certus_sim::{Options, Simulator};
+use certus_sim::{Options, SimulationError, Simulator};
 use certus_solver::Answer;
 
 use super::invariant::observed;
@@ -41,22 +41,24 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Simulates some runs.
+    /// Simulates some runs; none where no initial state can be drawn, which is no reason not to look for proofs.
     pub fn of(system: &System, seed: u64) -> Result<Seen, CheckError> {
-        let failed = |error: certus_sim::SimulationError| CheckError::Unsupported(error.to_string());
+        let failed = |error: SimulationError| CheckError::Unsupported(error.to_string());
         let simulator = Simulator::new(system).map_err(failed)?;
         let options = Options { runs: RUNS, steps: STEPS, seed, record: true, threads: 1, ..Options::default() };
         let (mut positions, mut steps, mut ends) = (Vec::new(), Vec::new(), Vec::<Vec<f64>>::new());
-        simulator
-            .run(&options, &mut |_| (), &mut |report| {
-                let Some(trace) = &report.trace else { return };
-                let first: usize = positions.len();
-                let followers = trace.iter().skip(1).enumerate();
-                steps.extend(followers.map(|(before, after)| (first + before, after.state.clone())));
-                positions.extend(trace.iter().map(|step| [&step.state[..], &step.policies].concat()));
-                ends.extend(trace.last().map(|step| step.state.clone()));
-            })
-            .map_err(failed)?;
+        let done = simulator.run(&options, &mut |_| (), &mut |report| {
+            let Some(trace) = &report.trace else { return };
+            let first: usize = positions.len();
+            let followers = trace.iter().skip(1).enumerate();
+            steps.extend(followers.map(|(before, after)| (first + before, after.state.clone())));
+            positions.extend(trace.iter().map(|step| [&step.state[..], &step.policies].concat()));
+            ends.extend(trace.last().map(|step| step.state.clone()));
+        });
+        match done {
+            Ok(_) | Err(SimulationError::NoInitialState { .. } | SimulationError::UnboundedInitialState { .. }) => {}
+            Err(error) => return Err(failed(error)),
+        }
         let middle = |place: usize| ends.iter().map(|state| state[place]).sum::<f64>() / ends.len().max(1) as f64;
         let last = (0..system.state_len()).map(middle).collect();
         Ok(Seen { positions, steps, last })

@@ -19,7 +19,7 @@ try:
     from gymnasium.vector import AutoresetMode, VectorEnv
     from gymnasium.vector.utils import batch_space
 except ImportError as error:
-    raise ImportError(f"certus.gym needs gymnasium 1.0 or later ({error}): pip install 'certus[gym]'") from error
+    raise ImportError(f"certus.gym needs gymnasium 1.0 or later ({error}): pip install 'certus-verify[gym]'") from error
 
 from . import _certus
 from ._questions import PathLike

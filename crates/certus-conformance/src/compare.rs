@@ -85,6 +85,8 @@ pub fn judge(steps: Option<usize>, outcome: &Outcome, truth: &Truth) -> Judged {
             (Replayed::Violates, true) => Judged::Right("violated"),
             (Replayed::Violates, false) => Judged::Wrong(Class::LatticeTooCoarse, format!("{run:?}")),
             (Replayed::NotKnown(_), true) => Judged::Right("violated"),
+            // A state such as 2/3 is no double, and the run is one up to rounding; a loop must be exact.
+            (Replayed::ViolatesInDoubles, true) if run.loop_to.is_none() => Judged::Right("violated"),
             (Replayed::NoRun(_), true) if without_the_last_choice(run, truth) => {
                 Judged::Wrong(Class::EndNotAllowed, format!("{run:?}"))
             }

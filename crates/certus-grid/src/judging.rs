@@ -233,13 +233,19 @@ impl Concrete<'_> {
         // Where something is undefined, an atom that is certain has a value.
         let wanted = if end == End::Undefined { u64::MAX } else { valued };
         let mut letter = Truths::default();
+        // One that is not certain may have either value, unless it surely has none.
+        let mut unsure = Vec::new();
         for (place, atom) in self.atoms.iter().enumerate().filter(|(place, _)| wanted >> place & 1 == 1) {
             match own.atoms[atom.0] {
                 Some(true) => letter.yes |= 1 << place,
                 Some(false) => letter.no |= 1 << place,
                 None if valued >> place & 1 == 1 => return Ok(None),
-                None => {}
+                None if self.system.atoms[atom.0].uses_next || own.valueless[atom.0] => {}
+                None => unsure.push(place),
             }
+        }
+        if unsure.len() as u32 > MOST_OPEN {
+            return Ok(None);
         }
         let Tube { mut letters, straddles, .. } = tube;
         letters.push(letter);
@@ -251,6 +257,15 @@ impl Concrete<'_> {
                 letters[position] = self.valued.at(letters[position], Doubts::RANGE);
                 own.is_open(&letters)
             }) && own.is_open(&letters)
+                && (0..1u64 << unsure.len()).all(|values| {
+                    let mut letters = letters.clone();
+                    for (bit, place) in unsure.iter().enumerate() {
+                        let last = &mut letters[last];
+                        let side = if values >> bit & 1 == 1 { &mut last.yes } else { &mut last.no };
+                        *side |= 1 << place;
+                    }
+                    own.is_open(&letters)
+                })
         });
         // An atom that has no value whatever is chosen: a choice that is not allowed is not shown.
         let by_its_state = match own.allowed {

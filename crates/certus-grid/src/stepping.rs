@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use certus_check::CheckError;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{GraphError, Interval};
-use certus_lang::system::{ActionRole, AtomId, Output, System, Variable};
+use certus_lang::system::{ActionRole, AtomId, Output, System, Truth, Variable};
 
 use crate::expand::truth;
 use crate::extract::{Extraction, Given};
@@ -19,6 +19,8 @@ pub(crate) struct Stepper<'a> {
     policy: Policy<'a>,
     /// What must be true for operations to be defined.
     checks: Vec<Output>,
+    /// The atoms of the property, in the order of their checks.
+    atoms: Vec<AtomId>,
     workspace: Workspace<f64>,
 }
 
@@ -62,6 +64,8 @@ pub(crate) struct Enclosed {
     pub atoms: Vec<Option<bool>>,
     pub allowed: Option<bool>,
     pub defined: Option<bool>,
+    /// Whether each atom surely has no value, because of itself or of what is chosen.
+    pub valueless: Vec<bool>,
     pub initial: Option<bool>,
     pub ended: Option<bool>,
 }
@@ -73,6 +77,7 @@ impl<'a> Stepper<'a> {
             system,
             policy: Policy::Network(Box::new(Evaluator::new(&system.step))),
             checks: definedness(system, atoms),
+            atoms: atoms.to_vec(),
             workspace: Workspace::default(),
         }
     }
@@ -88,7 +93,8 @@ impl<'a> Stepper<'a> {
         let moves = Moves::with(system, &wanted(system, &checks), true).map_err(CheckError::Unsupported)?;
         let steps = moves.moves.iter().map(|own| Evaluator::new(&own.step)).collect();
         let table = Table { lattice, part, extraction, moves, steps, known: HashMap::new() };
-        Ok(Stepper { system, policy: Policy::Extracted(Box::new(table)), checks, workspace: Workspace::default() })
+        let policy = Policy::Extracted(Box::new(table));
+        Ok(Stepper { system, policy, checks, atoms: atoms.to_vec(), workspace: Workspace::default() })
     }
 
     /// Whether the policy is the network itself.
@@ -199,6 +205,12 @@ impl<'a> Stepper<'a> {
                     atoms: roles.atoms.iter().map(|atom| known(atom.truth)).collect(),
                     allowed: roles.assume.map_or(Some(true), |assume| known(assume.truth)),
                     defined: all_true(self.checks.iter().map(|&check| known(check))),
+                    valueless: {
+                        let fails = |own: Option<Truth>| own.is_some_and(|own| known(own.truth) == Some(false));
+                        let unchosen = fails(roles.choice_defined);
+                        let atoms = system.atoms.iter().zip(&roles.atoms_defined);
+                        atoms.map(|(atom, &defined)| fails(defined) || unchosen && !atom.state_only).collect()
+                    },
                     initial: roles.init.map_or(Some(true), |init| known(init.truth)),
                     ended: roles.terminal.map_or(Some(false), |terminal| known(terminal.truth)),
                 }))
@@ -215,6 +227,14 @@ impl<'a> Stepper<'a> {
                     atoms: places.atoms.clone().map(known).collect(),
                     allowed: places.assume.map_or(Some(true), known),
                     defined: all_true(places.checks.clone().map(known)),
+                    valueless: {
+                        // The first check is that of the step, if it has one; those of the atoms follow.
+                        let own = places.checks.clone().skip(usize::from(roles.defined.is_some())).map(known);
+                        let with_check = self.atoms.iter().filter(|atom| roles.atoms_defined[atom.0].is_some());
+                        let mut valueless = vec![false; system.atoms.len()];
+                        with_check.zip(own).for_each(|(atom, own)| valueless[atom.0] = own == Some(false));
+                        valueless
+                    },
                     initial: places.init.map_or(Some(true), known),
                     ended: places.terminal.map_or(Some(false), known),
                 }))

@@ -159,6 +159,17 @@ fn undefined_operations_are_errors_wherever_they_are_evaluated() {
 }
 
 #[test]
+fn an_atom_that_intervals_leave_open_may_decide_the_property_before_an_error() {
+    // A tie over the reals, so `act` is `l` and the property is violated where the successor is undefined; intervals do not see it.
+    let text = "state x in [0, 3]\naction act = argmax([sqrt(x) * sqrt(x), 2]) of { l, r }\ninit x == 2\nnext x = sqrt(x - 3)\n";
+    let verdict = asked(text, "G act == r");
+    assert!(!matches!(verdict, Verdict::ModelError(_) | Verdict::Holds(_)), "{verdict:?}");
+    // Where the atom does not matter, the error does.
+    let verdict = asked(text, "G (act == r | x < 2.5)");
+    assert!(matches!(verdict, Verdict::ModelError(_)), "{verdict:?}");
+}
+
+#[test]
 fn what_is_assumed_is_not_shown() {
     let counter = "state x in [0, 10]\nnext x = x + 0.1\ninit x == 0";
     let options = Options { assume_no_model_errors: true, ..Options::default() };

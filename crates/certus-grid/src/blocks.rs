@@ -1,10 +1,10 @@
-//! Neighbouring units, bounded together.
+//! Neighbouring cells, bounded together.
 //!
-//! A block is a cube of units. The step over a whole block is one affine form of the state, of the environment's choices and of an extracted
-//! policy's actions, with an error. Where that error is small beside a unit, every unit of the block has its own box of next states from the form, for a
+//! A block is a cube of cells. The step over a whole block is one affine form of the state, of the environment's choices and of an extracted
+//! policy's actions, with an error. Where that error is small beside a cell, every cell of the block has its own box of next states from the form, for a
 //! few multiplications instead of a pass over the network and the plant. Blocks in which a label, an atom or the end of a run is open, or whose
-//! errors are too large, leave their units to be bounded one by one. Blocks lie where they lie, whatever units are asked for, so no
-//! result depends on a unit's neighbours in a batch.
+//! errors are too large, leave their cells to be bounded one by one. Blocks lie where they lie, whatever cells are asked for, so no
+//! result depends on a cell's neighbours in a batch.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -14,12 +14,12 @@ use certus_graph::fault::Fault;
 use certus_graph::{Graph, GraphError, Interval};
 use certus_solver::{Enclosed, Forms, Reduced, middle};
 
+use crate::cells::hash;
 use crate::expand::{Boxes, Expander, Prepared, Slices, enclose_slices, truth};
 use crate::extract::Extraction;
-use crate::lattice::{DEPTH, Lattice, MOST_AXES, MOST_WORDS};
-use crate::units::hash;
+use crate::grid::{DEPTH, Grid, MOST_AXES, MOST_WORDS};
 
-/// Sizes of blocks that are tried one after the other: units in each coordinate as powers of two, for so many coordinates.
+/// Sizes of blocks that are tried one after the other: cells in each coordinate as powers of two, for so many coordinates.
 fn block_sizes(axes: usize) -> &'static [u32] {
     match axes {
         0..=2 => &[4, 2],
@@ -27,8 +27,8 @@ fn block_sizes(axes: usize) -> &'static [u32] {
     }
 }
 
-/// The largest share of a unit's width that the error of a form may be. What it adds to units' successors costs less than bounding
-/// units one by one, and the less the larger a policy is.
+/// The largest share of a cell's width that the error of a form may be. What it adds to cells' successors costs less than bounding
+/// cells one by one, and the less the larger a policy is.
 pub(crate) fn largest_share(policy: &Graph) -> f64 {
     if policy.parameters() > LARGE_POLICY { 1.0 / 16.0 } else { 1.0 / 64.0 }
 }
@@ -39,31 +39,31 @@ const LARGE_POLICY: usize = 1 << 14;
 /// Room for the roundings of a few operations on sums of magnitudes.
 const ROOM: f64 = 1.0 + 1e-9;
 
-/// Some units by their blocks.
+/// Some cells by their blocks.
 pub(crate) struct Grouped {
-    /// Packed first units of blocks, in the order in which they were met.
+    /// Packed first cells of blocks, in the order in which they were met.
     blocks: Vec<u64>,
-    /// The block of each of the units.
+    /// The block of each of the cells.
     of: Vec<u32>,
 }
 
 /// What was settled by blocks, and what was not.
 pub(crate) struct Left {
-    /// Units that are still to be bounded.
-    pub units: Vec<usize>,
+    /// Cells that are still to be bounded.
+    pub cells: Vec<usize>,
     /// Their labels where blocks settled those, as bits; zero where not.
     pub labels: Vec<u32>,
 }
 
-/// What a move does in the states of a block.
+/// What a transition does in the states of a block.
 struct Form {
     truths: Truths,
     /// For each coordinate of the next state, the one that it is a copy of.
     copies: Vec<Option<usize>>,
-    /// The largest error in units of the widths, as a share.
+    /// The largest error in cells of the widths, as a share.
     share: f64,
     /// For each coordinate of the next state: what it is at the middle of the block, its error, its range over the block, how far it reaches from its
-    /// value at the middle of a unit that was never halved, and its slopes.
+    /// value at the middle of a cell that was never halved, and its slopes.
     numbers: Vec<f64>,
 }
 
@@ -72,11 +72,11 @@ const BEFORE_SLOPES: usize = 5;
 
 /// Blocks of one size.
 pub(crate) struct Size {
-    /// Units in each coordinate, as a power of two.
+    /// Cells in each coordinate, as a power of two.
     shift: u32,
-    /// Bits of packed units that units of a block have in common.
+    /// Bits of packed cells that cells of a block have in common.
     masks: [u64; MOST_WORDS],
-    /// What was bounded, by packed first units: runs come back to it.
+    /// What was bounded, by packed first cells: runs come back to it.
     known: Mutex<HashMap<[u64; MOST_WORDS], Arc<Bounded>>>,
 }
 
@@ -90,7 +90,7 @@ pub(crate) struct Bounded {
     labels: Vec<u32>,
     /// Middles of the state, the environment's choices, and the actions.
     middles: Vec<f64>,
-    /// One form for each move that can be made.
+    /// One form for each transition that can be made.
     forms: Vec<Form>,
     /// Ranges of the actions of an extracted policy.
     actions: Vec<Interval>,
@@ -119,30 +119,30 @@ fn same(words: &[u64], block: &[u64]) -> bool {
 
 impl Size {
     /// All sizes for a grid, the largest first.
-    pub fn all(lattice: &Lattice) -> Vec<Size> {
+    pub fn all(grid: &Grid) -> Vec<Size> {
         let of = |&shift: &u32| {
             let mut masks = [0; MOST_WORDS];
-            for (axis, own) in lattice.axes.iter().enumerate() {
+            for (axis, own) in grid.axes.iter().enumerate() {
                 let ones = u64::MAX >> (64 - own.bits()) >> (DEPTH + shift);
-                lattice.pack_place(axis, ones << (DEPTH + shift), &mut masks);
+                grid.pack_place(axis, ones << (DEPTH + shift), &mut masks);
             }
             Size { shift, masks, known: Mutex::default() }
         };
-        block_sizes(lattice.axes.len()).iter().map(of).collect()
+        block_sizes(grid.axes.len()).iter().map(of).collect()
     }
 }
 
 impl Expander<'_> {
-    /// Groups some of the packed units by their blocks.
-    fn grouped(&self, size: &Size, keys: &[u64], units: &[usize]) -> Grouped {
-        let (words, count, masks) = (self.lattice.words(), units.len(), &size.masks);
+    /// Groups some of the packed cells by their blocks.
+    fn grouped(&self, size: &Size, keys: &[u64], cells: &[usize]) -> Grouped {
+        let (words, count, masks) = (self.grid.words(), cells.len(), &size.masks);
         let mut grouped = Grouped { blocks: Vec::new(), of: Vec::with_capacity(count) };
         // A table of its own: blocks plus one by their hashes.
         let size = (4 * count).next_power_of_two();
         let mut table = vec![0u32; size];
         let mut block = [0; MOST_WORDS];
-        for &unit in units {
-            let key = &keys[unit * words..(unit + 1) * words];
+        for &cell in cells {
+            let key = &keys[cell * words..(cell + 1) * words];
             for (own, (word, mask)) in block.iter_mut().zip(key.iter().zip(masks)) {
                 *own = word & mask;
             }
@@ -170,12 +170,12 @@ impl Expander<'_> {
         grouped
     }
 
-    /// Settles units by their blocks, as far as that goes: what is known of their atoms, and their boxes of next states.
+    /// Settles cells by their blocks, as far as that goes: what is known of their atoms, and their boxes of next states.
     pub(crate) fn by_blocks(&self, keys: &[u64], truths: &mut [Truths], found: &mut Boxes) -> Result<Left, GraphError> {
-        let (count, largest) = (keys.len() / self.lattice.words(), self.moves.largest.len());
-        let mut left = Left { units: (0..count).collect(), labels: vec![0; count * largest] };
+        let (count, largest) = (keys.len() / self.grid.words(), self.relation.argmax.len());
+        let mut left = Left { cells: (0..count).collect(), labels: vec![0; count * largest] };
         for size in &self.sizes {
-            if !left.units.is_empty() {
+            if !left.cells.is_empty() {
                 left = self.by_blocks_of(size, keys, left, (truths, found))?;
             }
         }
@@ -187,48 +187,48 @@ impl Expander<'_> {
         &self,
         size: &Size,
         keys: &[u64],
-        units: Left,
+        cells: Left,
         (truths, found): (&mut [Truths], &mut Boxes),
     ) -> Result<Left, GraphError> {
-        let (words, largest) = (self.lattice.words(), self.moves.largest.len());
-        let grouped = self.grouped(size, keys, &units.units);
+        let (words, largest) = (self.grid.words(), self.relation.argmax.len());
+        let grouped = self.grouped(size, keys, &cells.cells);
         let bounded = self.known_blocks(size, &grouped.blocks)?;
-        let gives_numbers = self.extraction.is_some() && self.moves.outputs > 0;
-        let mut left = Left { units: Vec::new(), labels: Vec::new() };
+        let gives_numbers = self.extraction.is_some() && self.relation.outputs > 0;
+        let mut left = Left { cells: Vec::new(), labels: Vec::new() };
         let mut asked = Vec::new();
         let mut differences = Vec::new();
-        for (place, (&unit, &block)) in units.units.iter().zip(&grouped.of).enumerate() {
-            let (key, own) = (&keys[unit * words..(unit + 1) * words], &bounded[block as usize]);
-            let is_whole = self.lattice.is_whole(key);
-            let wide = !own.actions.is_empty() && self.is_coarse && self.lattice.is_wide(key);
-            // Of units that were never halved all errors are a small enough share, or there would be no forms.
-            if own.forms.is_empty() || wide || !(is_whole || self.is_small_beside(own, key)) {
-                left.units.push(unit);
+        for (place, (&cell, &block)) in cells.cells.iter().zip(&grouped.of).enumerate() {
+            let (key, own) = (&keys[cell * words..(cell + 1) * words], &bounded[block as usize]);
+            let is_unrefined = self.grid.is_unrefined(key);
+            let wide = !own.actions.is_empty() && self.is_coarsened && self.grid.is_wide(key);
+            // Of cells that were never halved all errors are a small enough share, or there would be no forms.
+            if own.forms.is_empty() || wide || !(is_unrefined || self.is_small_beside(own, key)) {
+                left.cells.push(cell);
                 // Whoever is asked for numbers is asked for labels, too.
-                let earlier = &units.labels[place * largest..(place + 1) * largest];
+                let earlier = &cells.labels[place * largest..(place + 1) * largest];
                 let labels = own.labels.iter().zip(earlier);
                 left.labels.extend(labels.map(|(own, earlier)| if gives_numbers { 0 } else { own | earlier }));
             } else if !own.actions.is_empty() {
-                asked.push((unit, block));
-            } else if !(is_whole && self.place_whole((unit, key), own, truths, found)?) {
+                asked.push((cell, block));
+            } else if !(is_unrefined && self.place_whole((cell, key), own, truths, found)?) {
                 self.differences_of(key, own, &mut differences);
-                self.place_unit((unit, key), own, &differences, truths, found)?;
+                self.place_cell((cell, key), own, &differences, truths, found)?;
             }
         }
         self.with_actions(keys, &bounded, &asked, (truths, found))?;
         Ok(left)
     }
 
-    /// Whether errors of forms are small beside a unit that may have been halved.
+    /// Whether errors of forms are small beside a cell that may have been halved.
     fn is_small_beside(&self, own: &Bounded, key: &[u64]) -> bool {
-        let deepest = (0..self.lattice.axes.len()).map(|axis| self.lattice.unpack(key, axis).1).max();
+        let deepest = (0..self.grid.axes.len()).map(|axis| self.grid.unpack(key, axis).1).max();
         let room = self.largest_share / f64::from(1u32 << deepest.unwrap_or(0));
         own.forms.iter().all(|form| form.share <= room)
     }
 
     /// Blocks, bounded now or earlier.
     fn known_blocks(&self, size: &Size, blocks: &[u64]) -> Result<Vec<Arc<Bounded>>, GraphError> {
-        let words = self.lattice.words();
+        let words = self.grid.words();
         let named = |block: &[u64]| {
             let mut name = [0; MOST_WORDS];
             name[..words].copy_from_slice(block);
@@ -262,25 +262,25 @@ impl Expander<'_> {
         Ok(all.into_iter().flatten().collect())
     }
 
-    /// Units whose actions are an extracted policy's.
+    /// Cells whose actions are an extracted policy's.
     fn with_actions(
         &self,
         keys: &[u64],
         bounded: &[Arc<Bounded>],
-        units: &[(usize, u32)],
+        cells: &[(usize, u32)],
         (truths, found): (&mut [Truths], &mut Boxes),
     ) -> Result<(), GraphError> {
-        let Some(extraction) = self.extraction.as_ref().filter(|_| !units.is_empty()) else { return Ok(()) };
-        let words = self.lattice.words();
-        let key_of = |unit: usize| &keys[unit * words..(unit + 1) * words];
+        let Some(extraction) = self.extraction.as_ref().filter(|_| !cells.is_empty()) else { return Ok(()) };
+        let words = self.grid.words();
+        let key_of = |cell: usize| &keys[cell * words..(cell + 1) * words];
         let asks = |block: u32| matches!(bounded[block as usize].answers, Answers::Network);
-        let ask = units.iter().filter(|&&(_, block)| asks(block));
-        let asked: Vec<u64> = ask.flat_map(|&(unit, _)| key_of(unit).iter().copied()).collect();
+        let ask = cells.iter().filter(|&&(_, block)| asks(block));
+        let asked: Vec<u64> = ask.flat_map(|&(cell, _)| key_of(cell).iter().copied()).collect();
         let mut given = self.given(&asked)?.unwrap_or_default().into_iter();
         let mut room = Room::default();
-        for &(unit, block) in units {
+        for &(cell, block) in cells {
             let own = &bounded[block as usize];
-            let key = key_of(unit);
+            let key = key_of(cell);
             if asks(block) {
                 let outputs = given.next().flatten().map(|own| own.outputs).unwrap_or_default();
                 room.actions.clear();
@@ -291,21 +291,21 @@ impl Expander<'_> {
             self.differences_of(key, own, &mut room.differences);
             let away = room.actions.iter().zip(&own.middles[self.symbols..]);
             room.differences.extend(away.map(|(action, middle)| (action.lo - middle, action.hi - middle)));
-            self.place_unit((unit, key), own, &room.differences, truths, found)?;
+            self.place_cell((cell, key), own, &room.differences, truths, found)?;
         }
         Ok(())
     }
 
-    /// The actions of an extracted policy in a unit, without asking the network.
+    /// The actions of an extracted policy in a cell, without asking the network.
     fn answered(&self, extraction: &Extraction, key: &[u64], own: &Bounded, room: &mut Room) -> Result<(), GraphError> {
         let Room { state, values, scratch, sums, actions, .. } = room;
-        let (unit, samples) = (self.own_unit(key), extraction.samples() as f64);
+        let (cell, samples) = (self.policy_cell(key), extraction.samples() as f64);
         sums.clear();
         actions.clear();
         match &own.answers {
             Answers::Reduced(reduced, errors) => {
                 sums.resize(errors.len(), 0.0);
-                extraction.each_state(self.lattice, &unit, state, |state| {
+                extraction.each_state(self.grid, &cell, state, |state| {
                     reduced.evaluate(state, scratch, values);
                     sums.iter_mut().zip(&*values).for_each(|(sum, value)| *sum += value);
                 });
@@ -315,7 +315,7 @@ impl Expander<'_> {
             _ => {
                 sums.resize(self.symbols, 0.0);
                 // Differences first: what they round is small beside the block, what the states' own sum would round may not be.
-                extraction.each_state(self.lattice, &unit, state, |state| {
+                extraction.each_state(self.grid, &cell, state, |state| {
                     let away = state.iter().zip(&own.middles).map(|(value, middle)| value - middle);
                     sums.iter_mut().zip(away).for_each(|(sum, away)| *sum += away);
                 });
@@ -336,30 +336,30 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// How far the ends of a unit, and of the environment's choices, are from the middles of its block.
+    /// How far the ends of a cell, and of the environment's choices, are from the middles of its block.
     fn differences_of(&self, key: &[u64], own: &Bounded, differences: &mut Vec<(f64, f64)>) {
         differences.clear();
-        for axis in 0..self.lattice.axes.len() {
-            let (low, high) = self.lattice.ends(key, axis);
+        for axis in 0..self.grid.axes.len() {
+            let (low, high) = self.grid.ends(key, axis);
             differences.push((low - own.middles[axis], high - own.middles[axis]));
         }
-        let middles = &own.middles[self.lattice.axes.len()..];
+        let middles = &own.middles[self.grid.axes.len()..];
         differences.extend(self.inputs.iter().zip(middles).map(|(&(low, high), middle)| (low - middle, high - middle)));
     }
 
-    /// The boxes of the next states of a unit that was never halved, without actions of an extracted policy: one value for each coordinate, and as far
-    /// around it as all such units reach. False if the range's ends cut the unit.
+    /// The boxes of the next states of a cell that was never halved, without actions of an extracted policy: one value for each coordinate, and as far
+    /// around it as all such cells reach. False if the range's ends cut the cell.
     fn place_whole(
         &self,
-        (unit, key): (usize, &[u64]),
+        (cell, key): (usize, &[u64]),
         own: &Bounded,
         truths: &mut [Truths],
         found: &mut Boxes,
     ) -> Result<bool, GraphError> {
-        let (words, axes) = (self.lattice.words(), self.lattice.axes.len());
+        let (words, axes) = (self.grid.words(), self.grid.axes.len());
         let mut away = [0.0; MOST_AXES];
         for (axis, away) in away.iter_mut().enumerate().take(axes) {
-            let Some(middle) = self.lattice.middle_of_whole(key, axis) else { return Ok(false) };
+            let Some(middle) = self.grid.middle_of_unrefined(key, axis) else { return Ok(false) };
             *away = middle - own.middles[axis];
         }
         for form in &own.forms {
@@ -367,10 +367,10 @@ impl Expander<'_> {
             found.corners.resize(first + 2 * words, 0);
             let (low, high) = found.corners[first..].split_at_mut(words);
             let each = form.numbers.chunks_exact(BEFORE_SLOPES + self.symbols);
-            for (axis, (numbers, along)) in each.zip(&self.lattice.axes).enumerate() {
+            for (axis, (numbers, along)) in each.zip(&self.grid.axes).enumerate() {
                 let &[centre, _, least, most, reach, ref slopes @ ..] = numbers else { continue };
                 let (first, last) = match form.copies[axis] {
-                    Some(from) => self.lattice.copied(key, from, axis),
+                    Some(from) => self.grid.copied(key, from, axis),
                     None => {
                         let value =
                             slopes.iter().zip(&away[..axes]).fold(centre, |sum, (slope, away)| sum + slope * away);
@@ -381,12 +381,12 @@ impl Expander<'_> {
                         along.places_around(below, above)
                     }
                 };
-                self.lattice.pack_place(axis, first, low);
-                self.lattice.pack_place(axis, last, high);
+                self.grid.pack_place(axis, first, low);
+                self.grid.pack_place(axis, last, high);
             }
-            truths[unit].yes &= form.truths.yes;
-            truths[unit].no &= form.truths.no;
-            found.owners.push((unit as u32, form.truths));
+            truths[cell].yes &= form.truths.yes;
+            truths[cell].no &= form.truths.no;
+            found.owners.push((cell as u32, form.truths));
         }
         Ok(true)
     }
@@ -398,26 +398,26 @@ impl Expander<'_> {
         self.crossed("the form of a block and its range", axis, ends)
     }
 
-    /// The boxes of a unit's next states, from the forms of its block.
-    fn place_unit(
+    /// The boxes of a cell's next states, from the forms of its block.
+    fn place_cell(
         &self,
-        (unit, key): (usize, &[u64]),
+        (cell, key): (usize, &[u64]),
         own: &Bounded,
         differences: &[(f64, f64)],
         truths: &mut [Truths],
         found: &mut Boxes,
     ) -> Result<(), GraphError> {
-        let words = self.lattice.words();
+        let words = self.grid.words();
         for form in &own.forms {
             let first = found.corners.len();
             found.corners.resize(first + 2 * words, 0);
             let (low, high) = found.corners[first..].split_at_mut(words);
             let each = form.numbers.chunks_exact(BEFORE_SLOPES + differences.len());
-            for (axis, (numbers, along)) in each.zip(&self.lattice.axes).enumerate() {
+            for (axis, (numbers, along)) in each.zip(&self.grid.axes).enumerate() {
                 if let Some(from) = form.copies[axis] {
-                    let (first, last) = self.lattice.copied(key, from, axis);
-                    self.lattice.pack_place(axis, first, low);
-                    self.lattice.pack_place(axis, last, high);
+                    let (first, last) = self.grid.copied(key, from, axis);
+                    self.grid.pack_place(axis, first, low);
+                    self.grid.pack_place(axis, last, high);
                     continue;
                 }
                 let &[centre, error, least, most, _, ref slopes @ ..] = numbers else { continue };
@@ -431,24 +431,24 @@ impl Expander<'_> {
                     let middle = (below / 2.0 + above / 2.0, above / 2.0 - below / 2.0);
                     return Err(self.does_not_meet(axis, middle, (least, most)).into());
                 }
-                self.lattice.pack_place(axis, along.place(below.max(least)), low);
-                self.lattice.pack_place(axis, along.place(above.min(most)), high);
+                self.grid.pack_place(axis, along.place(below.max(least)), low);
+                self.grid.pack_place(axis, along.place(above.min(most)), high);
             }
-            truths[unit].yes &= form.truths.yes;
-            truths[unit].no &= form.truths.no;
-            found.owners.push((unit as u32, form.truths));
+            truths[cell].yes &= form.truths.yes;
+            truths[cell].no &= form.truths.no;
+            found.owners.push((cell as u32, form.truths));
         }
         Ok(())
     }
 
     /// Ends of blocks, with those of the environment's choices, element-major.
     fn block_ends(&self, size: &Size, blocks: &[u64]) -> (Vec<f64>, Vec<f64>) {
-        let words = self.lattice.words();
+        let words = self.grid.words();
         let extent = 1 << (DEPTH + size.shift);
         let (mut lower, mut upper) = (Vec::new(), Vec::new());
-        for (axis, own) in self.lattice.axes.iter().enumerate() {
+        for (axis, own) in self.grid.axes.iter().enumerate() {
             for block in blocks.chunks_exact(words) {
-                let first = self.lattice.unpack(block, axis).0;
+                let first = self.grid.unpack(block, axis).0;
                 lower.push(own.cut(first).max(own.lower));
                 upper.push(own.cut(first + extent).min(own.upper));
             }
@@ -462,15 +462,15 @@ impl Expander<'_> {
 
     /// For each block its labels as bits, if there is one for all of it; otherwise zero.
     fn block_labels(&self, lower: &[f64], upper: &[f64], count: usize) -> Vec<u32> {
-        let largest = self.moves.largest.len();
+        let largest = self.relation.argmax.len();
         let mut labels = vec![0; largest * count];
-        let off = match (&self.extraction, &self.coarse) {
+        let off = match (&self.extraction, &self.policy_bounds) {
             (None, _) => 0.0,
             // A label that the network chooses all over a block is chosen wherever it is asked there.
-            (Some(_), Some(coarse)) => coarse.scores,
+            (Some(_), Some(bounds)) => bounds.scores,
             _ => return labels,
         };
-        if largest == 0 || self.differences.is_none() {
+        if largest == 0 || self.score_differences.is_none() {
             return labels;
         }
         let found = self.possible_in_blocks(lower, upper, count, off);
@@ -484,8 +484,8 @@ impl Expander<'_> {
 
     /// Bounds blocks; those that are of no use have no forms.
     fn bounded(&self, size: &Size, blocks: &[u64]) -> Result<Vec<Bounded>, GraphError> {
-        let largest = self.moves.largest.len();
-        let count = blocks.len() / self.lattice.words();
+        let largest = self.relation.argmax.len();
+        let count = blocks.len() / self.grid.words();
         if count == 0 {
             return Ok(Vec::new());
         }
@@ -494,8 +494,8 @@ impl Expander<'_> {
         let of_block = |block: usize| labels[block * largest..(block + 1) * largest].to_vec();
         let mut bounded: Vec<Bounded> =
             (0..count).map(|block| Bounded { labels: of_block(block), ..Bounded::default() }).collect();
-        let outputs = if self.extraction.is_some() { self.moves.outputs } else { 0 };
-        if outputs > 0 && self.coarse.is_none() {
+        let outputs = if self.extraction.is_some() { self.relation.outputs } else { 0 };
+        if outputs > 0 && self.policy_bounds.is_none() {
             return Ok(bounded);
         }
         let ended = self.ended(&lower, &upper, count)?;
@@ -507,8 +507,8 @@ impl Expander<'_> {
                     || (unlabelled && !(free && ended[block] == Some(true)))
             })
             .collect();
-        if let Some(coarse) = self.coarse.as_ref().filter(|_| outputs > 0) {
-            coarse.bound_blocks(&mut lower, &mut upper, count, |block, actions, policy| {
+        if let Some(bounds) = self.policy_bounds.as_ref().filter(|_| outputs > 0) {
+            bounds.bound_blocks(&mut lower, &mut upper, count, |block, actions, policy| {
                 bounded[block].actions = actions;
                 bounded[block].policy = policy;
             });
@@ -521,7 +521,7 @@ impl Expander<'_> {
         for own in &self.prepared {
             let chosen = |block: &usize| {
                 let labels = &labels[*block * largest..(*block + 1) * largest];
-                !failed[*block] && own.can_be_made(ended[*block], &self.moves.largest, labels)
+                !failed[*block] && own.can_be_made(ended[*block], &self.relation.argmax, labels)
             };
             let blocks: Vec<usize> = (0..count).filter(chosen).collect();
             for blocks in blocks.chunks(self.batch) {
@@ -547,7 +547,7 @@ impl Expander<'_> {
         Ok(bounded)
     }
 
-    /// The form of a move over a block, if it is of use.
+    /// The form of a transition over a block, if it is of use.
     fn form(
         &self,
         own: &Prepared,
@@ -556,14 +556,14 @@ impl Expander<'_> {
         symbols: usize,
     ) -> Result<Option<Form>, GraphError> {
         let (count, place) = (input.count, input.place);
-        let axes = self.lattice.axes.len();
+        let axes = self.grid.axes.len();
         let ends = Slices { low: &result.lower, high: &result.upper, count, place };
         let mut form = Form { truths: Truths::default(), copies: own.copies.clone(), share: 0.0, numbers: Vec::new() };
-        for (axis, along) in self.lattice.axes.iter().enumerate() {
+        for (axis, along) in self.grid.axes.iter().enumerate() {
             let range = ends.range(axis);
             let at = |column: usize| result.forms[(axis * (1 + symbols) + column) * count + place];
             let reach: f64 = (0..=symbols).map(|column| at(column).abs()).sum();
-            // What is computed of a unit is off by a share of the sum of magnitudes.
+            // What is computed of a cell is off by a share of the sum of magnitudes.
             let rounding = (symbols as f64 + 16.0) * f64::EPSILON * reach;
             let error = (result.errors[axis * count + place] + rounding) * ROOM;
             form.share = form.share.max(error / along.width);
@@ -581,8 +581,8 @@ impl Expander<'_> {
                     return Ok(None);
                 }
                 form.numbers.push(slope);
-                // A unit reaches over all of what the environment chooses.
-                let half = self.lattice.axes.get(symbol).map_or(half, |axis| axis.half());
+                // A cell reaches over all of what the environment chooses.
+                let half = self.grid.axes.get(symbol).map_or(half, |axis| axis.half());
                 form.numbers[reach] += slope.abs() * half * ROOM;
             }
         }
@@ -593,7 +593,7 @@ impl Expander<'_> {
                 *known = known.or(truth(range));
             }
         }
-        // Where a transition may be forbidden or an operation undefined, units are bounded one by one.
+        // Where a transition may be forbidden or an operation undefined, cells are bounded one by one.
         if known.contains(&None) || known[self.atoms..].contains(&Some(false)) {
             return Ok(None);
         }
@@ -610,22 +610,22 @@ impl Expander<'_> {
         if own.forms.is_empty() || self.does_no_harm(own, &errors) {
             return Answers::Form;
         }
-        let reduced = self.coarse.as_ref().and_then(|coarse| {
-            let reduced = coarse.reduced(lower, upper)?;
+        let reduced = self.policy_bounds.as_ref().and_then(|bounds| {
+            let reduced = bounds.reduced(lower, upper)?;
             // The mean of computed answers is as far from the real mean as they are, and rounds.
-            let mean = |range: &Interval| coarse.mean_rounding() * range.magnitude();
-            let off = reduced.errors().iter().zip(coarse.rounding()).zip(&own.actions);
+            let mean = |range: &Interval| bounds.mean_rounding() * range.magnitude();
+            let off = reduced.errors().iter().zip(bounds.rounding()).zip(&own.actions);
             let off: Vec<f64> = off.map(|((one, other), range)| (one + other + mean(range)) * ROOM).collect();
             self.does_no_harm(own, &off).then_some(Answers::Reduced(reduced, off))
         });
         reduced.unwrap_or_default()
     }
 
-    /// Whether errors of the actions are small beside units of the next state.
+    /// Whether errors of the actions are small beside cells of the next state.
     fn does_no_harm(&self, own: &Bounded, errors: &[f64]) -> bool {
         own.forms.iter().all(|form| {
             let each = form.numbers.chunks_exact(BEFORE_SLOPES + self.symbols + errors.len());
-            each.zip(&self.lattice.axes).all(|(numbers, along)| {
+            each.zip(&self.grid.axes).all(|(numbers, along)| {
                 let slopes = numbers[BEFORE_SLOPES + self.symbols..].iter().zip(errors);
                 slopes.map(|(slope, error)| slope.abs() * error).sum::<f64>() <= self.largest_share * along.width
             })
@@ -653,61 +653,61 @@ mod tests {
 
     use super::*;
     use crate::extract::{ExtractOptions, Extraction};
-    use crate::moves::Moves;
+    use crate::transition_relation::TransitionRelation;
 
     fn zoo(name: &str) -> System {
         let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join(format!("../../zoo/{name}.certus"));
         load_file(path, &LowerOptions::default()).unwrap()
     }
 
-    /// Packed units around the first initial state: so many to either side in each coordinate.
-    fn around_the_start(system: &System, lattice: &Lattice, reach: u64) -> Vec<u64> {
-        let axes = lattice.axes.len();
-        let first: Vec<u64> = lattice.axes.iter().zip(&system.init_box.0).map(|(axis, &x)| axis.place(x)).collect();
+    /// Packed cells around the first initial state: so many to either side in each coordinate.
+    fn around_the_start(system: &System, grid: &Grid, reach: u64) -> Vec<u64> {
+        let axes = grid.axes.len();
+        let first: Vec<u64> = grid.axes.iter().zip(&system.init_box.0).map(|(axis, &x)| axis.place(x)).collect();
         let side = 2 * reach + 1;
         let mut keys = Vec::new();
         for number in 0..side.pow(axes as u32) {
             let place = |axis: usize| (first[axis] >> DEPTH) + number / side.pow(axis as u32) % side - reach;
             let mut key = [0; MOST_WORDS];
-            (0..axes).for_each(|axis| lattice.pack_place(axis, place(axis) << DEPTH, &mut key));
-            keys.extend_from_slice(&key[..lattice.words()]);
+            (0..axes).for_each(|axis| grid.pack_place(axis, place(axis) << DEPTH, &mut key));
+            keys.extend_from_slice(&key[..grid.words()]);
         }
         keys
     }
 
     #[test]
-    fn bounds_by_blocks_are_those_one_by_one_up_to_a_share_of_a_unit() {
+    fn bounds_by_blocks_are_those_one_by_one_up_to_a_share_of_a_cell() {
         for (name, width, reach) in
             [("mountain_car/mountain_car", 0.0001, 12), ("b1/b1", 0.001, 12), ("tora/tora_cells", 0.001, 2)]
         {
             let system = zoo(name);
-            let lattice = Lattice::new(&system, &vec![width; system.state_len()]).unwrap();
-            let keys = around_the_start(&system, &lattice, reach);
+            let grid = Grid::new(&system, &vec![width; system.state_len()]).unwrap();
+            let keys = around_the_start(&system, &grid, reach);
             let atoms: Vec<AtomId> = (0..system.atoms.len()).map(AtomId).collect();
             for extracted in [false, true] {
-                let moves = Moves::new(&system, &atoms, extracted).unwrap();
+                let relation = TransitionRelation::new(&system, &atoms, extracted).unwrap();
                 let expander = |sizes: bool| {
-                    let policy = Extraction::new(&system, &moves, ExtractOptions::default()).unwrap();
+                    let policy = Extraction::new(&system, &relation, ExtractOptions::default()).unwrap();
                     let policy = extracted.then_some(policy);
-                    let mut own = Expander::new(&system, &lattice, &moves, &atoms, policy).unwrap();
+                    let mut own = Expander::new(&system, &grid, &relation, &atoms, policy).unwrap();
                     if !sizes {
                         own.sizes.clear();
                     }
                     own
                 };
                 let (together, apart) = (expander(true), expander(false));
-                let mut truths = vec![Truths::default(); keys.len() / lattice.words()];
+                let mut truths = vec![Truths::default(); keys.len() / grid.words()];
                 let left = together.by_blocks(&keys, &mut truths, &mut Boxes::default()).unwrap();
-                assert!(3 * left.units.len() < truths.len(), "{name}, {extracted}: {} left", left.units.len());
+                assert!(3 * left.cells.len() < truths.len(), "{name}, {extracted}: {} left", left.cells.len());
                 let (together, apart) = (together.expand(&keys).unwrap(), apart.expand(&keys).unwrap());
                 assert_eq!(together.truths, apart.truths, "{name}, {extracted}");
-                assert_eq!(together.doubts, apart.doubts, "{name}, {extracted}");
-                // Where one unit alone leaves a label open, its block does, too.
+                assert_eq!(together.errors, apart.errors, "{name}, {extracted}");
+                // Where one cell alone leaves a label open, its block does, too.
                 assert_eq!(together.counts, apart.counts, "{name}, {extracted}");
-                let corners = together.images.chunks(lattice.words()).zip(apart.images.chunks(lattice.words()));
+                let corners = together.images.chunks(grid.words()).zip(apart.images.chunks(grid.words()));
                 for (own, other) in corners {
-                    for axis in 0..lattice.axes.len() {
-                        let (own, other) = (lattice.unpack(own, axis).0, lattice.unpack(other, axis).0);
+                    for axis in 0..grid.axes.len() {
+                        let (own, other) = (grid.unpack(own, axis).0, grid.unpack(other, axis).0);
                         // Errors of both kinds, of the state's and of the policy's forms.
                         assert!(own.abs_diff(other) <= (1 << DEPTH) / 16, "{name}, {extracted}: {own}, {other}");
                     }

@@ -1,8 +1,8 @@
-//! Extraction of a policy on a grid (Jin, Wang, Zhang, Algorithm 1): one action for each unit.
+//! Extraction of a policy on a grid (Jin, Wang, Zhang, Algorithm 1): one action for each cell.
 //!
-//! Some states of a unit are drawn, and the network is asked in each. A number is the mean of the answers. A label is the most
+//! Some states of a cell are drawn, and the network is asked in each. A number is the mean of the answers. A label is the most
 //! frequent one, if a binomial test against the second most frequent says that this is no accident; otherwise more states are
-//! drawn. What is drawn depends on the seed and the unit alone, so a policy is the same whatever the order in which its units are asked for,
+//! drawn. What is drawn depends on the seed and the cell alone, so a policy is the same whatever the order in which its cells are asked for,
 //! and whoever asks.
 
 use std::sync::Arc;
@@ -12,13 +12,13 @@ use certus_graph::{Graph, GraphError};
 use certus_lang::system::{System, Variable};
 use certus_sim::Random;
 
-use crate::lattice::{Lattice, Unit};
-use crate::moves::Moves;
+use crate::grid::{Cell, Grid};
+use crate::transition_relation::TransitionRelation;
 
 /// How a policy is extracted.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtractOptions {
-    /// How many states of a unit are drawn at a time.
+    /// How many states of a cell are drawn at a time.
     pub samples: usize,
     /// A label is taken when an accident is at most this likely.
     pub significance: f64,
@@ -32,12 +32,12 @@ impl Default for ExtractOptions {
     }
 }
 
-/// So often states are drawn at most: where two labels share a unit evenly, no number of states settles it.
+/// So often states are drawn at most: where two labels share a cell evenly, no number of states settles it.
 const MOST_ROUNDS: usize = 8;
 
-/// What an extracted policy does in a unit.
+/// What an extracted policy does in a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct ExtractedAction {
     /// The policies' outputs.
     pub outputs: Vec<f64>,
     /// The label of each action by the largest score.
@@ -46,7 +46,7 @@ pub struct Given {
     pub asked: usize,
 }
 
-/// A network that is asked for the actions of units.
+/// A network that is asked for the actions of cells.
 #[derive(Clone)]
 pub struct Extraction {
     policy: Arc<Evaluator<f64>>,
@@ -84,8 +84,12 @@ fn hashed(seed: u64, words: impl Iterator<Item = u64>) -> u64 {
 
 impl Extraction {
     /// Prepares a system's policy.
-    pub fn new(system: &System, moves: &Moves, options: ExtractOptions) -> Result<Extraction, GraphError> {
-        let graph: Graph = certus_graph::canonical::canonicalize(&moves.policy)?;
+    pub fn new(
+        system: &System,
+        relation: &TransitionRelation,
+        options: ExtractOptions,
+    ) -> Result<Extraction, GraphError> {
+        let graph: Graph = certus_graph::canonical::canonicalize(&relation.policy)?;
         let ends = |variable: &Variable| -> Vec<(f64, f64)> {
             variable.lower.iter().copied().zip(variable.upper.iter().copied()).collect()
         };
@@ -94,8 +98,8 @@ impl Extraction {
             options: ExtractOptions { samples: options.samples.max(1), ..options },
             inputs: system.inputs.iter().flat_map(ends).collect(),
             one_hots: graph.inputs()[own..].iter().map(|port| graph.elements(port.node)).collect(),
-            outputs: moves.outputs,
-            labels: moves.largest.iter().map(|&(choice, _)| moves.labels[choice]).collect(),
+            outputs: relation.outputs,
+            labels: relation.argmax.iter().map(|&(choice, _)| relation.labels[choice]).collect(),
             policy: Arc::new(Evaluator::new(&graph)),
         })
     }
@@ -105,83 +109,77 @@ impl Extraction {
         self.policy.graph()
     }
 
-    /// How many states of a unit are asked at a time.
+    /// How many states of a cell are asked at a time.
     pub fn samples(&self) -> usize {
         self.options.samples
     }
 
-    /// What the policy does in some units of the widths that were asked for.
-    pub fn actions(&self, lattice: &Lattice, units: &[Unit]) -> Result<Vec<Given>, GraphError> {
+    /// What the policy does in some cells of the widths that were asked for.
+    pub fn actions(&self, grid: &Grid, cells: &[Cell]) -> Result<Vec<ExtractedAction>, GraphError> {
         let mut workspace = Workspace::default();
-        let mut streams: Vec<Random> = units.iter().map(|unit| self.stream(lattice, unit)).collect();
+        let mut streams: Vec<Random> = cells.iter().map(|cell| self.stream(grid, cell)).collect();
         let mut tallies: Vec<Vec<Vec<usize>>> =
-            units.iter().map(|_| self.labels.iter().map(|&count| vec![0; count]).collect()).collect();
-        let mut sums = vec![vec![0.0; self.outputs]; units.len()];
-        let mut asked = vec![0usize; units.len()];
-        let mut open: Vec<usize> = (0..units.len()).collect();
+            cells.iter().map(|_| self.labels.iter().map(|&count| vec![0; count]).collect()).collect();
+        let mut sums = vec![vec![0.0; self.outputs]; cells.len()];
+        let mut asked = vec![0usize; cells.len()];
+        let mut open: Vec<usize> = (0..cells.len()).collect();
         for round in 0..MOST_ROUNDS {
-            let answers = self.ask(lattice, units, &open, &mut streams, &mut workspace)?;
+            let answers = self.ask(grid, cells, &open, &mut streams, &mut workspace)?;
             let count = open.len() * self.options.samples;
-            for (place, &unit) in open.iter().enumerate() {
+            for (place, &cell) in open.iter().enumerate() {
                 for sample in 0..self.options.samples {
                     let at = place * self.options.samples + sample;
                     if round == 0 {
-                        let own = sums[unit].iter_mut().enumerate();
+                        let own = sums[cell].iter_mut().enumerate();
                         own.for_each(|(output, sum)| *sum += answers[output * count + at]);
                     }
                     let mut row = self.outputs;
-                    for (&labels, tally) in self.labels.iter().zip(&mut tallies[unit]) {
+                    for (&labels, tally) in self.labels.iter().zip(&mut tallies[cell]) {
                         let chosen = (0..labels).find(|label| answers[(row + label) * count + at] != 0.0);
                         tally[chosen.unwrap_or(0)] += 1;
                         row += labels;
                     }
                 }
-                asked[unit] += self.options.samples;
+                asked[cell] += self.options.samples;
             }
-            open.retain(|&unit| !tallies[unit].iter().all(|tally| self.is_settled(tally)));
+            open.retain(|&cell| !tallies[cell].iter().all(|tally| self.is_settled(tally)));
             if open.is_empty() {
                 break;
             }
         }
         let samples = self.options.samples as f64;
-        let given = (0..units.len()).map(|unit| Given {
-            outputs: sums[unit].iter().map(|sum| sum / samples).collect(),
-            labels: tallies[unit].iter().map(|tally| ranked(tally)[0]).collect(),
-            asked: asked[unit],
+        let given = (0..cells.len()).map(|cell| ExtractedAction {
+            outputs: sums[cell].iter().map(|sum| sum / samples).collect(),
+            labels: tallies[cell].iter().map(|tally| ranked(tally)[0]).collect(),
+            asked: asked[cell],
         });
         Ok(given.collect())
     }
 
-    /// The random numbers of a unit.
-    fn stream(&self, lattice: &Lattice, unit: &Unit) -> Random {
-        let names = unit.places.iter().zip(&lattice.axes).map(|(&place, axis)| axis.own_name(place));
+    /// The random numbers of a cell.
+    fn stream(&self, grid: &Grid, cell: &Cell) -> Random {
+        let names = cell.places.iter().zip(&grid.axes).map(|(&place, axis)| axis.requested_index(place));
         Random::new(self.options.seed, hashed(self.options.seed, names))
     }
 
-    /// Draws a state of a unit, and the environment's choices.
-    fn draw(&self, lattice: &Lattice, unit: &Unit, stream: &mut Random, mut told: impl FnMut(usize, f64)) {
-        for (axis, own) in lattice.axes.iter().enumerate() {
-            let first = unit.places[axis];
-            let (low, high) = (own.cut(first), own.cut(first + unit.extent(axis)));
+    /// Draws a state of a cell, and the environment's choices.
+    fn draw(&self, grid: &Grid, cell: &Cell, stream: &mut Random, mut told: impl FnMut(usize, f64)) {
+        for (axis, own) in grid.axes.iter().enumerate() {
+            let first = cell.places[axis];
+            let (low, high) = (own.cut(first), own.cut(first + cell.extent(axis)));
             told(axis, stream.between(low.max(own.lower), high.min(own.upper)));
         }
         for (input, &(low, high)) in self.inputs.iter().enumerate() {
-            told(lattice.axes.len() + input, stream.between(low, high));
+            told(grid.axes.len() + input, stream.between(low, high));
         }
     }
 
-    /// The states, with the environment's choices, in which the network is asked for the numbers of a unit.
-    pub(crate) fn each_state(
-        &self,
-        lattice: &Lattice,
-        unit: &Unit,
-        state: &mut Vec<f64>,
-        mut told: impl FnMut(&[f64]),
-    ) {
-        let mut stream = self.stream(lattice, unit);
-        state.resize(lattice.axes.len() + self.inputs.len(), 0.0);
+    /// The states, with the environment's choices, in which the network is asked for the numbers of a cell.
+    pub(crate) fn each_state(&self, grid: &Grid, cell: &Cell, state: &mut Vec<f64>, mut told: impl FnMut(&[f64])) {
+        let mut stream = self.stream(grid, cell);
+        state.resize(grid.axes.len() + self.inputs.len(), 0.0);
         for _ in 0..self.options.samples {
-            self.draw(lattice, unit, &mut stream, |number, value| state[number] = value);
+            self.draw(grid, cell, &mut stream, |number, value| state[number] = value);
             for _ in &self.one_hots {
                 stream.bits();
             }
@@ -194,24 +192,24 @@ impl Extraction {
         order.len() < 2 || accident(tally[order[0]], tally[order[1]]) <= self.options.significance
     }
 
-    /// Asks the network in states of some units: its outputs, element-major, samples of a unit together.
+    /// Asks the network in states of some cells: its outputs, element-major, samples of a cell together.
     fn ask(
         &self,
-        lattice: &Lattice,
-        units: &[Unit],
+        grid: &Grid,
+        cells: &[Cell],
         open: &[usize],
         streams: &mut [Random],
         workspace: &mut Workspace<f64>,
     ) -> Result<Vec<f64>, GraphError> {
         let samples = self.options.samples;
         let count = open.len() * samples;
-        let axes = lattice.axes.len();
+        let axes = grid.axes.len();
         let mut numbers = vec![0.0; (axes + self.inputs.len()) * count];
         let mut one_hots: Vec<Vec<f64>> = self.one_hots.iter().map(|&labels| vec![0.0; labels * count]).collect();
-        for (place, &unit) in open.iter().enumerate() {
-            let stream = &mut streams[unit];
+        for (place, &cell) in open.iter().enumerate() {
+            let stream = &mut streams[cell];
             for at in place * samples..(place + 1) * samples {
-                self.draw(lattice, &units[unit], stream, |number, value| numbers[number * count + at] = value);
+                self.draw(grid, &cells[cell], stream, |number, value| numbers[number * count + at] = value);
                 for (table, &labels) in one_hots.iter_mut().zip(&self.one_hots) {
                     table[(stream.bits() % labels.max(1) as u64) as usize * count + at] = 1.0;
                 }

@@ -14,10 +14,10 @@ use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
 use certus_sim::semantics::{self, Tail};
 use certus_solver::Budget;
 
-use crate::concrete::{Concrete, End};
-use crate::doubts::Doubts;
-use crate::reading::Reading;
-use crate::stepping::{Enclosed, Labels};
+use crate::concrete_step::{Enclosed, Labels};
+use crate::concretise::{Concretisation, RunEnd};
+use crate::possible_errors::PossibleErrors;
+use crate::violation_automaton::ViolationAutomaton;
 
 /// What a search found.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,14 +25,14 @@ pub enum Found {
     /// A run that violates the property.
     Violation(Run),
     /// A run that meets a model error at its last position, before the property is decided.
-    Error(Run, Wrong),
+    Error(Run, ErrorCause),
 }
 
 /// A model error.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Wrong {
+pub enum ErrorCause {
     /// A number of the state leaves its range.
-    Leaves {
+    RangeExit {
         /// Its place in the state.
         element: usize,
         /// What it would be.
@@ -59,22 +59,24 @@ const WIDER: f64 = 0.5;
 const WIDER_BY_SIZE: f64 = 1e-12;
 
 /// The automata of a property's violations and of its satisfactions: it is open where both have something left to accept.
-pub(crate) struct Undecided {
-    both: [Reading; 2],
+pub(crate) struct Monitor {
+    both: [ViolationAutomaton; 2],
 }
 
-impl Undecided {
-    fn new(system: &System, formula: &Formula) -> Option<Undecided> {
+impl Monitor {
+    fn new(system: &System, formula: &Formula) -> Option<Monitor> {
         let opposite = Formula::Not(Box::new(formula.clone()));
-        Some(Undecided { both: [Reading::new(system, formula).ok()?, Reading::new(system, &opposite).ok()?] })
+        Some(Monitor {
+            both: [ViolationAutomaton::new(system, formula).ok()?, ViolationAutomaton::new(system, &opposite).ok()?],
+        })
     }
 
     /// Whether positions with such atoms, in the order of the property's atoms, leave the property open.
     fn is_open(&self, letters: &[Truths]) -> bool {
-        self.both.iter().all(|reading| {
-            let mut states: Vec<u32> = reading.automaton.initial.clone();
+        self.both.iter().all(|violations| {
+            let mut states: Vec<u32> = violations.automaton.initial.clone();
             for letter in letters {
-                let edges = states.iter().flat_map(|&state| &reading.automaton.edges[state as usize]);
+                let edges = states.iter().flat_map(|&state| &violations.automaton.edges[state as usize]);
                 let mut next: Vec<u32> =
                     edges.filter(|edge| letter.may_satisfy(&edge.label)).map(|edge| edge.target).collect();
                 next.sort_unstable();
@@ -87,16 +89,16 @@ impl Undecided {
 }
 
 /// A run in which every number is enclosed, as far as every condition of being a run is certain.
-struct Tube {
+struct ReachTube {
     states: Vec<Vec<Interval>>,
     letters: Vec<Truths>,
     /// Positions at which it is not certain that the successor is in its ranges; what follows is about those that are.
     straddles: Vec<usize>,
 }
 
-impl Concrete<'_> {
+impl Concretisation<'_> {
     /// A run cut to what shows a violation, if it does; with an allowed choice at its end where the property reads choices.
-    pub(crate) fn violation(&mut self, run: &Run, end: End) -> Result<Option<Run>, CheckError> {
+    pub(crate) fn violation(&mut self, run: &Run, end: RunEnd) -> Result<Option<Run>, CheckError> {
         let Some(found) = self.violation_by(run, end)? else { return Ok(None) };
         if self.stepper.is_network() {
             return with_allowed_end(self.system, self.formula, found, &Budget::default());
@@ -109,9 +111,9 @@ impl Concrete<'_> {
         Ok(self.is_deadlock(&point)?.then_some(found))
     }
 
-    fn violation_by(&mut self, run: &Run, end: End) -> Result<Option<Run>, CheckError> {
+    fn violation_by(&mut self, run: &Run, end: RunEnd) -> Result<Option<Run>, CheckError> {
         let positions = run.states.len();
-        let goes_wrong = doubts_of(end) != Doubts::default();
+        let goes_wrong = errors_of(end) != PossibleErrors::default();
         let whole = positions - usize::from(goes_wrong && positions > 0);
         let atom = |id: AtomId, position: usize| run.atoms[position][id.0];
         let shows = |positions: usize| !semantics::evaluate(self.formula, positions, Tail::Unknown, &atom).greatest;
@@ -121,18 +123,18 @@ impl Concrete<'_> {
                 let middle = (with + without) / 2;
                 if shows(middle) { with = middle } else { without = middle }
             }
-            return self.made_again(cut(run.clone(), with), false);
+            return self.replayed(cut(run.clone(), with), false);
         }
         if goes_wrong && self.shows_at_last(run, end) {
-            return self.made_again(run.clone(), matches!(end, End::Forbidden | End::Undefined));
+            return self.replayed(run.clone(), matches!(end, RunEnd::NothingAllowed | RunEnd::Undefined));
         }
         let Some(start) = run.loop_to else { return Ok(None) };
         if lasso::holds(self.formula, positions, start, &atom)[0] {
             return Ok(None);
         }
-        let Some(run) = self.made_again(run.clone(), false)? else { return Ok(None) };
+        let Some(run) = self.replayed(run.clone(), false)? else { return Ok(None) };
         let is_proved = self.stepper.is_network() && proved_loop(self.system, self.formula, &run)?;
-        if is_proved || self.is_for_ever(&run, start)? {
+        if is_proved || self.repeats_over_the_reals(&run, start)? {
             return Ok(Some(run));
         }
         self.candidate.get_or_insert(run);
@@ -140,10 +142,10 @@ impl Concrete<'_> {
     }
 
     /// Whether a run that goes wrong at its last position violates the property whatever the atoms are that have no value there.
-    fn shows_at_last(&self, run: &Run, end: End) -> bool {
+    fn shows_at_last(&self, run: &Run, end: RunEnd) -> bool {
         let Some(last) = run.states.len().checked_sub(1) else { return false };
-        let mut valued = self.valued.at(Truths { yes: u64::MAX, no: 0 }, doubts_of(end)).yes;
-        if end == End::Undefined {
+        let mut valued = self.valued.at(Truths { yes: u64::MAX, no: 0 }, errors_of(end)).yes;
+        if end == RunEnd::Undefined {
             // The choice need not be allowed, and then says nothing.
             valued &= self.valued.without_choice;
         }
@@ -162,7 +164,7 @@ impl Concrete<'_> {
     }
 
     /// The run again; `forbidden` says that what was chosen at its end is not allowed.
-    fn made_again(&self, run: Run, forbidden: bool) -> Result<Option<Run>, CheckError> {
+    fn replayed(&self, run: Run, forbidden: bool) -> Result<Option<Run>, CheckError> {
         match self.stepper.is_network() {
             true => Ok(replay(self.system, self.formula, &Drive::of(self.system, &run))?),
             false => {
@@ -176,7 +178,7 @@ impl Concrete<'_> {
     }
 
     /// Whether a run that repeats itself in doubles does so over the reals, as far as atoms can tell.
-    fn is_for_ever(&mut self, run: &Run, start: usize) -> Result<bool, CheckError> {
+    fn repeats_over_the_reals(&mut self, run: &Run, start: usize) -> Result<bool, CheckError> {
         let positions = run.states.len();
         let Some(tube) = self.tube(run, positions, false)? else { return Ok(false) };
         let (mut from, mut to) = (tube.states[start].clone(), tube.states[positions].clone());
@@ -204,13 +206,13 @@ impl Concrete<'_> {
     }
 
     /// The model error that a run meets at its last position, if it is one over the reals and the property is open by then.
-    pub(crate) fn error(&mut self, run: &Run, end: End) -> Result<Option<Found>, CheckError> {
-        let doubts = doubts_of(end);
-        let Some(last) = run.states.len().checked_sub(1).filter(|_| doubts != Doubts::default()) else {
+    pub(crate) fn error(&mut self, run: &Run, end: RunEnd) -> Result<Option<Found>, CheckError> {
+        let errors = errors_of(end);
+        let Some(last) = run.states.len().checked_sub(1).filter(|_| errors != PossibleErrors::default()) else {
             return Ok(None);
         };
         // Where rounding leaves open whether a range is left now or later, it is left.
-        let Some(tube) = self.tube(run, last, end == End::Leaves)? else { return Ok(None) };
+        let Some(tube) = self.tube(run, last, end == RunEnd::RangeExit)? else { return Ok(None) };
         let state = &tube.states[last];
         let inputs: Vec<Interval> = run.inputs[last].iter().map(|&value| Interval::point(value)).collect();
         let Some(own) = self.stepper.enclosed(state, &inputs, &labels_of(self.system, run, last))? else {
@@ -222,16 +224,16 @@ impl Concrete<'_> {
         // Whether an atom that reads a choice has a value depends on whether that is allowed.
         let reads = |atom: &AtomId| self.system.atoms[atom.0].uses_choice;
         let wrong = match end {
-            End::Undefined if own.allowed != Some(true) && self.atoms.iter().any(reads) => None,
-            End::Undefined => (own.defined == Some(false)).then_some(Wrong::Undefined),
-            End::Forbidden => self.is_deadlock(state)?.then_some(Wrong::Deadlock),
+            RunEnd::Undefined if own.allowed != Some(true) && self.atoms.iter().any(reads) => None,
+            RunEnd::Undefined => (own.defined == Some(false)).then_some(ErrorCause::Undefined),
+            RunEnd::NothingAllowed => self.is_deadlock(state)?.then_some(ErrorCause::Deadlock),
             _ if own.allowed == Some(true) && own.defined == Some(true) => left(&self.system.states, &own.next),
             _ => None,
         };
         let Some(wrong) = wrong else { return Ok(None) };
-        let valued = self.valued.at(Truths { yes: u64::MAX, no: 0 }, doubts).yes;
+        let valued = self.valued.at(Truths { yes: u64::MAX, no: 0 }, errors).yes;
         // Where something is undefined, an atom that is certain has a value.
-        let wanted = if end == End::Undefined { u64::MAX } else { valued };
+        let wanted = if end == RunEnd::Undefined { u64::MAX } else { valued };
         let mut letter = Truths::default();
         for (place, atom) in self.atoms.iter().enumerate().filter(|(place, _)| wanted >> place & 1 == 1) {
             match own.atoms[atom.0] {
@@ -241,14 +243,14 @@ impl Concrete<'_> {
                 None => {}
             }
         }
-        let Tube { mut letters, straddles, .. } = tube;
+        let ReachTube { mut letters, straddles, .. } = tube;
         letters.push(letter);
         let (system, formula) = (self.system, self.formula);
-        let undecided = self.undecided.get_or_insert_with(|| Undecided::new(system, formula));
+        let undecided = self.undecided.get_or_insert_with(|| Monitor::new(system, formula));
         let is_open = undecided.as_ref().is_some_and(|own| {
             straddles.iter().all(|&position| {
                 let mut letters = letters[..=position].to_vec();
-                letters[position] = self.valued.at(letters[position], Doubts::RANGE);
+                letters[position] = self.valued.at(letters[position], PossibleErrors::RANGE);
                 own.is_open(&letters)
             }) && own.is_open(&letters)
         });
@@ -257,7 +259,7 @@ impl Concrete<'_> {
             Some(allowed) => !allowed,
             None => self.system.roles.choice_defined.is_none(),
         };
-        let open_end = wrong == Wrong::Deadlock || by_its_state;
+        let open_end = wrong == ErrorCause::Deadlock || by_its_state;
         Ok(is_open.then(|| Found::Error(Run { loop_to: None, open_end, ..run.clone() }, wrong)))
     }
 
@@ -292,12 +294,12 @@ impl Concrete<'_> {
     }
 
     /// The first positions of a run, enclosed, and the state after them; nothing where something is not certain.
-    fn tube(&mut self, run: &Run, positions: usize, may_leave: bool) -> Result<Option<Tube>, CheckError> {
+    fn tube(&mut self, run: &Run, positions: usize, may_leave: bool) -> Result<Option<ReachTube>, CheckError> {
         if positions > MOST_ENCLOSED {
             return Ok(None);
         }
         let Some(first) = run.states.first() else { return Ok(None) };
-        let mut tube = Tube {
+        let mut tube = ReachTube {
             states: vec![first.iter().map(|&value| Interval::point(value)).collect()],
             letters: Vec::new(),
             straddles: Vec::new(),
@@ -340,12 +342,12 @@ impl Concrete<'_> {
 }
 
 /// What goes wrong where a run ends.
-fn doubts_of(end: End) -> Doubts {
+fn errors_of(end: RunEnd) -> PossibleErrors {
     match end {
-        End::Cut | End::Repeats => Doubts::default(),
-        End::Forbidden => Doubts::DEADLOCK,
-        End::Leaves => Doubts::RANGE,
-        End::Undefined => Doubts::UNDEFINED,
+        RunEnd::Cut | RunEnd::Repeats => PossibleErrors::default(),
+        RunEnd::NothingAllowed => PossibleErrors::DEADLOCK,
+        RunEnd::RangeExit => PossibleErrors::RANGE,
+        RunEnd::Undefined => PossibleErrors::UNDEFINED,
     }
 }
 
@@ -398,8 +400,11 @@ fn stays(variables: &[Variable], values: &[Interval]) -> bool {
 }
 
 /// A number that is out of its range for certain.
-fn left(variables: &[Variable], values: &[Interval]) -> Option<Wrong> {
+fn left(variables: &[Variable], values: &[Interval]) -> Option<ErrorCause> {
     let mut all = values.iter().zip(ranges(variables)).enumerate();
     let found = all.find(|(_, (value, (low, high)))| value.hi < **low || value.lo > **high);
-    found.map(|(element, (value, _))| Wrong::Leaves { element, value: certus_solver::middle(value.lo, value.hi).0 })
+    found.map(|(element, (value, _))| ErrorCause::RangeExit {
+        element,
+        value: certus_solver::middle(value.lo, value.hi).0,
+    })
 }

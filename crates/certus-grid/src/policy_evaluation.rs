@@ -7,9 +7,9 @@ use certus_graph::eval::{Evaluator, Workspace};
 use certus_lang::system::{ActionRole, Output, System};
 use certus_sim::Random;
 
-use crate::extract::{ExtractOptions, Extraction, Given};
-use crate::lattice::{Lattice, Unit};
-use crate::moves::{Choice, Moves};
+use crate::extract::{ExtractOptions, ExtractedAction, Extraction};
+use crate::grid::{Cell, Grid};
+use crate::transition_relation::{Choice, TransitionRelation};
 
 /// Episodes to be run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -33,8 +33,8 @@ pub struct Compared {
     pub network: Vec<f64>,
     /// The extracted policy's return in each of the same episodes.
     pub extracted: Vec<f64>,
-    /// Every unit that an episode came through, by its first fine places, with what the extracted policy does in it.
-    pub units: BTreeMap<Vec<u64>, Given>,
+    /// Every cell that an episode came through, by its first fine places, with what the extracted policy does in it.
+    pub cells: BTreeMap<Vec<u64>, ExtractedAction>,
 }
 
 /// Five numbers of a box plot: the smallest, the quartiles, the largest.
@@ -55,7 +55,7 @@ pub fn five_numbers(values: &[f64]) -> [f64; 5] {
 /// Runs episodes with the network and with the policy that is extracted from it, until they are over or `stop` says so.
 pub fn compare(
     system: &System,
-    lattice: &Lattice,
+    grid: &Grid,
     options: ExtractOptions,
     episodes: Episodes,
     stop: &dyn Fn() -> bool,
@@ -69,8 +69,8 @@ pub fn compare(
     }
     let others = roles.terminal.into_iter().chain(roles.assume).map(|own| own.truth);
     let wanted: Vec<Output> = [reward].into_iter().chain(others).collect();
-    let mut network = Player::new(system, lattice, Moves::with(system, &wanted, false)?, None)?;
-    let mut extracted = Player::new(system, lattice, Moves::with(system, &wanted, true)?, Some(options))?;
+    let mut network = Player::new(system, grid, TransitionRelation::with(system, &wanted, false)?, None)?;
+    let mut extracted = Player::new(system, grid, TransitionRelation::with(system, &wanted, true)?, Some(options))?;
     let mut compared = Compared::default();
     while compared.network.len() < episodes.count {
         let first = compared.network.len();
@@ -84,7 +84,7 @@ pub fn compare(
         compared.network.extend(by_network);
         compared.extracted.extend(by_extracted);
     }
-    compared.units = extracted.known.into_iter().collect();
+    compared.cells = extracted.known.into_iter().collect();
     Ok(compared)
 }
 
@@ -105,29 +105,29 @@ impl Episode {
 
 /// A policy that makes steps.
 struct Player<'a> {
-    lattice: &'a Lattice,
-    moves: Moves,
+    grid: &'a Grid,
+    relation: TransitionRelation,
     policy: Evaluator<f64>,
     steps: Vec<Evaluator<f64>>,
     extraction: Option<Extraction>,
-    known: HashMap<Vec<u64>, Given>,
+    known: HashMap<Vec<u64>, ExtractedAction>,
     workspace: Workspace<f64>,
 }
 
 impl<'a> Player<'a> {
     fn new(
         system: &System,
-        lattice: &'a Lattice,
-        moves: Moves,
+        grid: &'a Grid,
+        relation: TransitionRelation,
         options: Option<ExtractOptions>,
     ) -> Result<Player<'a>, String> {
-        let extraction = options.map(|own| Extraction::new(system, &moves, own)).transpose();
+        let extraction = options.map(|own| Extraction::new(system, &relation, own)).transpose();
         Ok(Player {
-            lattice,
-            policy: Evaluator::new(&moves.policy),
-            steps: moves.moves.iter().map(|own| Evaluator::new(&own.step)).collect(),
+            grid,
+            policy: Evaluator::new(&relation.policy),
+            steps: relation.transitions.iter().map(|own| Evaluator::new(&own.step)).collect(),
             extraction: extraction.map_err(|error| error.to_string())?,
-            moves,
+            relation,
             known: HashMap::new(),
             workspace: Workspace::default(),
         })
@@ -157,16 +157,16 @@ impl<'a> Player<'a> {
     fn step(&mut self, system: &System, runs: &mut [Episode]) -> Result<(), certus_graph::GraphError> {
         let open: Vec<usize> = (0..runs.len()).filter(|&run| !runs[run].over).collect();
         if let Some(extraction) = &self.extraction {
-            let mut missing: Vec<Unit> = Vec::new();
+            let mut missing: Vec<Cell> = Vec::new();
             for &run in &open {
-                let unit = self.lattice.whole(&runs[run].state);
-                if !self.known.contains_key(&unit.places) && !missing.contains(&unit) {
-                    missing.push(unit);
+                let cell = self.grid.requested_cell(&runs[run].state);
+                if !self.known.contains_key(&cell.places) && !missing.contains(&cell) {
+                    missing.push(cell);
                 }
             }
-            for units in missing.chunks(256) {
-                for (unit, given) in units.iter().zip(extraction.actions(self.lattice, units)?) {
-                    self.known.insert(unit.places.clone(), given);
+            for cells in missing.chunks(256) {
+                for (cell, given) in cells.iter().zip(extraction.actions(self.grid, cells)?) {
+                    self.known.insert(cell.places.clone(), given);
                 }
             }
         }
@@ -192,7 +192,7 @@ impl<'a> Player<'a> {
         dice: &mut HashMap<usize, Random>,
     ) -> Result<Vec<usize>, certus_graph::GraphError> {
         let mut refused = Vec::new();
-        // Runs that make the same move make it together.
+        // Runs that make the same transition make it together.
         let mut groups: BTreeMap<usize, Vec<(usize, Vec<f64>)>> = BTreeMap::new();
         for &run in waiting {
             let own = &mut runs[run];
@@ -200,7 +200,7 @@ impl<'a> Player<'a> {
             let inputs = system.inputs.iter().flat_map(|input| input.lower.iter().zip(&input.upper));
             numbers.extend(inputs.map(|(&low, &high)| own.random.between(low, high)));
             let given = match self.extraction {
-                Some(_) => self.known.get(&self.lattice.whole(&own.state).places).cloned(),
+                Some(_) => self.known.get(&self.grid.requested_cell(&own.state).places).cloned(),
                 None => None,
             };
             let labels = match dice.get(&run) {
@@ -211,7 +211,7 @@ impl<'a> Player<'a> {
                 }
             };
             numbers.extend(given.into_iter().flat_map(|given| given.outputs));
-            let place = self.moves.moves.iter().position(|own| own.labels == labels).unwrap_or(0);
+            let place = self.relation.transitions.iter().position(|own| own.labels == labels).unwrap_or(0);
             groups.entry(place).or_default().push((run, numbers));
         }
         for (place, members) in groups {
@@ -249,7 +249,7 @@ impl<'a> Player<'a> {
                     (0..values.len() / count).map(move |element| values[element * count + at])
                 });
                 own.state = next.collect();
-                let mut inside = own.state.iter().zip(&self.lattice.axes);
+                let mut inside = own.state.iter().zip(&self.grid.axes);
                 own.over = !inside.all(|(value, axis)| axis.lower <= *value && *value <= axis.upper);
             }
         }
@@ -262,10 +262,10 @@ impl<'a> Player<'a> {
         &mut self,
         system: &System,
         numbers: &[f64],
-        given: Option<&Given>,
+        given: Option<&ExtractedAction>,
         random: &mut Random,
     ) -> Result<Vec<usize>, certus_graph::GraphError> {
-        if self.moves.choices.is_empty() {
+        if self.relation.choices.is_empty() {
             return Ok(Vec::new());
         }
         let largest = match given {
@@ -293,10 +293,10 @@ impl<'a> Player<'a> {
             }
         };
         let mut largest = largest.into_iter();
-        let labels = self.moves.choices.iter().map(|choice| match choice {
-            Choice::Largest(_) => largest.next().unwrap_or(0),
+        let labels = self.relation.choices.iter().map(|choice| match choice {
+            Choice::Argmax(_) => largest.next().unwrap_or(0),
             Choice::Chance(place) => Random::pick(system.chances[*place].probabilities.iter().copied(), random.unit()),
-            Choice::Random(place) => {
+            Choice::Softmax(place) => {
                 debug_assert!(matches!(system.roles.actions[*place], ActionRole::Softmax { .. }));
                 (random.bits() % system.actions[*place].labels.len() as u64) as usize
             }
@@ -307,7 +307,7 @@ impl<'a> Player<'a> {
 
 #[cfg(test)]
 mod tests {
-    use std::cell::Cell;
+    use std::cell::Cell as Counter;
 
     use super::*;
 
@@ -315,14 +315,13 @@ mod tests {
     fn stopped_episodes_are_the_first_ones_of_all() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../zoo/mountain_car/mountain_car.certus");
         let system = certus_lang::load_file(path, &certus_lang::LowerOptions::default()).unwrap();
-        let lattice = Lattice::new(&system, &[0.05, 0.005]).unwrap();
+        let grid = Grid::new(&system, &[0.05, 0.005]).unwrap();
         // Too short for any of them to be over before.
         let episodes = Episodes { count: TOGETHER + 10, steps: 20 };
-        let run =
-            |stop: &dyn Fn() -> bool| compare(&system, &lattice, ExtractOptions::default(), episodes, stop).unwrap();
+        let run = |stop: &dyn Fn() -> bool| compare(&system, &grid, ExtractOptions::default(), episodes, stop).unwrap();
         let all = run(&|| false);
         assert_eq!((all.network.len(), all.extracted.len()), (episodes.count, episodes.count));
-        let asked = Cell::new(0);
+        let asked = Counter::new(0);
         let some = run(&|| {
             asked.set(asked.get() + 1);
             asked.get() > 2 * episodes.steps
@@ -354,8 +353,8 @@ mod tests {
         let episodes = Episodes { count: 20, steps: 4 };
         let run = |text: &str| {
             let system = load(text);
-            let lattice = Lattice::new(&system, &[1.0]).unwrap();
-            compare(&system, &lattice, ExtractOptions::default(), episodes, &|| false).unwrap()
+            let grid = Grid::new(&system, &[1.0]).unwrap();
+            compare(&system, &grid, ExtractOptions::default(), episodes, &|| false).unwrap()
         };
         let compared = run(text);
         assert!(

@@ -2,12 +2,12 @@
 
 use certus_lang::system::{Property, PropertyKind, System};
 
-use crate::lattice::{DEPTH, Lattice};
-use crate::reading::atoms_of;
-use crate::relevant::Part;
+use crate::cone_of_influence::ConeOfInfluence;
+use crate::grid::{DEPTH, Grid};
+use crate::violation_automaton::atoms_of;
 
 /// Says why there can be no grid of these widths, one for each number of the state, over what matters to a property.
-pub fn possible(
+pub fn check_feasible(
     system: &System,
     property: &Property,
     widths: &[f64],
@@ -17,9 +17,9 @@ pub fn possible(
     let PropertyKind::Ltl(formula) = &property.kind else { return Ok(()) };
     let mut atoms = Vec::new();
     atoms_of(formula, &mut atoms);
-    let part = Part::of(system, &atoms, extracted).map_err(|error| error.to_string())?;
-    // Units may begin wider, and then there are fewer.
-    let grain = if refinements == Some(0) { 0 } else { DEPTH };
-    let widths = part.of_state(widths);
-    Lattice::coarse(&part.system, &widths, &vec![grain; widths.len()]).map(drop)
+    let cone = ConeOfInfluence::of(system, &atoms, extracted).map_err(|error| error.to_string())?;
+    // Cells may begin wider, and then there are fewer.
+    let coarsening = if refinements == Some(0) { 0 } else { DEPTH };
+    let widths = cone.of_state(widths);
+    Grid::coarsened(&cone.system, &widths, &vec![coarsening; widths.len()]).map(drop)
 }

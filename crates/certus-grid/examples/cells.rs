@@ -1,11 +1,14 @@
-//! How many units an exploration meets, and where its time goes.
+//! How many cells an exploration meets, and where its time goes.
 //!
-//!     cargo run --release -p certus-grid --example units -- FILE PROPERTY WIDTHS [network|extracted] [name=value | written.onnx=other.onnx …]
+//!     cargo run --release -p certus-grid --example cells -- FILE PROPERTY WIDTHS [network|extracted] [name=value | written.onnx=other.onnx …]
 
 use std::path::Path;
 use std::time::Instant;
 
-use certus_grid::{expand::Expander, explore::Product, extract::*, lattice::Lattice, moves::Moves, reading::Reading};
+use certus_grid::{
+    expand::Expander, explore::Product, extract::*, grid::Grid, transition_relation::TransitionRelation,
+    violation_automaton::ViolationAutomaton,
+};
 use certus_lang::system::PropertyKind;
 use certus_lang::{LowerOptions, load_file_with};
 use certus_solver::Budget;
@@ -29,42 +32,42 @@ fn main() {
     widths.resize(system.state_len(), widths[widths.len() - 1]);
     let extracted = arguments.get(3).is_some_and(|word| word == "extracted");
     let (begun, before) = (Instant::now(), processor_seconds());
-    let reading = Reading::new(&system, formula).unwrap();
-    let lattice = Lattice::new(&system, &widths).unwrap();
-    let moves = Moves::new(&system, &reading.atoms, extracted).unwrap();
-    let extraction = extracted.then(|| Extraction::new(&system, &moves, ExtractOptions::default()).unwrap());
-    let expander = Expander::new(&system, &lattice, &moves, &reading.atoms, extraction).unwrap();
-    println!("{} states, batch {}, words {}", reading.automaton.states(), expander.batch, lattice.words());
-    let mut product = Product::new(&system, &lattice, reading);
+    let violations = ViolationAutomaton::new(&system, formula).unwrap();
+    let grid = Grid::new(&system, &widths).unwrap();
+    let relation = TransitionRelation::new(&system, &violations.atoms, extracted).unwrap();
+    let extraction = extracted.then(|| Extraction::new(&system, &relation, ExtractOptions::default()).unwrap());
+    let expander = Expander::new(&system, &grid, &relation, &violations.atoms, extraction).unwrap();
+    println!("{} states, batch {}, words {}", violations.automaton.states(), expander.batch, grid.words());
+    let mut product = Product::new(&system, &grid, violations);
     let budget =
         Budget { threads: 2, deadline: Some(Instant::now() + std::time::Duration::from_secs(60)), ..Budget::default() };
-    let found = product.explore(&expander, &budget, &mut |round, units| {
+    let found = product.explore(&expander, &budget, &mut |round, cells| {
         if round % 20 == 0 || round < 12 {
-            println!("{round}: {units}");
+            println!("{round}: {cells}");
         }
     });
     println!(
-        "{found:?} after {} rounds: {} units, {} expanded, {:.1} MB",
+        "{found:?} after {} rounds: {} cells, {} expanded, {:.1} MB",
         product.layers.len(),
-        product.units.len(),
+        product.cells.len(),
         product.expansions,
         product.bytes() as f64 / 1e6
     );
     println!("{:.3} s: {:?}", begun.elapsed().as_secs_f64(), product.seconds());
     println!("{:.2} s of processor time", processor_seconds() - before);
     let mut hulls: Vec<Vec<(f64, f64)>> = vec![Vec::new(); product.layers.len()];
-    for unit in 0..product.units.len() as u32 {
-        let Some(round) = product.round(unit) else { continue };
+    for cell in 0..product.cells.len() as u32 {
+        let Some(round) = product.round(cell) else { continue };
         if hulls[round].is_empty() {
-            hulls[round] = product.ends(unit);
+            hulls[round] = product.ends(cell);
         }
-        for (all, own) in hulls[round].iter_mut().zip(product.ends(unit)) {
+        for (all, own) in hulls[round].iter_mut().zip(product.ends(cell)) {
             *all = (all.0.min(own.0), all.1.max(own.1));
         }
     }
     for (round, hull) in hulls.iter().enumerate().filter(|(round, _)| round % 5 == 0) {
         let ends: Vec<String> = hull.iter().map(|(low, high)| format!("{low:.6}..{high:.6}")).collect();
-        println!("step {round}: {} new units in {}", product.layers[round], ends.join(" x "));
+        println!("step {round}: {} new cells in {}", product.layers[round], ends.join(" x "));
     }
 }
 

@@ -7,11 +7,11 @@ use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::{ActionRole, AtomId, Output, System, Variable};
 
+use crate::cone_of_influence::ConeOfInfluence;
 use crate::expand::truth;
-use crate::extract::{Extraction, Given};
-use crate::lattice::{Lattice, Unit};
-use crate::moves::{Choice, Moves, definedness};
-use crate::relevant::Part;
+use crate::extract::{ExtractedAction, Extraction};
+use crate::grid::{Cell, Grid};
+use crate::transition_relation::{Choice, TransitionRelation, definedness};
 
 /// A system with a policy, to be run.
 pub(crate) struct Stepper<'a> {
@@ -29,13 +29,13 @@ enum Policy<'a> {
 
 /// An extracted policy and the steps that its actions make.
 struct Table<'a> {
-    lattice: &'a Lattice,
+    grid: &'a Grid,
     /// What the grid is over.
-    part: &'a Part,
+    cone: &'a ConeOfInfluence,
     extraction: Extraction,
-    moves: Moves,
+    relation: TransitionRelation,
     steps: Vec<Evaluator<f64>>,
-    known: HashMap<Vec<u64>, Given>,
+    known: HashMap<Vec<u64>, ExtractedAction>,
 }
 
 /// What is chosen by chance: the labels of chances, and of random actions.
@@ -46,7 +46,7 @@ pub(crate) struct Labels {
 }
 
 /// What a step of a run was.
-pub(crate) struct Made {
+pub(crate) struct StepValues {
     pub next: Vec<f64>,
     pub policies: Vec<f64>,
     pub actions: Vec<usize>,
@@ -81,13 +81,14 @@ impl<'a> Stepper<'a> {
     pub fn extracted(
         system: &'a System,
         atoms: &[AtomId],
-        (lattice, part): (&'a Lattice, &'a Part),
+        (grid, cone): (&'a Grid, &'a ConeOfInfluence),
         extraction: Extraction,
     ) -> Result<Stepper<'a>, CheckError> {
         let checks = definedness(system, atoms);
-        let moves = Moves::with(system, &wanted(system, &checks), true).map_err(CheckError::Unsupported)?;
-        let steps = moves.moves.iter().map(|own| Evaluator::new(&own.step)).collect();
-        let table = Table { lattice, part, extraction, moves, steps, known: HashMap::new() };
+        let relation =
+            TransitionRelation::with(system, &wanted(system, &checks), true).map_err(CheckError::Unsupported)?;
+        let steps = relation.transitions.iter().map(|own| Evaluator::new(&own.step)).collect();
+        let table = Table { grid, cone, extraction, relation, steps, known: HashMap::new() };
         Ok(Stepper { system, policy: Policy::Extracted(Box::new(table)), checks, workspace: Workspace::default() })
     }
 
@@ -119,7 +120,7 @@ impl<'a> Stepper<'a> {
     }
 
     /// A step in doubles.
-    pub fn step(&mut self, state: &[f64], inputs: &[f64], labels: &Labels) -> Result<Made, CheckError> {
+    pub fn step(&mut self, state: &[f64], inputs: &[f64], labels: &Labels) -> Result<StepValues, CheckError> {
         let system = self.system;
         let numbers = split(&system.states, state).chain(split(&system.inputs, inputs));
         let mut arguments: Vec<Vec<f64>> = numbers.map(<[f64]>::to_vec).collect();
@@ -139,7 +140,7 @@ impl<'a> Stepper<'a> {
                     }
                     ActionRole::Softmax { .. } => sampled.next().copied().unwrap_or(0),
                 };
-                Ok(Made {
+                Ok(StepValues {
                     next: roles.next.iter().flat_map(|next| output(next.port).iter().copied()).collect(),
                     policies: roles.policies.iter().flat_map(|own| output(own.port).iter().copied()).collect(),
                     actions: roles.actions.iter().map(label).collect(),
@@ -159,7 +160,7 @@ impl<'a> Stepper<'a> {
                 let output = |place: usize| step.output(workspace, &slices, place);
                 let truth = |place: usize| output(place).first().is_some_and(|&value| value != 0.0);
                 let places = Places::of(system, self.checks.len());
-                Ok(Made {
+                Ok(StepValues {
                     next: (0..system.states.len()).flat_map(|place| output(place).iter().copied()).collect(),
                     policies: given.outputs.clone(),
                     actions: labels[system.chances.len()..].to_vec(),
@@ -270,38 +271,39 @@ impl Places {
 }
 
 impl Table<'_> {
-    /// The label of every choice, and the place of the move that has them.
-    fn chosen(&self, given: &Given, labels: &Labels) -> (Vec<usize>, usize) {
+    /// The label of every choice, and the place of the transition that has them.
+    fn chosen(&self, given: &ExtractedAction, labels: &Labels) -> (Vec<usize>, usize) {
         let (mut largest, mut random) = (given.labels.iter(), labels.actions.iter());
         let label = |choice: &Choice| match choice {
             Choice::Chance(place) => labels.chances[*place],
-            Choice::Largest(_) => largest.next().copied().unwrap_or(0),
-            Choice::Random(_) => random.next().copied().unwrap_or(0),
+            Choice::Argmax(_) => largest.next().copied().unwrap_or(0),
+            Choice::Softmax(_) => random.next().copied().unwrap_or(0),
         };
-        let labels: Vec<usize> = self.moves.choices.iter().map(label).collect();
-        let place = self.moves.moves.iter().position(|own| own.labels == labels).unwrap_or(0);
+        let labels: Vec<usize> = self.relation.choices.iter().map(label).collect();
+        let place = self.relation.transitions.iter().position(|own| own.labels == labels).unwrap_or(0);
         (labels, place)
     }
 
-    fn given(&mut self, state: &[f64]) -> Result<Given, CheckError> {
-        self.given_of(self.lattice.whole(&self.part.of_state(state)))
+    fn given(&mut self, state: &[f64]) -> Result<ExtractedAction, CheckError> {
+        self.given_of(self.grid.requested_cell(&self.cone.of_state(state)))
     }
 
-    /// The actions in a box that lies in one unit of the policy.
-    fn given_in(&mut self, state: &[Interval]) -> Result<Option<Given>, CheckError> {
+    /// The actions in a box that lies in one cell of the policy.
+    fn given_in(&mut self, state: &[Interval]) -> Result<Option<ExtractedAction>, CheckError> {
         let ends: Vec<(f64, f64)> = state.iter().map(|range| (range.lo, range.hi)).collect();
-        let ends = self.part.of_state(&ends);
-        let corner = |pick: fn(&(f64, f64)) -> f64| self.lattice.whole(&ends.iter().map(pick).collect::<Vec<_>>());
+        let ends = self.cone.of_state(&ends);
+        let corner =
+            |pick: fn(&(f64, f64)) -> f64| self.grid.requested_cell(&ends.iter().map(pick).collect::<Vec<_>>());
         let (first, last) = (corner(|own| own.0), corner(|own| own.1));
         if first != last { Ok(None) } else { self.given_of(first).map(Some) }
     }
 
-    fn given_of(&mut self, unit: Unit) -> Result<Given, CheckError> {
-        if let Some(given) = self.known.get(&unit.places) {
+    fn given_of(&mut self, cell: Cell) -> Result<ExtractedAction, CheckError> {
+        if let Some(given) = self.known.get(&cell.places) {
             return Ok(given.clone());
         }
-        let given = self.extraction.actions(self.lattice, std::slice::from_ref(&unit))?.remove(0);
-        self.known.insert(unit.places, given.clone());
+        let given = self.extraction.actions(self.grid, std::slice::from_ref(&cell))?.remove(0);
+        self.known.insert(cell.places, given.clone());
         Ok(given)
     }
 }

@@ -10,16 +10,16 @@ use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
 use certus_sim::Random;
 use certus_sim::semantics::{self, Tail};
 
-use crate::doubts::Valued;
+use crate::concrete_step::{Labels, StepValues, Stepper};
+use crate::cone_of_influence::ConeOfInfluence;
 use crate::extract::Extraction;
-use crate::judging::{Found, Undecided};
-use crate::lattice::Lattice;
-use crate::reading::atoms_of;
-use crate::relevant::Part;
-use crate::stepping::{Labels, Made, Stepper};
+use crate::grid::Grid;
+use crate::possible_errors::Valued;
+use crate::validate::{Found, Monitor};
+use crate::violation_automaton::atoms_of;
 
 /// A system with a policy, to be run.
-pub struct Concrete<'a> {
+pub struct Concretisation<'a> {
     pub(crate) system: &'a System,
     pub(crate) formula: &'a Formula,
     /// The property's atoms.
@@ -30,7 +30,7 @@ pub struct Concrete<'a> {
     /// Everything that chance can choose.
     pub(crate) labels: Vec<Labels>,
     /// Tells what leaves the property open; not prepared before it is asked.
-    pub(crate) undecided: Option<Option<Undecided>>,
+    pub(crate) undecided: Option<Option<Monitor>>,
     /// Initial states that were found, where these are no box.
     starts: Vec<Vec<f64>>,
     /// A run that violates the property for ever in doubles, which was not shown over the reals.
@@ -39,15 +39,15 @@ pub struct Concrete<'a> {
 
 /// Why a run has no further positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub(crate) enum RunEnd {
     /// It has as many as it may have.
     Cut,
     /// It repeats itself.
     Repeats,
     /// No choice that is allowed was found at its last position.
-    Forbidden,
+    NothingAllowed,
     /// What was chosen at its last position leads out of a range.
-    Leaves,
+    RangeExit,
     /// An operation at its last position is undefined.
     Undefined,
 }
@@ -100,29 +100,29 @@ pub struct Lengths {
     pub steps: usize,
 }
 
-impl<'a> Concrete<'a> {
+impl<'a> Concretisation<'a> {
     /// The network itself.
-    pub fn network(system: &'a System, formula: &'a Formula) -> Concrete<'a> {
+    pub fn network(system: &'a System, formula: &'a Formula) -> Concretisation<'a> {
         let atoms = own_atoms(formula);
         let stepper = Stepper::network(system, &atoms);
-        Concrete::new(system, formula, atoms, stepper)
+        Concretisation::new(system, formula, atoms, stepper)
     }
 
     /// A policy that was extracted on a grid.
     pub(crate) fn extracted(
         system: &'a System,
         formula: &'a Formula,
-        grid: (&'a Lattice, &'a Part),
+        grid: (&'a Grid, &'a ConeOfInfluence),
         extraction: Extraction,
-    ) -> Result<Concrete<'a>, CheckError> {
+    ) -> Result<Concretisation<'a>, CheckError> {
         let atoms = own_atoms(formula);
         let stepper = Stepper::extracted(system, &atoms, grid, extraction)?;
-        Ok(Concrete::new(system, formula, atoms, stepper))
+        Ok(Concretisation::new(system, formula, atoms, stepper))
     }
 
-    fn new(system: &'a System, formula: &'a Formula, atoms: Vec<AtomId>, stepper: Stepper<'a>) -> Concrete<'a> {
+    fn new(system: &'a System, formula: &'a Formula, atoms: Vec<AtomId>, stepper: Stepper<'a>) -> Concretisation<'a> {
         let (valued, labels) = (Valued::of(system, &atoms), stepper.labels());
-        Concrete {
+        Concretisation {
             system,
             formula,
             atoms,
@@ -209,7 +209,7 @@ impl<'a> Concrete<'a> {
         guide: &Guide,
         steps: usize,
         random: &mut Random,
-    ) -> Result<(Run, End), CheckError> {
+    ) -> Result<(Run, RunEnd), CheckError> {
         let mut run = Run::default();
         let free = self.is_free();
         let mut seen: HashMap<Vec<u64>, usize> = HashMap::new();
@@ -220,13 +220,13 @@ impl<'a> Concrete<'a> {
             if !free || guide.begins_again(run.states.len()) {
                 if let Some(&first) = seen.get(&bits) {
                     run.loop_to = Some(first);
-                    return Ok((run, End::Repeats));
+                    return Ok((run, RunEnd::Repeats));
                 }
                 seen.insert(bits, run.states.len());
             }
             let (inputs, labels, made) = self.chosen(&state, guide, &run, random)?;
             if run.states.is_empty() && !made.initial {
-                return Ok((run, End::Cut));
+                return Ok((run, RunEnd::Cut));
             }
             let end = self.end_at(&made);
             run.inputs.push(inputs);
@@ -239,15 +239,15 @@ impl<'a> Concrete<'a> {
                 return Ok((run, end));
             }
         }
-        Ok((run, End::Cut))
+        Ok((run, RunEnd::Cut))
     }
 
     /// Why a run ends with a step, if it does.
-    fn end_at(&self, made: &Made) -> Option<End> {
+    fn end_at(&self, made: &StepValues) -> Option<RunEnd> {
         match made {
-            Made { defined: false, .. } => Some(End::Undefined),
-            Made { allowed: false, .. } => Some(End::Forbidden),
-            made if !in_ranges(&self.system.states, &made.next) => Some(End::Leaves),
+            StepValues { defined: false, .. } => Some(RunEnd::Undefined),
+            StepValues { allowed: false, .. } => Some(RunEnd::NothingAllowed),
+            made if !in_ranges(&self.system.states, &made.next) => Some(RunEnd::RangeExit),
             _ => None,
         }
     }
@@ -265,24 +265,26 @@ impl<'a> Concrete<'a> {
         guide: &Guide,
         before: &Run,
         random: &mut Random,
-    ) -> Result<(Vec<f64>, Labels, Made), CheckError> {
+    ) -> Result<(Vec<f64>, Labels, StepValues), CheckError> {
         let position = before.states.len();
         let free = self.is_free();
         let target = guide.after(position).filter(|_| free);
         let at_end = free && target.is_none() && position + 1 == guide.boxes.len();
         let guided = target.is_some() || at_end;
         let most = if free { ATTEMPTS.max(3 * self.labels.len()) } else { 1 };
-        let mut best: Option<(Vec<f64>, Labels, Made)> = None;
+        let mut best: Option<(Vec<f64>, Labels, StepValues)> = None;
         for attempt in 0..most {
             let (inputs, labels) = self.choice(guided.then_some(attempt), random);
             let made = self.stepper.step(state, &inputs, &labels)?;
             let is_wanted = match target {
-                _ if at_end => self.end_at(&made).is_some_and(|end| end != End::Forbidden) || self.shows(before, &made),
+                _ if at_end => {
+                    self.end_at(&made).is_some_and(|end| end != RunEnd::NothingAllowed) || self.shows(before, &made)
+                }
                 Some(ends) => made.next.iter().zip(ends).all(|(value, (low, high))| low <= value && value <= high),
                 None => true,
             };
             // What is undefined is an error whether it is allowed or not.
-            let usable = |made: &Made| made.allowed || !made.defined;
+            let usable = |made: &StepValues| made.allowed || !made.defined;
             let is_found = is_wanted && usable(&made);
             let is_better = best.as_ref().is_none_or(|(.., other)| is_found || (usable(&made) && !usable(other)));
             if is_better {
@@ -319,7 +321,7 @@ impl<'a> Concrete<'a> {
     }
 
     /// Whether a run with one more step violates the property.
-    fn shows(&self, before: &Run, made: &Made) -> bool {
+    fn shows(&self, before: &Run, made: &StepValues) -> bool {
         let positions = before.states.len() + 1;
         let atom = |id: AtomId, position: usize| before.atoms.get(position).unwrap_or(&made.atoms)[id.0];
         !semantics::evaluate(self.formula, positions, Tail::Unknown, &atom).greatest

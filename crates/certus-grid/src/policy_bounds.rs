@@ -1,21 +1,21 @@
-//! What an extracted policy does in a box of many units, without asking it in each.
+//! What an extracted policy does in a box of many cells, without asking it in each.
 //!
-//! The action of a unit is the mean of the network's answers in that unit, or one of the labels it chose there. So where a state lies in a wide box, the action is
-//! the network's at that state up to what the network changes within one unit: the affine form of the network over the box, with an error
-//! of the slopes times the share of the box that a unit is. Rounding comes on top, since the answers were computed in doubles.
+//! The action of a cell is the mean of the network's answers in that cell, or one of the labels it chose there. So where a state lies in a wide box, the action is
+//! the network's at that state up to what the network changes within one cell: the affine form of the network over the box, with an error
+//! of the slopes times the share of the box that a cell is. RoundingError comes on top, since the answers were computed in doubles.
 
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::System;
 use certus_solver::{Enclosed, Forms, Ranges, Reduced, middle};
 
 use crate::expand::{fitting, widest_node};
-use crate::extract::{Extraction, Given};
-use crate::lattice::Lattice;
-use crate::moves::Moves;
-use crate::rounding::Rounding;
+use crate::extract::{ExtractedAction, Extraction};
+use crate::grid::Grid;
+use crate::rounding_error::RoundingError;
+use crate::transition_relation::TransitionRelation;
 
 /// Bounds of an extracted policy over wide boxes.
-pub struct Coarse {
+pub struct PolicyBounds {
     policy: Ranges,
     /// How many numbers the policies' outputs have.
     outputs: usize,
@@ -34,9 +34,13 @@ pub struct Coarse {
 /// Room for the roundings of a few operations on widths and errors.
 const ROOM: f64 = 1.0 + 1e-9;
 
-impl Coarse {
+impl PolicyBounds {
     /// Prepares a policy.
-    pub fn new(system: &System, moves: &Moves, extraction: &Extraction) -> Result<Coarse, GraphError> {
+    pub fn new(
+        system: &System,
+        relation: &TransitionRelation,
+        extraction: &Extraction,
+    ) -> Result<PolicyBounds, GraphError> {
         let graph = extraction.graph();
         let variables = system.states.iter().chain(&system.inputs);
         let mut ranges: Vec<Vec<Interval>> = variables
@@ -48,19 +52,19 @@ impl Coarse {
         ranges.extend(labels.collect::<Vec<_>>());
         let slices: Vec<&[Interval]> = ranges.iter().map(Vec::as_slice).collect();
         // Where the rounding is not known, nothing can be concluded over wide boxes.
-        let rounding = Rounding::of(graph, &slices)?.unwrap_or_else(|| {
+        let rounding = RoundingError::of(graph, &slices)?.unwrap_or_else(|| {
             let numbers = graph.outputs().iter().map(|port| graph.elements(port.node)).sum();
-            Rounding { outputs: vec![f64::INFINITY; numbers], scores: f64::INFINITY }
+            RoundingError { outputs: vec![f64::INFINITY; numbers], scores: f64::INFINITY }
         });
         let ends = certus_graph::eval::enclose(graph, &slices)?.concat();
         // The mean of some answers rounds as well.
         let mean = (extraction.samples() as f64 + 32.0) * f64::EPSILON;
         let off = rounding.outputs.iter().zip(&ends).map(|(error, range)| (error + mean * range.magnitude()) * ROOM);
         let policies = graph.keep_outputs(&(0..system.policies.len()).collect::<Vec<_>>());
-        Ok(Coarse {
+        Ok(PolicyBounds {
             policy: Ranges::new(&policies)?,
-            outputs: moves.outputs,
-            rounding: off.take(moves.outputs).collect(),
+            outputs: relation.outputs,
+            rounding: off.take(relation.outputs).collect(),
             scores: rounding.scores,
             mean,
             at_once: fitting(widest_node(&policies), 1 + numbers),
@@ -73,14 +77,14 @@ impl Coarse {
         self.scores.is_finite() && self.rounding.iter().all(|error| error.is_finite())
     }
 
-    /// The actions in some units, as forms over the symbols of states and environment's choices. Those that are no wider than a policy's own units
-    /// have their actions given; the ends of the others reach over all of the policy's own units that they are in.
+    /// The actions in some cells, as forms over the symbols of states and environment's choices. Those that are no wider than a policy's own cells
+    /// have their actions given; the ends of the others reach over all of the policy's own cells that they are in.
     pub fn actions(
         &self,
-        lattice: &Lattice,
+        grid: &Grid,
         keys: &[u64],
         (lower, upper): (&[f64], &[f64]),
-        given: &[Option<Given>],
+        given: &[Option<ExtractedAction>],
     ) -> Enclosed {
         let (count, columns) = (given.len(), 1 + self.numbers);
         let cells = self.outputs * count;
@@ -91,38 +95,38 @@ impl Coarse {
             forms: vec![0.0; cells * columns],
             errors: vec![0.0; cells],
         };
-        for (unit, given) in given.iter().enumerate() {
+        for (cell, given) in given.iter().enumerate() {
             for (output, &value) in given.iter().flat_map(|given| given.outputs.iter().enumerate()) {
-                let at = output * count + unit;
+                let at = output * count + cell;
                 (all.lower[at], all.upper[at]) = (value, value);
-                all.forms[output * columns * count + unit] = value;
+                all.forms[output * columns * count + cell] = value;
             }
         }
-        let wide: Vec<usize> = (0..count).filter(|&unit| given[unit].is_none()).collect();
+        let wide: Vec<usize> = (0..count).filter(|&cell| given[cell].is_none()).collect();
         if wide.is_empty() || self.outputs == 0 {
             return all;
         }
         let (low, high) = (self.boxes(lower, &wide, count, 0.0), self.boxes(upper, &wide, count, 1.0));
         let found = self.policy.enclose(&low, &high, wide.len(), Forms::Affine(self.numbers));
-        for (place, &unit) in wide.iter().enumerate() {
-            let key = &keys[unit * lattice.words()..(unit + 1) * lattice.words()];
+        for (place, &cell) in wide.iter().enumerate() {
+            let key = &keys[cell * grid.words()..(cell + 1) * grid.words()];
             let shares: Vec<Option<f64>> = (0..self.numbers)
                 .map(|input| {
-                    let own = lattice.axes.get(input).filter(|own| lattice.unpack(key, input).1 < own.grain)?;
+                    let own = grid.axes.get(input).filter(|own| grid.unpack(key, input).1 < own.coarsening)?;
                     let at = input * wide.len() + place;
-                    Some(2.0 * own.own_width() / (high[at] - low[at]) * ROOM).filter(|&share| share < 1.0)
+                    Some(2.0 * own.requested_width() / (high[at] - low[at]) * ROOM).filter(|&share| share < 1.0)
                 })
                 .collect();
             for output in 0..self.outputs {
-                let (at, from) = (output * count + unit, output * wide.len() + place);
+                let (at, from) = (output * count + cell, output * wide.len() + place);
                 let form = |column: usize| found.forms[(output * columns + column) * wide.len() + place];
-                all.forms[output * columns * count + unit] = form(0);
+                all.forms[output * columns * count + cell] = form(0);
                 let mut error = found.errors[from] + self.rounding[output];
                 for (input, share) in shares.iter().enumerate() {
                     let slope = form(1 + input);
                     error += share.unwrap_or(1.0) * slope.abs();
                     if share.is_some() {
-                        all.forms[(output * columns + 1 + input) * count + unit] = slope;
+                        all.forms[(output * columns + 1 + input) * count + cell] = slope;
                     }
                 }
                 all.errors[at] = error * ROOM;
@@ -158,7 +162,7 @@ impl Coarse {
                     actions.push(range);
                     let form = |column: usize| found.forms[(output * columns + column) * blocks.len() + place];
                     let reach: f64 = (0..columns).map(|column| form(column).abs()).sum();
-                    // What is computed of a unit is off by a share of the sum of magnitudes.
+                    // What is computed of a cell is off by a share of the sum of magnitudes.
                     let computed = (columns as f64 * f64::EPSILON + self.mean) * reach;
                     forms.extend([form(0), (found.errors[from] + self.rounding[output] + computed) * ROOM]);
                     forms.extend((0..self.numbers).map(|number| {
@@ -187,16 +191,16 @@ impl Coarse {
         &self.rounding
     }
 
-    /// What the mean of the answers of a unit rounds, as a share of the largest.
+    /// What the mean of the answers of a cell rounds, as a share of the largest.
     pub fn mean_rounding(&self) -> f64 {
         self.mean
     }
 
-    /// The columns of some units, with ends of labels after them.
-    fn boxes(&self, table: &[f64], units: &[usize], count: usize, label: f64) -> Vec<f64> {
+    /// The columns of some cells, with ends of labels after them.
+    fn boxes(&self, table: &[f64], cells: &[usize], count: usize, label: f64) -> Vec<f64> {
         let rows = table.chunks_exact(count).take(self.numbers);
-        let mut own: Vec<f64> = rows.flat_map(|row| units.iter().map(move |&unit| row[unit])).collect();
-        own.resize(self.policy.inputs() * units.len(), label);
+        let mut own: Vec<f64> = rows.flat_map(|row| cells.iter().map(move |&cell| row[cell])).collect();
+        own.resize(self.policy.inputs() * cells.len(), label);
         own
     }
 }

@@ -1,44 +1,44 @@
-//! Model errors that bounds of a unit leave open.
+//! Model errors that bounds of a cell leave open.
 //!
-//! A unit stands for all of its states. Where its bounds do not exclude that a choice leads out of a range, that nothing may be chosen, or that an
-//! operation is undefined, the unit is in *doubt*: a run may end there, and the property must be decided by then. What the atoms are at such a position counts only as far as
+//! A cell stands for all of its states. Where its bounds do not exclude that a choice leads out of a range, that nothing may be chosen, or that an
+//! operation is undefined, the cell is in *doubt*: a run may end there, and the property must be decided by then. What the atoms are at such a position counts only as far as
 //! they have a value there, which [`Valued`] knows.
 
 use certus_automata::system::Truths;
 use certus_lang::system::{AtomId, System};
 
-/// What may go wrong in a unit, as bits.
+/// What may go wrong in a cell, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Doubts(pub u16);
+pub struct PossibleErrors(pub u16);
 
-impl Doubts {
+impl PossibleErrors {
     /// A successor may be out of its range.
-    pub const RANGE: Doubts = Doubts(0x1000);
+    pub const RANGE: PossibleErrors = PossibleErrors(0x1000);
     /// There may be nothing that can be chosen.
-    pub const DEADLOCK: Doubts = Doubts(0x2000);
+    pub const DEADLOCK: PossibleErrors = PossibleErrors(0x2000);
     /// An operation may be outside of its domain.
-    pub const UNDEFINED: Doubts = Doubts(0x4000);
+    pub const UNDEFINED: PossibleErrors = PossibleErrors(0x4000);
     /// Nothing may be allowed in a terminal state: no error, but no run goes on from there.
-    pub const STUCK: Doubts = Doubts(0x8000);
+    pub const STUCK: PossibleErrors = PossibleErrors(0x8000);
     /// All model errors.
-    pub const ERRORS: Doubts = Doubts(0x7000);
+    pub const ERRORS: PossibleErrors = PossibleErrors(0x7000);
     /// Everything.
-    pub const ALL: Doubts = Doubts(0xF000);
+    pub const ALL: PossibleErrors = PossibleErrors(0xF000);
 
     /// Whether one of some others is among them.
-    pub fn has(self, others: Doubts) -> bool {
+    pub fn has(self, others: PossibleErrors) -> bool {
         self.0 & others.0 != 0
     }
 
     /// Adds others.
-    pub fn add(&mut self, others: Doubts) {
+    pub fn add(&mut self, others: PossibleErrors) {
         self.0 |= others.0;
     }
 
     /// Those that are not among others.
     #[must_use]
-    pub fn without(self, others: Doubts) -> Doubts {
-        Doubts(self.0 & !others.0)
+    pub fn without(self, others: PossibleErrors) -> PossibleErrors {
+        PossibleErrors(self.0 & !others.0)
     }
 }
 
@@ -70,15 +70,15 @@ impl Valued {
     }
 
     /// What is known of the atoms at a position where some things go wrong.
-    pub fn at(&self, truths: Truths, doubts: Doubts) -> Truths {
+    pub fn at(&self, truths: Truths, errors: PossibleErrors) -> Truths {
         let mut mask = u64::MAX;
-        if doubts.has(Doubts::RANGE) {
+        if errors.has(PossibleErrors::RANGE) {
             mask &= self.without_successor;
         }
-        if doubts.has(Doubts(Doubts::DEADLOCK.0 | Doubts::STUCK.0)) {
+        if errors.has(PossibleErrors(PossibleErrors::DEADLOCK.0 | PossibleErrors::STUCK.0)) {
             mask &= self.without_choice;
         }
-        if doubts.has(Doubts::UNDEFINED) {
+        if errors.has(PossibleErrors::UNDEFINED) {
             mask &= self.always;
         }
         Truths { yes: truths.yes & mask, no: truths.no & mask }

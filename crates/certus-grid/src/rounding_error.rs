@@ -10,7 +10,7 @@ use certus_graph::{Graph, GraphError, Interval};
 
 /// How far outputs can be off.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Rounding {
+pub struct RoundingError {
     /// For each number of the outputs.
     pub outputs: Vec<f64>,
     /// For differences of scores, of which a label is the largest.
@@ -25,9 +25,9 @@ fn gamma(terms: usize) -> f64 {
     (terms as f64 + 8.0) * f64::EPSILON
 }
 
-impl Rounding {
+impl RoundingError {
     /// The errors of a graph over a box; nothing if it has an operator for which they are not known.
-    pub fn of(graph: &Graph, inputs: &[&[Interval]]) -> Result<Option<Rounding>, GraphError> {
+    pub fn of(graph: &Graph, inputs: &[&[Interval]]) -> Result<Option<RoundingError>, GraphError> {
         let ranges = enclose_nodes(graph, inputs)?;
         let sizes = |node: usize| ranges[node].iter().map(|range| range.magnitude());
         let mut errors: Vec<Vec<f64>> = Vec::with_capacity(graph.len());
@@ -74,7 +74,7 @@ impl Rounding {
         let outputs: Vec<f64> =
             graph.outputs().iter().flat_map(|port| errors[port.node.index()].iter().copied()).collect();
         let known = scores.is_finite() && outputs.iter().all(|error| error.is_finite());
-        Ok(known.then_some(Rounding { outputs, scores }))
+        Ok(known.then_some(RoundingError { outputs, scores }))
     }
 }
 
@@ -105,7 +105,7 @@ mod tests {
         let last = graph.apply(Tanh, &[sum]).unwrap();
         graph.output("y", last);
         let box_of = |x: f64| vec![Interval::new(-x, x); 3];
-        let rounding = Rounding::of(&graph, &[&box_of(1.0)]).unwrap().unwrap();
+        let rounding = RoundingError::of(&graph, &[&box_of(1.0)]).unwrap().unwrap();
         assert!(rounding.outputs[0] > 1e-16 && rounding.outputs[0] < 1e-12, "{rounding:?}");
         for place in 0..50 {
             let point = [0.3, -0.7, 0.9].map(|x: f64| (x * f64::from(place)).sin());
@@ -121,6 +121,6 @@ mod tests {
         let x = graph.input("x", &[1]);
         let root = graph.apply(certus_graph::ops::Sqrt, &[x]).unwrap();
         graph.output("y", root);
-        assert_eq!(Rounding::of(&graph, &[&[Interval::new(0.0, 1.0)]]).unwrap(), None);
+        assert_eq!(RoundingError::of(&graph, &[&[Interval::new(0.0, 1.0)]]).unwrap(), None);
     }
 }

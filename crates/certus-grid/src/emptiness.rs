@@ -1,7 +1,7 @@
 //! Accepting cycles of a product that was explored, and runs into them.
 //!
 //! Strongly connected components by one depth-first search (path-based, after Gabow, with acceptance sets on the stack of roots as in Couvreur's
-//! emptiness check). A state of the product is its unit's first number plus the rank of the automaton's state among those that the unit was
+//! emptiness check). A state of the product is its cell's first number plus the rank of the automaton's state among those that the cell was
 //! entered with, so a search needs four bytes per state besides its path. Nothing recurses.
 
 use std::collections::{HashMap, VecDeque};
@@ -9,9 +9,9 @@ use std::collections::{HashMap, VecDeque};
 use certus_automata::automaton::Marks;
 use certus_solver::{Budget, UnknownReason};
 
-use crate::explore::{Product, spent};
-use crate::lattice::{DEPTH, Unit};
-use crate::units::Places;
+use crate::cells::Places;
+use crate::explore::{Product, exhausted};
+use crate::grid::{Cell, DEPTH};
 
 /// A state of the product.
 pub type State = (u32, u16);
@@ -19,9 +19,9 @@ pub type State = (u32, u16);
 /// A run of the product that is accepted.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lasso {
-    /// The units before the cycle.
+    /// The cells before the cycle.
     pub prefix: Vec<u32>,
-    /// The units of the cycle.
+    /// The cells of the cycle.
     pub cycle: Vec<u32>,
 }
 
@@ -46,7 +46,7 @@ struct Numbers {
 
 impl Numbers {
     fn new(product: &Product<'_>) -> Option<Numbers> {
-        let words = product.reading.words;
+        let words = product.violations.words;
         let mut begins = Vec::with_capacity(product.all_states().len() / words + 1);
         let mut sum = 0u32;
         for states in product.all_states().chunks_exact(words) {
@@ -62,38 +62,38 @@ impl Numbers {
         self.begins.last().copied().unwrap_or(0) as usize
     }
 
-    fn of(&self, product: &Product<'_>, (unit, state): State) -> usize {
-        let own = product.states(unit);
+    fn of(&self, product: &Product<'_>, (cell, state): State) -> usize {
+        let own = product.states(cell);
         let (word, bit) = (usize::from(state) / 64, u32::from(state) % 64);
         let before: u32 = own[..word].iter().map(|word| word.count_ones()).sum();
         let rank = before + (own[word] & ((1u64 << bit) - 1)).count_ones();
-        (self.begins[unit as usize] + rank) as usize
+        (self.begins[cell as usize] + rank) as usize
     }
 }
 
 /// The steps from a state of the product.
-fn steps(product: &mut Product<'_>, (unit, state): State, found: &mut Vec<(State, Marks)>) {
-    let (lattice, units, reading) = (product.lattice, &mut product.units, &product.reading);
-    for place in 0..units.boxes(unit) {
-        let moves = &reading.at(units.box_class(unit, place)).moves[usize::from(state)];
-        if !moves.is_empty() {
-            units.each_in_box(lattice, unit, place, &mut |successor| {
-                found.extend(moves.iter().map(|&(target, marks)| ((successor, target as u16), marks)));
+fn steps(product: &mut Product<'_>, (cell, state): State, found: &mut Vec<(State, Marks)>) {
+    let (grid, cells, violations) = (product.grid, &mut product.cells, &product.violations);
+    for place in 0..cells.boxes(cell) {
+        let edges = &violations.at(cells.box_class(cell, place)).edges[usize::from(state)];
+        if !edges.is_empty() {
+            cells.each_in_box(grid, cell, place, &mut |successor| {
+                found.extend(edges.iter().map(|&(target, marks)| ((successor, target as u16), marks)));
             });
         }
     }
 }
 
 fn starts(product: &mut Product<'_>) -> Vec<State> {
-    let states: Vec<u32> = product.reading.automaton.initial.clone();
+    let states: Vec<u32> = product.violations.automaton.initial.clone();
     let mut found = Vec::new();
-    product.each_initial(&mut |unit| found.extend(states.iter().map(|&state| (unit, state as u16))));
+    product.each_initial(&mut |cell| found.extend(states.iter().map(|&state| (cell, state as u16))));
     found
 }
 
 /// The states of all accepting components of a product that is closed, each component by itself.
 pub fn accepting_components(product: &mut Product<'_>, budget: &Budget<'_>) -> Result<Vec<Vec<State>>, UnknownReason> {
-    let full = product.reading.automaton.full();
+    let full = product.violations.automaton.full();
     let numbers = Numbers::new(product).ok_or(UnknownReason::Memory)?;
     let mut order = vec![UNSEEN; numbers.len()];
     let mut live: Vec<State> = Vec::new();
@@ -113,7 +113,7 @@ pub fn accepting_components(product: &mut Product<'_>, budget: &Budget<'_>) -> R
                 DEAD => {}
                 UNSEEN => {
                     if time.is_multiple_of(1 << 16) {
-                        if let Some(reason) = spent(budget) {
+                        if let Some(reason) = exhausted(budget) {
                             return Err(reason);
                         }
                         if product.bytes() + 8 * waiting.capacity() > budget.memory {
@@ -162,25 +162,25 @@ pub fn accepting_components(product: &mut Product<'_>, budget: &Budget<'_>) -> R
     Ok(accepting)
 }
 
-/// The units of a run to one that was met, back from it: each was first entered in the round before. No table of states is needed, so it is for
-/// very many units; where the automaton matters more than the rounds do, the way may end before an initial unit.
-pub fn way_to(product: &Product<'_>, goal: u32) -> Vec<u32> {
-    let (lattice, units, axes) = (product.lattice, &product.units, product.lattice.axes.len());
-    // Where the units of each round are among all: mostly side by side.
+/// The cells of a run to one that was met, back from it: each was first entered in the round before. No table of states is needed, so it is for
+/// very many cells; where the automaton matters more than the rounds do, the way may end before an initial cell.
+pub fn path_by_rounds(product: &Product<'_>, goal: u32) -> Vec<u32> {
+    let (grid, cells, axes) = (product.grid, &product.cells, product.grid.axes.len());
+    // Where the cells of each round are among all: mostly side by side.
     let mut ranges = vec![(u32::MAX, 0u32); product.layers.len()];
-    for unit in 0..units.len() as u32 {
-        if let Some(range) = product.round(unit).and_then(|round| ranges.get_mut(round)) {
-            *range = (range.0.min(unit), range.1.max(unit));
+    for cell in 0..cells.len() as u32 {
+        if let Some(range) = product.round(cell).and_then(|round| ranges.get_mut(round)) {
+            *range = (range.0.min(cell), range.1.max(cell));
         }
     }
     let mut way = vec![goal];
     let mut round = product.round(goal).unwrap_or(0);
     let mut meeting = Places::default();
     while round > 0 {
-        let Unit { places, levels } = lattice.unit(units.key(way[way.len() - 1]));
-        let mut leads = |unit: u32| {
-            (0..units.boxes(unit)).any(|place| {
-                units.places(lattice, unit, place, &mut meeting);
+        let Cell { places, levels } = grid.cell(cells.key(way[way.len() - 1]));
+        let mut leads = |cell: u32| {
+            (0..cells.boxes(cell)).any(|place| {
+                cells.places(grid, cell, place, &mut meeting);
                 (0..axes).all(|axis| {
                     let last = places[axis] + (1 << (DEPTH - levels[axis])) - 1;
                     meeting.low[axis] <= last && places[axis] <= meeting.high[axis]
@@ -189,9 +189,9 @@ pub fn way_to(product: &Product<'_>, goal: u32) -> Vec<u32> {
         };
         round -= 1;
         let (first, last) = ranges[round];
-        let mut earlier = (first..=last).filter(|&unit| product.round(unit) == Some(round) && units.is_expanded(unit));
-        match earlier.find(|&unit| leads(unit)) {
-            Some(unit) => way.push(unit),
+        let mut earlier = (first..=last).filter(|&cell| product.round(cell) == Some(round) && cells.is_expanded(cell));
+        match earlier.find(|&cell| leads(cell)) {
+            Some(cell) => way.push(cell),
             None => break,
         }
     }
@@ -216,7 +216,7 @@ pub fn path_to(
     let mut looked = 0u64;
     while let Some(state) = pending.pop_front() {
         looked += 1;
-        if looked.is_multiple_of(LOOKS_AT_ONCE) && spent(budget).is_some() {
+        if looked.is_multiple_of(LOOKS_AT_ONCE) && exhausted(budget).is_some() {
             return None;
         }
         if wanted(product, state) {
@@ -227,7 +227,7 @@ pub fn path_to(
             path.reverse();
             return Some(path);
         }
-        if !product.units.is_expanded(state.0) {
+        if !product.cells.is_expanded(state.0) {
             continue;
         }
         fresh.clear();
@@ -247,7 +247,7 @@ pub fn lasso(product: &mut Product<'_>, budget: &Budget<'_>, component: &[State]
     let members: HashMap<State, ()> = component.iter().map(|&state| (state, ())).collect();
     let prefix = path_to(product, budget, &|_, state| members.contains_key(&state))?;
     let entry = *prefix.last()?;
-    let full = product.reading.automaton.full();
+    let full = product.violations.automaton.full();
     let mut cycle = vec![entry];
     let mut seen: Marks = 0;
     loop {
@@ -260,7 +260,7 @@ pub fn lasso(product: &mut Product<'_>, budget: &Budget<'_>, component: &[State]
         let mut looked = 0u64;
         'search: while let Some(state) = pending.pop_front() {
             looked += 1;
-            if looked.is_multiple_of(LOOKS_AT_ONCE) && spent(budget).is_some() {
+            if looked.is_multiple_of(LOOKS_AT_ONCE) && exhausted(budget).is_some() {
                 return None;
             }
             fresh.clear();
@@ -291,6 +291,6 @@ pub fn lasso(product: &mut Product<'_>, budget: &Budget<'_>, component: &[State]
         }
         cycle.push(next);
     }
-    let units = |states: &[State]| states.iter().map(|state| state.0).collect::<Vec<u32>>();
-    Some(Lasso { prefix: units(&prefix[..prefix.len() - 1]), cycle: units(&cycle) })
+    let cells = |states: &[State]| states.iter().map(|state| state.0).collect::<Vec<u32>>();
+    Some(Lasso { prefix: cells(&prefix[..prefix.len() - 1]), cycle: cells(&cycle) })
 }

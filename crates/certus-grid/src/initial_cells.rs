@@ -1,6 +1,6 @@
-//! Which units have initial states, where these are no box.
+//! Which cells have initial states, where these are no box.
 //!
-//! The initial condition is enclosed over a unit, and over the box around all initial states in the coordinates that the grid leaves out. Where it is certainly false,
+//! The initial condition is enclosed over a cell, and over the box around all initial states in the coordinates that the grid leaves out. Where it is certainly false,
 //! no run begins.
 
 use std::collections::HashMap;
@@ -9,11 +9,11 @@ use certus_graph::eval::enclose;
 use certus_graph::{Graph, Interval};
 use certus_lang::system::System;
 
+use crate::cone_of_influence::ConeOfInfluence;
 use crate::expand::truth;
-use crate::relevant::Part;
 
 /// The initial condition, prepared.
-pub(crate) struct Initials {
+pub(crate) struct InitialCells {
     condition: Graph,
     /// The box around all initial states.
     around: Vec<Interval>,
@@ -24,20 +24,20 @@ pub(crate) struct Initials {
     known: HashMap<u32, bool>,
 }
 
-impl Initials {
+impl InitialCells {
     /// The initial condition of a system whose grid is over a part of it; none if the box around all initial states is all there is to it.
-    pub fn new(system: &System, part: &Part) -> Option<Initials> {
+    pub fn new(system: &System, cone: &ConeOfInfluence) -> Option<InitialCells> {
         let init = system.roles.init.filter(|_| !system.init_is_box)?;
         let condition = system.step.keep_outputs(&[init.truth.port]);
         let ends = system.init_box.0.iter().zip(&system.init_box.1);
         let lengths = condition.inputs().iter().map(|port| condition.elements(port.node)).collect();
         let around = ends.map(|(&low, &high)| Interval::new(low, high)).collect();
-        Some(Initials { condition, around, kept: part.kept.clone(), lengths, known: HashMap::new() })
+        Some(InitialCells { condition, around, kept: cone.kept.clone(), lengths, known: HashMap::new() })
     }
 
-    /// Whether a unit may have initial states.
-    pub fn may_be(&mut self, unit: u32, ends: impl Fn() -> Vec<(f64, f64)>) -> bool {
-        if let Some(&known) = self.known.get(&unit) {
+    /// Whether a cell may have initial states.
+    pub fn may_be(&mut self, cell: u32, ends: impl Fn() -> Vec<(f64, f64)>) -> bool {
+        if let Some(&known) = self.known.get(&cell) {
             return known;
         }
         let mut state = self.around.clone();
@@ -55,7 +55,7 @@ impl Initials {
         // What cannot be evaluated may be anything.
         let found = enclose(&self.condition, &slices).ok();
         let sure = found.and_then(|found| found.first().and_then(|own| own.first()).and_then(|&range| truth(range)));
-        self.known.insert(unit, sure != Some(false));
+        self.known.insert(cell, sure != Some(false));
         sure != Some(false)
     }
 }

@@ -11,7 +11,7 @@ use certus_graph::{Graph, GraphError, Interval};
 use certus_lang::system::{System, Variable};
 
 use crate::expand::truth;
-use crate::moves::Moves;
+use crate::transition_relation::TransitionRelation;
 
 /// For each state variable, whether intervals show that no choice leads out of its range.
 pub(crate) fn stays(system: &System, extracted: bool) -> Result<Vec<bool>, CheckError> {
@@ -23,9 +23,9 @@ pub(crate) fn stays(system: &System, extracted: bool) -> Result<Vec<bool>, Check
         system.states.iter().zip(next).map(inside).collect()
     };
     if extracted {
-        let moves = Moves::with(system, &[], true).map_err(CheckError::Unsupported)?;
+        let relation = TransitionRelation::with(system, &[], true).map_err(CheckError::Unsupported)?;
         let mut all = vec![true; system.states.len()];
-        for own in &moves.moves {
+        for own in &relation.transitions {
             let next = over(&own.step, system.states.iter().chain(&system.inputs).map(declared).collect())?;
             all.iter_mut().zip(inside(&next)).for_each(|(all, own)| *all &= own);
         }
@@ -45,7 +45,7 @@ pub(crate) fn stays(system: &System, extracted: bool) -> Result<Vec<bool>, Check
 }
 
 /// Whether the initial conditions have a value in every state of the declared ranges.
-pub(crate) fn initial_is_defined(system: &System) -> Result<bool, GraphError> {
+pub(crate) fn initial_condition_is_defined(system: &System) -> Result<bool, GraphError> {
     let Some(defined) = system.roles.init_defined else { return Ok(true) };
     let graph = system.step.keep_outputs(&[defined.truth.port]);
     let found = over(&graph, system.states.iter().map(declared).collect())?;

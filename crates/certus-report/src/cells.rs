@@ -1,12 +1,12 @@
-//! Units of a state space that can be reached, darker the later, and box plots beside one another.
+//! Cells of a state space that can be reached, darker the later, and box plots beside one another.
 
 pub use crate::scale::Axis;
 use crate::scale::number;
 use crate::svg::{Anchor, Drawing, text_width};
 
-/// A unit.
+/// A cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Unit {
+pub struct Cell {
     /// Its ends to the right.
     pub across: (f64, f64),
     /// Its ends upwards.
@@ -15,17 +15,17 @@ pub struct Unit {
     pub step: usize,
 }
 
-/// Units to draw.
+/// Cells to draw.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Units {
+pub struct Cells {
     /// The first line.
     pub title: String,
     /// What runs to the right.
     pub across: Axis,
     /// What runs upwards.
     pub up: Axis,
-    /// The units.
-    pub units: Vec<Unit>,
+    /// The cells.
+    pub cells: Vec<Cell>,
     /// The last line.
     pub caption: String,
 }
@@ -35,8 +35,8 @@ const TOP: f64 = 44.0;
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 380.0;
 
-/// A picture of units. Nothing if an axis has no extent.
-pub fn draw(own: &Units) -> Option<String> {
+/// A picture of cells. Nothing if an axis has no extent.
+pub fn draw(own: &Cells) -> Option<String> {
     let extent = |axis: &Axis| axis.upper - axis.lower;
     if !(extent(&own.across) > 0.0 && extent(&own.up) > 0.0) {
         return None;
@@ -46,15 +46,15 @@ pub fn draw(own: &Units) -> Option<String> {
     drawing.heading(16.0, 26.0, &own.title);
     let right = |value: f64| LEFT + WIDTH * (value - own.across.lower) / extent(&own.across);
     let above = |value: f64| TOP + HEIGHT * (1.0 - (value - own.up.lower) / extent(&own.up));
-    let last = own.units.iter().map(|unit| unit.step).max().unwrap_or(0).max(1);
-    for unit in &own.units {
-        let (x, end) = (right(unit.across.0), right(unit.across.1));
-        let (top, bottom) = (above(unit.up.1), above(unit.up.0));
+    let last = own.cells.iter().map(|cell| cell.step).max().unwrap_or(0).max(1);
+    for cell in &own.cells {
+        let (x, end) = (right(cell.across.0), right(cell.across.1));
+        let (top, bottom) = (above(cell.up.1), above(cell.up.0));
         // From light to dark as time goes on, in lightness alone, so grey is enough.
-        let share = unit.step as f64 / last as f64;
+        let share = cell.step as f64 / last as f64;
         let level = |light: f64, dark: f64| (light + (dark - light) * share).round() as u8;
         let fill = format!("#{:02x}{:02x}{:02x}", level(178.0, 23.0), level(213.0, 55.0), level(235.0, 94.0));
-        // A unit that is thinner than a line is drawn as one.
+        // A cell that is thinner than a line is drawn as one.
         let (wide, high) = ((end - x).max(0.7), (bottom - top).max(0.7));
         drawing.path(&format!("M{x:.1} {top:.1}h{wide:.1}v{high:.1}h-{wide:.1}z"), "heat", &fill, "");
     }
@@ -122,21 +122,21 @@ mod tests {
     use super::*;
 
     #[test]
-    fn later_units_are_darker() {
+    fn later_cells_are_darker() {
         let axis = |name: &str| Axis { name: name.to_owned(), lower: 0.0, upper: 2.0 };
-        let unit = |at: f64, step| Unit { across: (at, at + 1.0), up: (0.0, 1.0), step };
-        let own = Units {
+        let cell = |at: f64, step| Cell { across: (at, at + 1.0), up: (0.0, 1.0), step };
+        let own = Cells {
             title: "a & b".to_owned(),
             across: axis("p"),
             up: axis("v"),
-            units: vec![unit(0.0, 0), unit(1.0, 9)],
+            cells: vec![cell(0.0, 0), cell(1.0, 9)],
             caption: String::new(),
         };
         let picture = draw(&own).unwrap();
         assert!(picture.contains(r##"M90.0 234.0h280.0v190.0h-280.0z" class="heat" fill="#b2d5eb""##), "{picture}");
         assert!(picture.contains(r##"M370.0 234.0h280.0v190.0h-280.0z" class="heat" fill="#17375e""##), "{picture}");
         assert!(picture.contains("a &amp; b"));
-        assert!(draw(&Units { up: Axis { upper: 0.0, ..axis("v") }, ..own }).is_none());
+        assert!(draw(&Cells { up: Axis { upper: 0.0, ..axis("v") }, ..own }).is_none());
     }
 
     #[test]

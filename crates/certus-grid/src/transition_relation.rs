@@ -1,10 +1,10 @@
 //! A system's step, taken apart: what policies and choices see, and the step with every choice made.
 //!
-//! A *move* is one label for every discrete choice of a step: actions by the largest score, random actions, chances. With its
+//! A *transition* is one label for every discrete choice of a step: actions by the largest score, random actions, chances. With its
 //! labels fixed a step is a function of the state and of the environment's numbers, free of selections between branches. If a
 //! policy is *extracted*, its outputs are given, too, and no network is left in the step.
 //!
-//! Where runs end (`terminal`) is taken apart as well: staying for ever and going on are two moves. A unit across the border has both, and
+//! Where runs end (`terminal`) is taken apart as well: staying for ever and going on are two transitions. A cell across the border has both, and
 //! each comes with what it says about the atoms; their hull would be neither, and would let a run creep along the border.
 
 use certus_graph::ops::{Gather, Op, Sub};
@@ -15,9 +15,9 @@ use certus_lang::system::{ActionRole, AtomId, Output, System};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Choice {
     /// The action, by its place in the system, with the largest score.
-    Largest(usize),
+    Argmax(usize),
     /// A random action, by its place in the system.
-    Random(usize),
+    Softmax(usize),
     /// A chance, by its place in the system.
     Chance(usize),
 }
@@ -25,7 +25,7 @@ pub enum Choice {
 /// A step with every choice made. Its inputs are the state variables, the environment's choices, and, for an extracted policy, its
 /// outputs; its outputs the next state, then the atoms, then whether the transition is allowed, then whether operations are defined.
 #[derive(Clone, Debug)]
-pub struct Move {
+pub struct Transition {
     /// The label of each choice.
     pub labels: Vec<usize>,
     /// Whether the run has ended, so that the state stays as it is.
@@ -38,23 +38,23 @@ pub struct Move {
 
 /// A step, taken apart.
 #[derive(Clone, Debug)]
-pub struct Moves {
+pub struct TransitionRelation {
     /// What is chosen.
     pub choices: Vec<Choice>,
     /// How many labels each choice has.
     pub labels: Vec<usize>,
     /// Every way to choose that can happen.
-    pub moves: Vec<Move>,
+    pub transitions: Vec<Transition>,
     /// For each action by the largest score: its choice, and where the differences of its scores begin. The difference of labels
     /// i < j stands at the place of the pair among all pairs in their order.
-    pub largest: Vec<(usize, usize)>,
+    pub argmax: Vec<(usize, usize)>,
     /// The differences of scores, one after the other, of the state and the environment's choices; none without such actions.
-    pub differences: Option<Graph>,
+    pub score_differences: Option<Graph>,
     /// Every policy's outputs, then every chosen label as a one-hot vector: what an extraction samples.
     pub policy: Graph,
     /// How many numbers the policies' outputs have.
     pub outputs: usize,
-    /// Whether a run has ended, as a function of the step's inputs; none if moves do not tell.
+    /// Whether a run has ended, as a function of the step's inputs; none if transitions do not tell.
     pub terminal: Option<Graph>,
 }
 
@@ -65,8 +65,8 @@ enum Meaning {
     Terminal,
 }
 
-/// More moves than this are not taken apart; with those of runs that have ended they are twice as many, and are counted in eight bits.
-const MOST_MOVES: usize = 64;
+/// More transitions than this are not taken apart; with those of runs that have ended they are twice as many, and are counted in eight bits.
+const MOST_TRANSITIONS: usize = 64;
 
 /// More labels than this are not compared in pairs.
 const MOST_LABELS: usize = 24;
@@ -106,23 +106,33 @@ fn one_hot(labels: usize, chosen: usize) -> Tensor {
     Tensor::vector((0..labels).map(|label| f64::from(u8::from(label == chosen))).collect())
 }
 
-impl Moves {
+impl TransitionRelation {
     /// Takes a system's step apart; `atoms` are those that matter, and `extracted` says that the policy is given.
-    pub fn new(system: &System, atoms: &[AtomId], extracted: bool) -> Result<Moves, String> {
+    pub fn new(system: &System, atoms: &[AtomId], extracted: bool) -> Result<TransitionRelation, String> {
         let roles = &system.roles;
         let truths = atoms.iter().map(|atom| roles.atoms[atom.0].truth);
         let truths = truths.chain(roles.assume.map(|assume| assume.truth));
         let wanted: Vec<Output> = truths.chain(definedness(system, atoms)).collect();
         let terminal = system.roles.terminal.map(|terminal| terminal.truth);
-        Moves::build(system, &wanted, extracted, terminal.filter(|own| reads_states_only(system, own.node)))
+        TransitionRelation::build(
+            system,
+            &wanted,
+            extracted,
+            terminal.filter(|own| reads_states_only(system, own.node)),
+        )
     }
 
     /// The same with some outputs of the step after the next state, and with terminal states as a part of the step.
-    pub fn with(system: &System, wanted: &[Output], extracted: bool) -> Result<Moves, String> {
-        Moves::build(system, wanted, extracted, None)
+    pub fn with(system: &System, wanted: &[Output], extracted: bool) -> Result<TransitionRelation, String> {
+        TransitionRelation::build(system, wanted, extracted, None)
     }
 
-    fn build(system: &System, wanted: &[Output], extracted: bool, terminal: Option<Output>) -> Result<Moves, String> {
+    fn build(
+        system: &System,
+        wanted: &[Output],
+        extracted: bool,
+        terminal: Option<Output>,
+    ) -> Result<TransitionRelation, String> {
         let failed = |error: GraphError| format!("the step cannot be taken apart: {error}");
         if !system.roles.free_params.is_empty() {
             return Err("the grid engine takes parameters as numbers, not as ranges".to_owned());
@@ -137,41 +147,42 @@ impl Moves {
         }
         for (place, (action, role)) in system.actions.iter().zip(&system.roles.actions).enumerate() {
             choices.push(match role {
-                ActionRole::Argmax { .. } => Choice::Largest(place),
-                ActionRole::Softmax { .. } => Choice::Random(place),
+                ActionRole::Argmax { .. } => Choice::Argmax(place),
+                ActionRole::Softmax { .. } => Choice::Softmax(place),
             });
             labels.push(action.labels.len());
         }
-        let count = labels.iter().try_fold(1usize, |all, &own| all.checked_mul(own)).filter(|&all| all <= MOST_MOVES);
+        let count =
+            labels.iter().try_fold(1usize, |all, &own| all.checked_mul(own)).filter(|&all| all <= MOST_TRANSITIONS);
         let Some(_) = count else {
             return Err(format!(
-                "more than {MOST_MOVES} combinations of actions and chances are beyond the grid engine"
+                "more than {MOST_TRANSITIONS} combinations of actions and chances are beyond the grid engine"
             ));
         };
-        let mut moves = Moves {
-            largest: Vec::new(),
-            differences: differences(system, &choices, &labels).map_err(failed)?,
+        let mut relation = TransitionRelation {
+            argmax: Vec::new(),
+            score_differences: score_differences(system, &choices, &labels).map_err(failed)?,
             policy: policy(system).map_err(failed)?,
             outputs: system.policies.iter().map(|policy| policy.len).sum(),
             terminal: terminal.map(|own| system.step.keep_outputs(&[own.port])),
-            moves: Vec::new(),
+            transitions: Vec::new(),
             choices,
             labels,
         };
         let mut begin = 0;
-        for (place, (choice, &labels)) in moves.choices.iter().zip(&moves.labels).enumerate() {
-            if let Choice::Largest(action) = choice {
+        for (place, (choice, &labels)) in relation.choices.iter().zip(&relation.labels).enumerate() {
+            if let Choice::Argmax(action) = choice {
                 if labels > MOST_LABELS {
                     let name = &system.actions[*action].name;
                     return Err(format!(
                         "{name} has {labels} labels: more than {MOST_LABELS} are beyond the grid engine"
                     ));
                 }
-                moves.largest.push((place, begin));
+                relation.argmax.push((place, begin));
                 begin += labels * (labels - 1) / 2;
             }
         }
-        let combinations = moves.labels.iter().fold(vec![Vec::new()], |all: Vec<Vec<usize>>, &count| {
+        let combinations = relation.labels.iter().fold(vec![Vec::new()], |all: Vec<Vec<usize>>, &count| {
             let longer = |own: &Vec<usize>| {
                 let own = own.clone();
                 (0..count).map(move |label| own.iter().copied().chain([label]).collect())
@@ -179,27 +190,27 @@ impl Moves {
             all.iter().flat_map(longer).collect()
         });
         for labels in combinations {
-            let happens = moves.choices.iter().zip(&labels).all(|(choice, &label)| match choice {
+            let happens = relation.choices.iter().zip(&labels).all(|(choice, &label)| match choice {
                 Choice::Chance(place) => system.chances[*place].probabilities[label] > 0.0,
                 _ => true,
             });
             if happens {
                 let going_on = terminal.map(|own| (own, false));
-                let step = moves.step(system, wanted, extracted, &labels, going_on).map_err(failed)?;
-                moves.moves.push(Move { labels, ended: false, is_free: false, step });
+                let step = relation.step(system, wanted, extracted, &labels, going_on).map_err(failed)?;
+                relation.transitions.push(Transition { labels, ended: false, is_free: false, step });
             }
         }
         if let Some(own) = terminal {
             // Where a run has ended, the state stays whatever is chosen; but somebody may ask what that is.
             let choices = choice_nodes(system);
             let is_free = !wanted.iter().any(|output| reads(&system.step, output.node, |node| choices.contains(&node)));
-            let going_on: Vec<Vec<usize>> = moves.moves.iter().map(|own| own.labels.clone()).collect();
+            let going_on: Vec<Vec<usize>> = relation.transitions.iter().map(|own| own.labels.clone()).collect();
             for labels in going_on.into_iter().take(if is_free { 1 } else { usize::MAX }) {
-                let step = moves.step(system, wanted, extracted, &labels, Some((own, true))).map_err(failed)?;
-                moves.moves.push(Move { labels, ended: true, is_free, step });
+                let step = relation.step(system, wanted, extracted, &labels, Some((own, true))).map_err(failed)?;
+                relation.transitions.push(Transition { labels, ended: true, is_free, step });
             }
         }
-        Ok(moves)
+        Ok(relation)
     }
 
     fn step(
@@ -244,7 +255,7 @@ impl Moves {
         let mut random =
             (0..roles.actions.len()).filter(|&place| matches!(roles.actions[place], ActionRole::Softmax { .. }));
         let chances = (0..system.chances.len()).map(Choice::Chance).collect::<Vec<_>>();
-        let given: Vec<Choice> = chances.into_iter().chain(random.by_ref().map(Choice::Random)).collect();
+        let given: Vec<Choice> = chances.into_iter().chain(random.by_ref().map(Choice::Softmax)).collect();
         let mut arguments = Vec::with_capacity(kinds.len());
         for kind in kinds {
             arguments.push(match kind {
@@ -255,7 +266,7 @@ impl Moves {
                 }
                 Err(place) => match meanings[place] {
                     Meaning::Action(action) => {
-                        let (count, label) = label_of(Choice::Largest(action));
+                        let (count, label) = label_of(Choice::Argmax(action));
                         graph.constant(one_hot(count, label))
                     }
                     Meaning::Policy(policy) => policies[policy],
@@ -320,11 +331,11 @@ fn reads_states_only(system: &System, node: NodeId) -> bool {
 }
 
 /// The differences of scores as a function of the state and the environment's choices. Scores may depend on earlier choices only through these.
-fn differences(system: &System, choices: &[Choice], labels: &[usize]) -> Result<Option<Graph>, GraphError> {
+fn score_differences(system: &System, choices: &[Choice], labels: &[usize]) -> Result<Option<Graph>, GraphError> {
     let mut graph = system.step.clone();
     let mut pairs = Vec::new();
     for (choice, &labels) in choices.iter().zip(labels) {
-        let Choice::Largest(action) = choice else { continue };
+        let Choice::Argmax(action) = choice else { continue };
         let ActionRole::Argmax { scores, .. } = system.roles.actions[*action] else { continue };
         let all = || (0..labels).flat_map(|i| (i + 1..labels).map(move |j| (i, j)));
         if labels < 2 {

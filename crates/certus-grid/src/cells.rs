@@ -1,23 +1,23 @@
-//! The units that were met: packed, numbered in the order in which they were met, with what is known of each.
+//! The cells that were met: packed, numbered in the order in which they were met, with what is known of each.
 //!
-//! A unit takes its packed words, four to eight bytes of a table, a class, and the corners of the boxes that its successors meet.
-//! Which units a box meets is worked out where it is asked for, so a thousand successors cost no more than one.
+//! A cell takes its packed words, four to eight bytes of a table, a class, and the corners of the boxes that its successors meet.
+//! Which cells a box meets is worked out where it is asked for, so a thousand successors cost no more than one.
 
-use crate::doubts::Doubts;
+use crate::cell_index::CellIndex;
 use crate::expand::Expansion;
-use crate::lattice::{DEPTH, Lattice, MOST_AXES, MOST_WORDS};
-use crate::shelves::Shelves;
+use crate::grid::{DEPTH, Grid, MOST_AXES, MOST_WORDS};
+use crate::possible_errors::PossibleErrors;
 
 /// Where nothing is known yet.
 pub const UNKNOWN: u16 = u16::MAX;
 
-/// All units that were met.
-pub struct Units {
+/// All cells that were met.
+pub struct Cells {
     words: usize,
     keys: Vec<u64>,
-    /// Numbers of units that were never halved.
-    shelves: Shelves,
-    /// Numbers of the other units plus one, by their keys' hashes; zero where there is none.
+    /// Numbers of cells that were never halved.
+    index: CellIndex,
+    /// Numbers of the other cells plus one, by their keys' hashes; zero where there is none.
     table: Vec<u32>,
     /// How many those are.
     hashed: usize,
@@ -30,30 +30,30 @@ pub struct Units {
     boxes: Vec<u64>,
     /// What the automaton can read where the next state is in a box.
     box_classes: Vec<u16>,
-    /// In which coordinates a unit is halved; empty until one is.
+    /// In which coordinates a cell is halved; empty until one is.
     halved: Vec<u32>,
-    /// How many units are halved.
+    /// How many cells are halved.
     halvings: usize,
 }
 
-/// Who is told of units.
+/// Who is told of cells.
 pub trait Visitor {
-    /// Whether no unit of a shelf is of interest.
+    /// Whether no cell of a tile is of interest.
     fn skips(&mut self, _shelf: usize) -> bool {
         false
     }
 
-    /// A unit, with its shelf (or that of the unit that it is a part of) and how many units were met in all.
-    fn visit(&mut self, unit: u32, shelf: usize, met: usize);
+    /// A cell, with its tile (or that of the cell that it is a part of) and how many cells were met in all.
+    fn visit(&mut self, cell: u32, tile: usize, met: usize);
 }
 
 impl<F: FnMut(u32)> Visitor for F {
-    fn visit(&mut self, unit: u32, _shelf: usize, _met: usize) {
-        self(unit);
+    fn visit(&mut self, cell: u32, _shelf: usize, _met: usize) {
+        self(cell);
     }
 }
 
-/// Mixes a packed unit.
+/// Mixes a packed cell.
 pub(crate) fn hash(key: &[u64]) -> u64 {
     key.iter().fold(0, |hash: u64, &word| {
         let mixed = (hash ^ word).wrapping_mul(0x9E37_79B9_7F4A_7C15);
@@ -76,13 +76,13 @@ const NEAR: u64 = 7;
 /// From there on. Past the neighbours, and odd, so that every place is tried.
 const STRIDE: usize = NEAR as usize + 2;
 
-impl Units {
+impl Cells {
     /// None yet.
-    pub fn new(lattice: &Lattice) -> Units {
-        Units {
-            words: lattice.words(),
+    pub fn new(grid: &Grid) -> Cells {
+        Cells {
+            words: grid.words(),
             keys: Vec::new(),
-            shelves: Shelves::new(lattice),
+            index: CellIndex::new(grid),
             table: vec![0; 1 << 10],
             hashed: 0,
             classes: Vec::new(),
@@ -114,7 +114,7 @@ impl Units {
     pub fn bytes(&self) -> usize {
         8 * self.keys.capacity()
             + 4 * self.table.capacity()
-            + self.shelves.bytes()
+            + self.index.bytes()
             + 2 * self.classes.capacity()
             + 4 * self.begins.capacity()
             + 2 * self.counts.capacity()
@@ -123,12 +123,12 @@ impl Units {
             + 4 * self.halved.capacity()
     }
 
-    /// A packed unit.
-    pub fn key(&self, unit: u32) -> &[u64] {
-        &self.keys[unit as usize * self.words..][..self.words]
+    /// A packed cell.
+    pub fn key(&self, cell: u32) -> &[u64] {
+        &self.keys[cell as usize * self.words..][..self.words]
     }
 
-    /// The number of a part of a unit, new or not; nothing if there are no numbers left.
+    /// The number of a part of a cell, new or not; nothing if there are no numbers left.
     fn number(&mut self, key: &[u64]) -> Option<u32> {
         let mask = self.table.len() - 1;
         let mut at = slot(key) & mask;
@@ -150,19 +150,19 @@ impl Units {
         Some(number)
     }
 
-    /// The number of a unit that was never halved and is new, by its whole place in each coordinate and its place on a shelf.
+    /// The number of a cell that was never halved and is new, by its whole place in each coordinate and its place on a tile.
     #[inline(never)]
-    fn number_whole(&mut self, lattice: &Lattice, at: &[u64], place: usize) -> Option<u32> {
+    fn number_whole(&mut self, grid: &Grid, at: &[u64], place: usize) -> Option<u32> {
         let mut key = [0u64; MOST_WORDS];
         for (axis, at) in at.iter().enumerate() {
-            lattice.pack_place(axis, at << DEPTH, &mut key);
+            grid.pack_place(axis, at << DEPTH, &mut key);
         }
         let number = self.add(&key[..self.words])?;
-        *self.shelves.number(place) = number + 1;
+        *self.index.number(place) = number + 1;
         Some(number)
     }
 
-    /// Numbers a new unit; nothing if there are no numbers left.
+    /// Numbers a new cell; nothing if there are no numbers left.
     fn add(&mut self, key: &[u64]) -> Option<u32> {
         let number = u32::try_from(self.len()).ok().filter(|&number| number < u32::MAX - 1)?;
         self.keys.extend_from_slice(key);
@@ -188,111 +188,106 @@ impl Units {
         self.table = table;
     }
 
-    /// Whether a unit was expanded.
-    pub fn is_expanded(&self, unit: u32) -> bool {
-        self.classes[unit as usize] != UNKNOWN
+    /// Whether a cell was expanded.
+    pub fn is_expanded(&self, cell: u32) -> bool {
+        self.classes[cell as usize] != UNKNOWN
     }
 
-    /// What the automaton can read in a unit.
-    pub fn class(&self, unit: u32) -> u16 {
-        self.classes[unit as usize]
+    /// What the automaton can read in a cell.
+    pub fn class(&self, cell: u32) -> u16 {
+        self.classes[cell as usize]
     }
 
-    /// What may go wrong in a unit.
-    pub fn doubts(&self, unit: u32) -> Doubts {
-        Doubts(self.counts[unit as usize] & Doubts::ALL.0)
+    /// What may go wrong in a cell.
+    pub fn errors(&self, cell: u32) -> PossibleErrors {
+        PossibleErrors(self.counts[cell as usize] & PossibleErrors::ALL.0)
     }
 
-    /// Notes what can happen in a unit: one of an expansion, whose boxes begin at some place, with their classes. Says where the next one's do;
+    /// Notes what can happen in a cell: one of an expansion, whose boxes begin at some place, with their classes. Says where the next one's do;
     /// nothing if there are no numbers left.
     pub fn expanded(
         &mut self,
-        unit: u32,
+        cell: u32,
         class: u16,
         from: &Expansion,
         place: usize,
         (begin, classes): (usize, &[u16]),
     ) -> Option<usize> {
         let end = begin + usize::from(from.counts[place]);
-        self.classes[unit as usize] = class;
-        self.begins[unit as usize] = u32::try_from(self.box_classes.len()).ok()?;
-        self.counts[unit as usize] = u16::from(from.counts[place]) | from.doubts[place].0;
+        self.classes[cell as usize] = class;
+        self.begins[cell as usize] = u32::try_from(self.box_classes.len()).ok()?;
+        self.counts[cell as usize] = u16::from(from.counts[place]) | from.errors[place].0;
         self.boxes.extend_from_slice(&from.images[begin * 2 * self.words..end * 2 * self.words]);
         self.box_classes.extend_from_slice(&classes[begin..end]);
         Some(end)
     }
 
-    /// How many units a shelf has room for.
-    pub(crate) fn room_of_shelf(&self) -> usize {
-        self.shelves.room()
+    /// How many cells a tile has room for.
+    pub(crate) fn tile_capacity(&self) -> usize {
+        self.index.room()
     }
 
-    /// In which coordinates a unit is halved, as bits.
-    pub fn halved(&self, unit: u32) -> u32 {
-        self.halved.get(unit as usize).copied().unwrap_or(0)
+    /// In which coordinates a cell is halved, as bits.
+    pub fn halved(&self, cell: u32) -> u32 {
+        self.halved.get(cell as usize).copied().unwrap_or(0)
     }
 
-    /// Halves a unit in some coordinates.
-    pub fn halve(&mut self, unit: u32, axes: u32) {
+    /// Halves a cell in some coordinates.
+    pub fn halve(&mut self, cell: u32, axes: u32) {
         self.halved.resize(self.len(), 0);
-        self.halvings += usize::from(self.halved[unit as usize] == 0);
-        self.halved[unit as usize] = axes;
+        self.halvings += usize::from(self.halved[cell as usize] == 0);
+        self.halved[cell as usize] = axes;
     }
 
-    /// The boxes that contain a unit's next states, each as its two packed corners.
-    fn corners(&self, unit: u32, place: usize) -> (&[u64], &[u64]) {
-        let at = (self.begins[unit as usize] as usize + place) * 2 * self.words;
+    /// The boxes that contain a cell's next states, each as its two packed corners.
+    fn corners(&self, cell: u32, place: usize) -> (&[u64], &[u64]) {
+        let at = (self.begins[cell as usize] as usize + place) * 2 * self.words;
         (&self.boxes[at..at + self.words], &self.boxes[at + self.words..at + 2 * self.words])
     }
 
-    /// How many boxes contain a unit's next states.
-    pub fn boxes(&self, unit: u32) -> usize {
-        usize::from(self.counts[unit as usize] & !Doubts::ALL.0)
+    /// How many boxes contain a cell's next states.
+    pub fn boxes(&self, cell: u32) -> usize {
+        usize::from(self.counts[cell as usize] & !PossibleErrors::ALL.0)
     }
 
-    /// What the automaton can read in a unit if the next state is in a box of it.
-    pub fn box_class(&self, unit: u32, place: usize) -> u16 {
-        self.box_classes[self.begins[unit as usize] as usize + place]
+    /// What the automaton can read in a cell if the next state is in a box of it.
+    pub fn box_class(&self, cell: u32, place: usize) -> u16 {
+        self.box_classes[self.begins[cell as usize] as usize + place]
     }
 
-    /// A box of a unit's next states, into room that is used again and again.
-    pub fn places(&self, lattice: &Lattice, unit: u32, place: usize, meeting: &mut Places) {
-        let (low, high) = self.corners(unit, place);
-        for axis in 0..lattice.axes.len() {
-            meeting.low[axis] = lattice.unpack(low, axis).0;
-            meeting.high[axis] = lattice.unpack(high, axis).0;
+    /// A box of a cell's next states, into room that is used again and again.
+    pub fn places(&self, grid: &Grid, cell: u32, place: usize, meeting: &mut Places) {
+        let (low, high) = self.corners(cell, place);
+        for axis in 0..grid.axes.len() {
+            meeting.low[axis] = grid.unpack(low, axis).0;
+            meeting.high[axis] = grid.unpack(high, axis).0;
         }
     }
 
-    /// Tells of every unit that meets a box of a unit's next states, new ones included. False if there are no numbers left.
-    pub fn each_in_box(&mut self, lattice: &Lattice, unit: u32, place: usize, visitor: &mut impl Visitor) -> bool {
+    /// Tells of every cell that meets a box of a cell's next states, new ones included. False if there are no numbers left.
+    pub fn each_in_box(&mut self, grid: &Grid, cell: u32, place: usize, visitor: &mut impl Visitor) -> bool {
         let mut meeting = Places::default();
-        self.places(lattice, unit, place, &mut meeting);
-        self.each_meeting(lattice, &meeting, visitor)
+        self.places(grid, cell, place, &mut meeting);
+        self.each_meeting(grid, &meeting, visitor)
     }
 
-    /// Tells of every unit that a successor of some unit may be in, new ones included. False if there are no numbers left.
-    pub fn each_successor(&mut self, lattice: &Lattice, unit: u32, visitor: &mut impl Visitor) -> bool {
-        (0..self.boxes(unit)).all(|place| self.each_in_box(lattice, unit, place, visitor))
+    /// Tells of every cell that a successor of some cell may be in, new ones included. False if there are no numbers left.
+    pub fn each_successor(&mut self, grid: &Grid, cell: u32, visitor: &mut impl Visitor) -> bool {
+        (0..self.boxes(cell)).all(|place| self.each_in_box(grid, cell, place, visitor))
     }
 
-    /// Tells of every unit that meets a box, new ones included, shelf by shelf. False if there are no numbers left.
-    pub fn each_meeting(&mut self, lattice: &Lattice, meeting: &Places, visitor: &mut impl Visitor) -> bool {
+    /// Tells of every cell that meets a box, new ones included, tile by tile. False if there are no numbers left.
+    pub fn each_meeting(&mut self, grid: &Grid, meeting: &Places, visitor: &mut impl Visitor) -> bool {
         // Few numbers are copied faster than many.
-        match lattice.axes.len() <= FEW_AXES {
-            true => self.each_shelf::<FEW_AXES>(lattice, meeting, visitor),
-            false => self.each_shelf::<MOST_AXES>(lattice, meeting, visitor),
+        match grid.axes.len() <= FEW_AXES {
+            true => self.each_tile::<FEW_AXES>(grid, meeting, visitor),
+            false => self.each_tile::<MOST_AXES>(grid, meeting, visitor),
         }
     }
 
     /// The same with room for so many coordinates.
-    fn each_shelf<const AXES: usize>(
-        &mut self,
-        lattice: &Lattice,
-        meeting: &Places,
-        visitor: &mut impl Visitor,
-    ) -> bool {
-        let axes = lattice.axes.len();
+    fn each_tile<const AXES: usize>(&mut self, grid: &Grid, meeting: &Places, visitor: &mut impl Visitor) -> bool {
+        let axes = grid.axes.len();
         let (mut low, mut high) = ([0u64; AXES], [0u64; AXES]);
         for axis in 0..axes {
             (low[axis], high[axis]) = (meeting.low[axis] >> DEPTH, meeting.high[axis] >> DEPTH);
@@ -300,81 +295,69 @@ impl Units {
         let (mut corner, mut last) = (low, high);
         loop {
             for axis in 0..axes {
-                last[axis] = self.shelves.last(axis, corner[axis]).min(high[axis]);
+                last[axis] = self.index.last(axis, corner[axis]).min(high[axis]);
             }
-            let (shelf, place) = self.shelves.place(lattice, &corner[..axes]);
-            let piece = Piece { meeting, first: &corner[..axes], last: &last[..axes], shelf, place };
-            if !visitor.skips(shelf) && !self.each_on_shelf::<AXES>(lattice, &piece, visitor) {
+            let (tile, place) = self.index.place(grid, &corner[..axes]);
+            let piece = Piece { meeting, first: &corner[..axes], last: &last[..axes], tile, place };
+            if !visitor.skips(tile) && !self.each_in_tile::<AXES>(grid, &piece, visitor) {
                 return false;
             }
-            // The next shelf, like the digits of a number.
+            // The next tile, like the digits of a number.
             let Some(axis) = (0..axes).find(|&axis| last[axis] < high[axis]) else { return true };
             corner[axis] = last[axis] + 1;
             corner[..axis].copy_from_slice(&low[..axis]);
         }
     }
 
-    /// The same for what is on one shelf.
-    fn each_on_shelf<const AXES: usize>(
-        &mut self,
-        lattice: &Lattice,
-        piece: &Piece<'_>,
-        visitor: &mut impl Visitor,
-    ) -> bool {
-        let &Piece { meeting, first, last, shelf, place } = piece;
-        let (axes, stride, any_halved) = (first.len(), self.shelves.stride(0), self.halvings > 0);
+    /// The same for what is on one tile.
+    fn each_in_tile<const AXES: usize>(&mut self, grid: &Grid, piece: &Piece<'_>, visitor: &mut impl Visitor) -> bool {
+        let &Piece { meeting, first, last, tile, place } = piece;
+        let (axes, stride, any_halved) = (first.len(), self.index.stride(0), self.halvings > 0);
         let mut at = [0; AXES];
         at[..axes].copy_from_slice(first);
         let mut row = place;
         loop {
             let mut place = row;
             for along in first[0]..=last[0] {
-                let number = match *self.shelves.number(place) {
+                let number = match *self.index.number(place) {
                     0 => {
                         at[0] = along;
-                        let Some(number) = self.number_whole(lattice, &at[..axes], place) else { return false };
+                        let Some(number) = self.number_whole(grid, &at[..axes], place) else { return false };
                         number
                     }
                     found => found - 1,
                 };
                 if any_halved && self.halved(number) != 0 {
-                    if !self.each_part(lattice, number, meeting, shelf, visitor) {
+                    if !self.each_part(grid, number, meeting, tile, visitor) {
                         return false;
                     }
                 } else {
-                    visitor.visit(number, shelf, self.len());
+                    visitor.visit(number, tile, self.len());
                 }
                 place += stride;
             }
             // The next row, again like the digits of a number.
             let Some(axis) = (1..axes).find(|&axis| at[axis] < last[axis]) else { return true };
             at[axis] += 1;
-            row += self.shelves.stride(axis);
+            row += self.index.stride(axis);
             for inner in 1..axis {
-                row -= (at[inner] - first[inner]) as usize * self.shelves.stride(inner);
+                row -= (at[inner] - first[inner]) as usize * self.index.stride(inner);
                 at[inner] = first[inner];
             }
         }
     }
 
-    /// The same for the parts of a halved unit.
-    fn each_part(
-        &mut self,
-        lattice: &Lattice,
-        unit: u32,
-        meeting: &Places,
-        shelf: usize,
-        visitor: &mut impl Visitor,
-    ) -> bool {
-        let halved = self.halved(unit);
+    /// The same for the parts of a halved cell.
+    fn each_part(&mut self, grid: &Grid, cell: u32, meeting: &Places, tile: usize, visitor: &mut impl Visitor) -> bool {
+        let halved = self.halved(cell);
         if halved == 0 {
-            visitor.visit(unit, shelf, self.len());
+            visitor.visit(cell, tile, self.len());
             return true;
         }
-        let axes = lattice.axes.len();
+        let axes = grid.axes.len();
         let (mut first, mut levels, mut extents) = ([0; MOST_AXES], [0; MOST_AXES], [0; MOST_AXES]);
         for axis in 0..axes {
-            (first[axis], levels[axis]) = lattice.unpack(self.key(unit), axis);
+            (first[axis], levels[axis]) = grid.unpack(self.key(cell), axis);
             levels[axis] += halved >> axis & 1;
             extents[axis] = 1u64 << (DEPTH - levels[axis]);
         }
@@ -391,9 +374,9 @@ impl Units {
                 continue;
             }
             let mut key = [0u64; MOST_WORDS];
-            lattice.pack(&places[..axes], &levels[..axes], &mut key);
+            grid.pack(&places[..axes], &levels[..axes], &mut key);
             let Some(number) = self.number(&key[..self.words]) else { return false };
-            if !self.each_part(lattice, number, meeting, shelf, visitor) {
+            if !self.each_part(grid, number, meeting, tile, visitor) {
                 return false;
             }
         }
@@ -401,7 +384,7 @@ impl Units {
     }
 }
 
-/// What of a box is on one shelf.
+/// What of a box is on one tile.
 struct Piece<'p> {
     /// The box.
     meeting: &'p Places,
@@ -409,8 +392,8 @@ struct Piece<'p> {
     first: &'p [u64],
     /// Last whole places.
     last: &'p [u64],
-    shelf: usize,
-    /// The place of the first unit's number.
+    tile: usize,
+    /// The place of the first cell's number.
     place: usize,
 }
 
@@ -427,7 +410,7 @@ pub struct Places {
 }
 
 impl Places {
-    /// How many units, if none was halved, meet the box.
+    /// How many cells, if none was halved, meet the box.
     pub fn size(&self, axes: usize) -> f64 {
         let along = |(low, high): (&u64, &u64)| ((high >> DEPTH) - (low >> DEPTH) + 1) as i64 as f64;
         self.low.iter().zip(&self.high).take(axes).map(along).product()

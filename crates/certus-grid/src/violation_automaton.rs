@@ -1,6 +1,6 @@
-//! How an automaton reads units: the automaton of a property's violations, with its moves by what is known of a unit.
+//! How an automaton reads cells: the automaton of a property's violations, with its edges by what is known of a cell.
 //!
-//! Very many units share what is known of their atoms, so a unit stores the number of its *class*, and what each state of the
+//! Very many cells share what is known of their atoms, so a cell stores the number of its *class*, and what each state of the
 //! automaton can do on a class is worked out once.
 
 use std::collections::HashMap;
@@ -30,13 +30,13 @@ pub struct Class {
     pub truths: Truths,
     /// For each state, the states it can go to, as bits of `words` words.
     pub targets: Vec<u64>,
-    /// For each state, its moves.
-    pub moves: Vec<Vec<(u32, Marks)>>,
+    /// For each state, its edges.
+    pub edges: Vec<Vec<(u32, Marks)>>,
 }
 
 /// The automaton of a property's violations.
 #[derive(Clone, Debug)]
-pub struct Reading {
+pub struct ViolationAutomaton {
     /// It.
     pub automaton: Automaton,
     /// The system's atoms, in the order of the automaton's.
@@ -57,9 +57,9 @@ const MOST_STATES: usize = 4096;
 /// The most acceptance sets: searches pack them beside a state.
 pub const MOST_SETS: u32 = 16;
 
-impl Reading {
+impl ViolationAutomaton {
     /// The automaton of all runs that violate a formula.
-    pub fn new(system: &System, formula: &Ltl) -> Result<Reading, String> {
+    pub fn new(system: &System, formula: &Ltl) -> Result<ViolationAutomaton, String> {
         let mut atoms = Vec::new();
         atoms_of(formula, &mut atoms);
         atoms.sort_unstable();
@@ -76,16 +76,24 @@ impl Reading {
         if automaton.sets > MOST_SETS {
             return Err(format!("an automaton with {} acceptance sets is beyond this engine", automaton.sets));
         }
-        Ok(Reading::of(automaton, atoms))
+        Ok(ViolationAutomaton::of(automaton, atoms))
     }
 
-    fn of(automaton: Automaton, atoms: Vec<AtomId>) -> Reading {
+    fn of(automaton: Automaton, atoms: Vec<AtomId>) -> ViolationAutomaton {
         let universal = universality(&automaton);
         let words = automaton.states().div_ceil(64).max(1);
-        Reading { universal, words, automaton, atoms, classes: Vec::new(), numbers: HashMap::new(), last: None }
+        ViolationAutomaton {
+            universal,
+            words,
+            automaton,
+            atoms,
+            classes: Vec::new(),
+            numbers: HashMap::new(),
+            last: None,
+        }
     }
 
-    /// The class of units of which so much is known; nothing if there are too many classes.
+    /// The class of cells of which so much is known; nothing if there are too many classes.
     pub fn class(&mut self, truths: Truths) -> Option<u16> {
         if let Some((_, number)) = self.last.filter(|(known, _)| *known == truths) {
             return Some(number);
@@ -96,14 +104,14 @@ impl Reading {
         }
         let number = u16::try_from(self.classes.len()).ok().filter(|&number| number < u16::MAX)?;
         let states = self.automaton.states();
-        let mut class = Class { truths, targets: vec![0; states * self.words], moves: Vec::with_capacity(states) };
+        let mut class = Class { truths, targets: vec![0; states * self.words], edges: Vec::with_capacity(states) };
         for (state, edges) in self.automaton.edges.iter().enumerate() {
-            let mut moves = Vec::new();
+            let mut enabled = Vec::new();
             for edge in edges.iter().filter(|edge| truths.may_satisfy(&edge.label)) {
                 class.targets[state * self.words + edge.target as usize / 64] |= 1 << (edge.target % 64);
-                moves.push((edge.target, edge.marks));
+                enabled.push((edge.target, edge.marks));
             }
-            class.moves.push(moves);
+            class.edges.push(enabled);
         }
         self.classes.push(class);
         self.numbers.insert(truths, number);
@@ -276,34 +284,34 @@ fn has_cycle(automaton: &Automaton, states: &[bool], mark: Marks) -> bool {
 mod tests {
     use super::*;
 
-    fn reading(text: &str) -> Reading {
+    fn violations(text: &str) -> ViolationAutomaton {
         let (mut store, mut names) = (Formulas::new(), Names::default());
         let formula = certus_automata::parse::parse(text, &mut store, &mut names).unwrap();
         let violation = store.not(formula);
         let automaton = translate(&mut store, violation, &names, &Options::default()).unwrap();
         let atoms = (0..names.0.len()).map(AtomId).collect();
-        Reading::of(automaton, atoms)
+        ViolationAutomaton::of(automaton, atoms)
     }
 
     #[test]
     fn a_violated_safety_property_stays_violated() {
-        let mut own = reading("G a");
+        let mut own = violations("G a");
         assert!(own.is_finite());
         assert_eq!(own.universal.iter().filter(|state| **state == Universal::Yes).count(), 1);
         let start = own.automaton.initial[0] as usize;
         assert_eq!(own.universal[start], Universal::No);
         let class = own.class(Truths { yes: 0, no: 1 }).unwrap();
-        let end = own.at(class).moves[start][0].0 as usize;
+        let end = own.at(class).edges[start][0].0 as usize;
         assert_eq!(own.universal[end], Universal::Yes);
         // Where the atom is not known, both are possible.
         let class = own.class(Truths::default()).unwrap();
-        assert_eq!(own.at(class).moves[start].len(), 2);
+        assert_eq!(own.at(class).edges[start].len(), 2);
     }
 
     #[test]
     fn liveness_is_never_violated_by_a_prefix() {
         for text in ["F a", "G (a -> F b)"] {
-            let own = reading(text);
+            let own = violations(text);
             assert!(own.universal.iter().all(|state| *state != Universal::Yes), "{text}");
             assert!(!own.is_finite(), "{text}");
         }

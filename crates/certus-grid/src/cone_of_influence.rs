@@ -9,11 +9,11 @@ use certus_check::CheckError;
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
 use certus_lang::system::{ActionRole, AtomId, NetworkRole, Output, Roles, System, Truth, Variable};
 
-use crate::bounded::stays;
-use crate::moves::{definedness, reads};
+use crate::range_invariants::stays;
+use crate::transition_relation::{definedness, reads};
 
 /// A system without the state variables that do not matter.
-pub(crate) struct Part {
+pub(crate) struct ConeOfInfluence {
     /// It.
     pub system: System,
     /// For each number of its state, its place in the state of the whole.
@@ -24,9 +24,9 @@ pub(crate) struct Part {
     whole: usize,
 }
 
-impl Part {
+impl ConeOfInfluence {
     /// The part of a system that matters to some atoms, with the network itself or a policy that is extracted from it.
-    pub fn of(system: &System, atoms: &[AtomId], extracted: bool) -> Result<Part, CheckError> {
+    pub fn of(system: &System, atoms: &[AtomId], extracted: bool) -> Result<ConeOfInfluence, CheckError> {
         let mut matters = relevant(system, atoms, &vec![false; system.states.len()]);
         // Without a range there is nothing to leave.
         let has_range = |own: &Variable| own.lower.iter().chain(&own.upper).any(|end| end.is_finite());
@@ -39,7 +39,7 @@ impl Part {
         let variables = || system.states.iter().zip(&matters).zip(&offsets);
         let kept = variables().filter(|((_, matters), _)| **matters);
         let without = variables().filter(|((_, matters), _)| !**matters);
-        Ok(Part {
+        Ok(ConeOfInfluence {
             kept: kept.flat_map(|((own, _), &offset)| offset..offset + own.len).collect(),
             without: without.map(|((own, _), _)| own.name.clone()).collect(),
             whole: system.state_len(),
@@ -171,13 +171,13 @@ mod tests {
     #[test]
     fn what_is_read_by_nothing_that_matters_is_left_out() {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
-        let part = |name: &str| {
+        let cone = |name: &str| {
             let place = system.properties.iter().position(|own| own.name == name).unwrap();
-            Part::of(&system, &[AtomId(place)], false).unwrap()
+            ConeOfInfluence::of(&system, &[AtomId(place)], false).unwrap()
         };
-        let small = part("small");
+        let small = cone("small");
         assert_eq!((small.kept.as_slice(), small.without.join(" ").as_str()), (&[1, 4][..], "cost past"));
-        assert!(part("cheap").without.is_empty());
+        assert!(cone("cheap").without.is_empty());
         assert_eq!(small.of_state(&[1, 2, 3, 4, 5]), [2, 5]);
         assert_eq!(small.lifted(&[7, 8], |place| place), [0, 7, 2, 3, 8]);
     }
@@ -185,15 +185,15 @@ mod tests {
     #[test]
     fn the_part_does_what_the_whole_does() {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
-        let part = Part::of(&system, &[AtomId(0)], false).unwrap().system;
+        let cone = ConeOfInfluence::of(&system, &[AtomId(0)], false).unwrap().system;
         for (x, v) in [(0.3, 0.5), (1.5, 0.0), (0.9, 1.0)] {
             let whole = evaluate(&system.step, &[&[3.0], &[x], &[0.1, 0.2], &[v], &[0.0, 1.0]]).unwrap();
-            let values = evaluate(&part.step, &[&[x], &[v], &[0.0, 1.0]]).unwrap();
-            for (own, other) in part.roles.next.iter().zip([1, 3]) {
+            let values = evaluate(&cone.step, &[&[x], &[v], &[0.0, 1.0]]).unwrap();
+            for (own, other) in cone.roles.next.iter().zip([1, 3]) {
                 assert_eq!(values[own.port], whole[system.roles.next[other].port]);
             }
-            assert_eq!(values[part.roles.atoms[0].truth.port], whole[system.roles.atoms[0].truth.port]);
-            assert_eq!(part.step.outputs()[part.roles.next[0].port].node, part.roles.next[0].node);
+            assert_eq!(values[cone.roles.atoms[0].truth.port], whole[system.roles.atoms[0].truth.port]);
+            assert_eq!(cone.step.outputs()[cone.roles.next[0].port].node, cone.roles.next[0].node);
         }
     }
 }

@@ -15,9 +15,12 @@ use certus_solver::{Budget, UnknownReason};
 
 use crate::concretise::{Concretisation, Guide, Lengths};
 use crate::cone_of_influence::ConeOfInfluence;
-use crate::emptiness::{accepting_components, lasso, path_by_rounds, path_to};
+use crate::counterexample::{lasso, path_by_rounds, path_to};
+use crate::emptiness::accepting_components;
 use crate::expand::Expander;
-use crate::explore::{Exploration, Product, ProductSet, exhausted};
+use crate::explore::Exploration;
+use crate::parallel::exhausted;
+use crate::product::{Product, ProductSet};
 use crate::extract::{ExtractOptions, Extraction};
 use crate::grid::{DEPTH, Grid};
 use crate::initial_cells::InitialCells;

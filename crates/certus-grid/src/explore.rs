@@ -1,23 +1,25 @@
-//! The product of the cells and the automaton, step by step from the initial cells.
+//! On-the-fly forward reachability in the product of the grid abstraction and the automaton of the property's violations.
 //!
-//! After n rounds every cell knows the states in which the automaton can be when a run of at most n steps is in it. A round expands the cells
-//! that were met in the one before (in parallel, each by itself) and then hands the automaton's states on to their successors, in order.
-//! So numbers of cells, and with them everything that follows, are the same whatever the threads.
+//! Breadth-first, in rounds (on-the-fly automata-theoretic model checking: Vardi and Wolper, "An automata-theoretic approach to automatic program verification", LICS 1986;
+//! Courcoubetis, Vardi, Wolper and Yannakakis, "Memory-efficient algorithms for the verification of temporal properties", Formal Methods in System Design 1, 1992). After n rounds
+//! every cell knows the automaton states with which a run of at most n steps can enter it. A round bounds the cells that the one before met for the first time (in parallel,
+//! each by itself) and then propagates sets of automaton states to their successors, in order. So the numbers of cells, and with them everything that follows, are the same for any
+//! number of threads.
+//!
+//! Since cells over-approximate, a set that is complete is a superset of the reachable product states. The search ends early where an automaton state that accepts
+//! every continuation is entered: from there on the property is violated whatever follows. Cells that no automaton state enters are never bounded.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use certus_graph::GraphError;
-use certus_lang::system::System;
 use certus_solver::{Budget, UnknownReason};
 
-use crate::cells::{Cells, Places, Visitor};
+use crate::cells::Places;
 use crate::expand::{Expander, Expansion};
-use crate::grid::{Grid, MOST_AXES};
-use crate::initial_cells::InitialCells;
+use crate::parallel::{exhausted, in_parallel};
 use crate::possible_errors::PossibleErrors;
+use crate::product::{Product, ProductSet, UNMET};
 use crate::propagation::{Frontier, Propagation, StateSets};
-use crate::violation_automaton::{Universal, ViolationAutomaton};
 
 /// How an exploration ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,80 +32,8 @@ pub enum Exploration {
     OutOfBudget(UnknownReason),
 }
 
-/// A cell, with some of the automaton's states: a word of them, and bits of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ProductSet {
-    /// The cell.
-    pub cell: u32,
-    /// Which word of states.
-    pub word: u16,
-    /// Bits of that word.
-    pub bits: u64,
-}
-
-impl ProductSet {
-    /// Whether a state of the product is one of these.
-    pub fn is(&self, (cell, state): (u32, u16)) -> bool {
-        cell == self.cell && state / 64 == self.word && self.bits >> (state % 64) & 1 == 1
-    }
-}
-
-/// What is known of the product.
-pub struct Product<'a> {
-    /// The grid.
-    pub grid: &'a Grid,
-    /// The cells.
-    pub cells: Cells,
-    /// The automaton.
-    pub violations: ViolationAutomaton,
-    /// The states of the automaton in which each cell can be entered.
-    entered: StateSets,
-    /// How many cells were first entered in each round.
-    pub layers: Vec<usize>,
-    /// The round in which each cell was first entered.
-    rounds: Vec<u16>,
-    /// Violations that a prefix shows are excluded up to so many steps.
-    pub settled: Option<usize>,
-    /// How many cells were expanded in all.
-    pub expansions: u64,
-    /// How many cells may be expanded; and many times as many successors looked at.
-    pub most: u64,
-    /// How many successors were looked at in all.
-    pub looks: u64,
-    /// Where a model error is not excluded before the property is decided, in the order in which that was met.
-    pub open_errors: Vec<ProductSet>,
-    /// Whether model errors are taken for excluded.
-    pub without_errors: bool,
-    pub(crate) initial: Places,
-    /// Tells which cells have initial states, where these are no box.
-    initial_cells: Option<InitialCells>,
-    /// States of the automaton that accept whatever follows.
-    violated: Vec<u64>,
-    /// States of the automaton that may accept whatever follows, which matters where a run ends.
-    perhaps: Vec<u64>,
-    seconds: Seconds,
-}
-
-/// Where the time went.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seconds {
-    /// Bounding cells.
-    pub expanding: f64,
-    /// Propagation states on.
-    pub propagation: f64,
-}
-
-/// Bytes that a search for cycles takes per state of the product, at most, besides.
-const SEARCH_BYTES: usize = 12;
-
 /// So many cells may be met for each that may be expanded.
 const MET_PER_EXPANDED: u64 = 16;
-
-/// So many looks at a successor cost as much as expanding a cell does.
-const LOOKS_PER_EXPANDED: u64 = 64;
-
-/// Not entered yet.
-const UNMET: u16 = u16::MAX;
 
 /// More cells in doubt than this are not told one by one.
 const MOST_OPEN_ERRORS: usize = 1 << 18;
@@ -123,84 +53,7 @@ const PIECES_PER_THREAD: usize = 4;
 /// Batches that a piece has at most.
 const BATCHES_PER_PIECE: usize = 8;
 
-/// Fewer cells than this are not worth a thread.
-const WORTH_A_THREAD: usize = 64;
-
-impl<'a> Product<'a> {
-    /// Nothing was met yet.
-    pub fn new(system: &System, grid: &'a Grid, violations: ViolationAutomaton) -> Product<'a> {
-        let mut initial = Places::default();
-        for (axis, own) in grid.axes.iter().enumerate() {
-            initial.low[axis] = own.place(system.init_box.0[axis].max(own.lower));
-            initial.high[axis] = own.place(system.init_box.1[axis].min(own.upper));
-        }
-        Product {
-            grid,
-            cells: Cells::new(grid),
-            entered: StateSets::default(),
-            layers: Vec::new(),
-            rounds: Vec::new(),
-            settled: None,
-            expansions: 0,
-            most: u64::MAX,
-            looks: 0,
-            open_errors: Vec::new(),
-            without_errors: false,
-            initial,
-            initial_cells: None,
-            violated: violations.states_that(|own| own == Universal::Yes),
-            perhaps: violations.states_that(|own| own != Universal::No),
-            violations,
-            seconds: Seconds::default(),
-        }
-    }
-
-    /// How many bytes everything takes.
-    pub fn bytes(&self) -> usize {
-        self.cells.bytes() + self.entered.bytes() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.cells.len()
-    }
-
-    /// Whether so many successors were looked at that this took as long as expanding all the cells that may be expanded.
-    pub fn has_looked_enough(&self) -> bool {
-        self.looks / LOOKS_PER_EXPANDED > self.most
-    }
-
-    /// Where the time went.
-    pub fn seconds(&self) -> Seconds {
-        self.seconds
-    }
-
-    /// The states of the automaton with which a cell can be entered, as bits of `violations.words` words.
-    pub fn states(&self, cell: u32) -> &[u64] {
-        self.entered.of(cell)
-    }
-
-    /// The same of all cells, one after the other.
-    pub fn all_states(&self) -> &[u64] {
-        self.entered.all()
-    }
-
-    /// Has cells without initial states left out, of those in the box around all of them.
-    pub(crate) fn with_initial_cells(&mut self, initial_cells: Option<InitialCells>) {
-        self.initial_cells = initial_cells;
-    }
-
-    /// Tells of every cell that initial states may be in. False if there are no numbers left.
-    pub fn each_initial(&mut self, visitor: &mut impl Visitor) -> bool {
-        let Some(mut initial_cells) = self.initial_cells.take() else {
-            return self.cells.each_meeting(self.grid, &self.initial, visitor);
-        };
-        let mut met = Met::default();
-        let fits = self.cells.each_meeting(self.grid, &self.initial, &mut met);
-        for (cell, tile) in met.0 {
-            if initial_cells.may_be(cell, || self.ends(cell)) {
-                visitor.visit(cell, tile, self.cells.len());
-            }
-        }
-        self.initial_cells = Some(initial_cells);
-        fits
-    }
-
+impl Product<'_> {
     /// Explores from the initial cells. What was found out about cells earlier is used again; `watch` hears how many rounds there were and how many cells.
     pub fn explore(
         &mut self,
@@ -401,76 +254,9 @@ impl<'a> Product<'a> {
         }
         Ok(None)
     }
-
-    /// The round in which a cell was first entered, if it was.
-    pub fn round(&self, cell: u32) -> Option<usize> {
-        self.rounds.get(cell as usize).filter(|&&round| round != UNMET).map(|&round| usize::from(round))
-    }
-
-    /// The ends of a cell in each coordinate.
-    pub fn ends(&self, cell: u32) -> Vec<(f64, f64)> {
-        debug_assert!(self.grid.axes.len() <= MOST_AXES);
-        (0..self.grid.axes.len()).map(|axis| self.grid.ends(self.cells.key(cell), axis)).collect()
-    }
-}
-
-/// Cells with their index.
-#[derive(Default)]
-struct Met(Vec<(u32, usize)>);
-
-impl Visitor for Met {
-    fn visit(&mut self, cell: u32, tile: usize, _met: usize) {
-        self.0.push((cell, tile));
-    }
 }
 
 /// Whether two sets of states have one in common.
 fn meets(states: &[u64], others: &[u64]) -> bool {
     states.iter().zip(others).any(|(own, other)| own & other != 0)
-}
-
-/// Works on pieces with some threads; results are in the pieces' order.
-pub(crate) fn in_parallel<P: Sync, R: Send>(
-    pieces: &[P],
-    threads: usize,
-    size: usize,
-    work: &(dyn Fn(&P) -> R + Sync),
-) -> Vec<R> {
-    let threads = threads.min(pieces.len()).min(size / WORTH_A_THREAD).max(1);
-    if threads == 1 {
-        return pieces.iter().map(work).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let mut found: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let worker = || {
-            let mut own = Vec::new();
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(piece) = pieces.get(place) else { return own };
-                own.push((place, work(piece)));
-            }
-        };
-        let handles: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
-        let mut found = worker();
-        for handle in handles {
-            match handle.join() {
-                Ok(own) => found.extend(own),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        found
-    });
-    found.sort_unstable_by_key(|(place, _)| *place);
-    found.into_iter().map(|(_, result)| result).collect()
-}
-
-/// Why to stop, if the budget says so.
-pub(crate) fn exhausted(budget: &Budget<'_>) -> Option<UnknownReason> {
-    if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-        Some(UnknownReason::Stopped)
-    } else if budget.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-        Some(UnknownReason::Deadline)
-    } else {
-        None
-    }
 }

@@ -1,6 +1,6 @@
 //! What an exploration looked like: counts, and cells to be drawn.
 
-use crate::explore::Product;
+use crate::product::Product;
 use crate::grid::DEPTH;
 
 /// Cells that a report shows at most.

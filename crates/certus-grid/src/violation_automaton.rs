@@ -1,27 +1,20 @@
-//! How an automaton reads cells: the automaton of a property's violations, with its edges by what is known of a cell.
+//! The Büchi automaton of a property's violations, with its transitions by what is known of the atoms.
 //!
-//! Very many cells share what is known of their atoms, so a cell stores the number of its *class*, and what each state of the
-//! automaton can do on a class is worked out once.
+//! The negated formula is translated by `certus-automata` (tableau after Couvreur, FM 1999). Atoms may be unknown in a cell; then every transition that some value of
+//! them allows is taken, so the automaton accepts at least the violations of the runs that the cells stand for. Very many cells share what is known of their atoms, so a cell
+//! stores the number of its *class*, and what each automaton state can do on a class is computed once.
 
 use std::collections::HashMap;
 
 use certus_automata::automaton::{Automaton, Marks};
 use certus_automata::formula::{Bounds, Formula, Formulas, Names};
+use certus_automata::normal::TooLarge;
 use certus_automata::system::Truths;
 use certus_automata::translate::{Options, translate};
-use certus_automata::{label::Label, normal::TooLarge};
 use certus_lang::system::{AtomId, Formula as Ltl, System};
 
-/// Whether a state of the automaton accepts every word.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Universal {
-    /// It does: whatever follows, the property is violated.
-    Yes,
-    /// It does not.
-    No,
-    /// Perhaps.
-    Perhaps,
-}
+pub use crate::universality::Universal;
+use crate::universality::universality;
 
 /// What the automaton can do where the atoms are known so far.
 #[derive(Clone, Debug)]
@@ -224,58 +217,6 @@ fn converted(store: &mut Formulas, formula: &Ltl, atoms: &[AtomId]) -> Formula {
         Ltl::Release(own, a, b) => {
             let (a, b) = (converted(store, a, atoms), converted(store, b, atoms));
             store.release(bounds(own), a, b)
-        }
-    }
-}
-
-/// For each state, whether it accepts everything, as far as that is easily seen.
-fn universality(automaton: &Automaton) -> Vec<Universal> {
-    let full = automaton.full();
-    let deterministic = automaton.is_deterministic();
-    let everything = |labels: &mut dyn Iterator<Item = &Label>| {
-        let joined = labels.fold(Label::default(), |all, label| all.or(label));
-        Label::all().implies(&joined)
-    };
-    let complete = |state: usize| everything(&mut automaton.edges[state].iter().map(|edge| &edge.label));
-    let judged = |state: usize| {
-        let own = automaton.edges[state].iter();
-        let loops = own.filter(|edge| edge.target as usize == state && edge.marks == full);
-        if everything(&mut loops.map(|edge| &edge.label)) {
-            return Universal::Yes;
-        }
-        if !deterministic {
-            return Universal::Perhaps;
-        }
-        // The only run on a word ends where some letter cannot be read, and is rejected where it can avoid a mark for ever.
-        let mut seen = vec![false; automaton.states()];
-        let mut pending = vec![state];
-        while let Some(next) = pending.pop() {
-            if std::mem::replace(&mut seen[next], true) {
-                continue;
-            }
-            if !complete(next) {
-                return Universal::No;
-            }
-            pending.extend(automaton.edges[next].iter().map(|edge| edge.target as usize));
-        }
-        let avoidable = (0..automaton.sets).any(|set| has_cycle(automaton, &seen, 1 << set));
-        if avoidable { Universal::No } else { Universal::Yes }
-    };
-    (0..automaton.states()).map(judged).collect()
-}
-
-/// Whether some of the states form a cycle of transitions without a mark.
-fn has_cycle(automaton: &Automaton, states: &[bool], mark: Marks) -> bool {
-    // States without such a transition to another that is left go, until none does.
-    let mut left = states.to_vec();
-    loop {
-        let before = left.iter().filter(|&&own| own).count();
-        for state in 0..left.len() {
-            let mut edges = automaton.edges[state].iter();
-            left[state] = left[state] && edges.any(|edge| edge.marks & mark == 0 && left[edge.target as usize]);
-        }
-        if left.iter().filter(|&&own| own).count() == before {
-            return before > 0;
         }
     }
 }

@@ -6,7 +6,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use certus_grid::{
-    expand::Expander, product::Product, extract::*, grid::Grid, transition_relation::TransitionRelation,
+    expand::Expander, extract::*, grid::Grid, product::Product, transition_relation::TransitionRelation,
     violation_automaton::ViolationAutomaton,
 };
 use certus_lang::system::PropertyKind;

@@ -1,30 +1,30 @@
-//! Numbers of cells that were never halved, by where they are.
+//! The cell index: numbers of cells that were never halved, by where they are.
 //!
-//! Successors of a cell are neighbours of each other, and so are the successors of its neighbours. A tile has the numbers of all cells of a small cube beside
-//! each other, so that one look into a table serves several of them.
+//! A hash table of tiles (Ericson, "Real-Time Collision Detection", Morgan Kaufmann 2005, section 7.1, on hashed uniform grids). Successors of a cell are neighbours of each other, and so are the successors of its
+//! neighbours. A tile holds the numbers of all cells of a small cube side by side, so that one lookup in the table serves several of them.
 
 use crate::cells::hash;
 use crate::grid::{DEPTH, Grid, MOST_WORDS};
 
-/// Numbers of cells that were never halved.
+/// The numbers of cells that were never halved, by place.
 pub(crate) struct CellIndex {
     words: usize,
-    /// Cells of a tile in each of the first coordinates, as a power of two.
+    /// Cells of a tile along each of the first axes, as a power of two.
     shift: u32,
-    /// How many coordinates those are; in all of many, most places of a cube would stay empty.
+    /// How many axes those are; with many axes, most places of a full cube would stay empty.
     wide: usize,
-    /// Packed first cells of index.
+    /// Packed first cells of tiles.
     keys: Vec<u64>,
-    /// Numbers of index plus one, by their keys' hashes.
+    /// Numbers of tiles plus one, by their keys' hashes.
     table: Vec<u32>,
     /// Numbers of cells plus one, tile by tile; zero where none was met.
     numbers: Vec<u32>,
-    /// The tile that was looked at last.
+    /// The tile that was looked up last.
     last: Option<usize>,
 }
 
 impl CellIndex {
-    /// CellIndex for a grid.
+    /// An empty index for a grid.
     pub fn new(grid: &Grid) -> CellIndex {
         let axes = grid.axes.len();
         let (shift, wide) = match axes {
@@ -98,7 +98,7 @@ impl CellIndex {
         let tile = self.keys.len() / self.words;
         self.keys.extend_from_slice(&key[..self.words]);
         self.numbers.resize((tile + 1) << (self.shift as usize * self.wide), 0);
-        // There are fewer index than cells, whose numbers have as many bits.
+        // There are fewer tiles than cells, whose numbers have as many bits.
         self.table[at] = tile as u32 + 1;
         if 2 * (tile + 1) > self.table.len() {
             self.grow();

@@ -1,4 +1,4 @@
-//! One step of the system itself, with the network or with a policy that was extracted from it: in doubles, and enclosed by intervals.
+//! One step of the concrete system, with the network or with a policy extracted from it: in doubles, and enclosed by intervals.
 
 use std::collections::HashMap;
 
@@ -13,7 +13,7 @@ use crate::extract::{ExtractedAction, Extraction};
 use crate::grid::{Cell, Grid};
 use crate::transition_relation::{Choice, TransitionRelation, definedness};
 
-/// A system with a policy, to be run.
+/// Evaluates steps of a system with a policy.
 pub(crate) struct Stepper<'a> {
     system: &'a System,
     policy: Policy<'a>,
@@ -27,10 +27,10 @@ enum Policy<'a> {
     Extracted(Box<Table<'a>>),
 }
 
-/// An extracted policy and the steps that its actions make.
+/// An extracted policy and the transitions that its actions take.
 struct Table<'a> {
     grid: &'a Grid,
-    /// What the grid is over.
+    /// The cone of influence that the grid is over.
     cone: &'a ConeOfInfluence,
     extraction: Extraction,
     relation: TransitionRelation,
@@ -38,14 +38,14 @@ struct Table<'a> {
     known: HashMap<Vec<u64>, ExtractedAction>,
 }
 
-/// What is chosen by chance: the labels of chances, and of random actions.
+/// The labels of chances and of softmax actions.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Labels {
     pub chances: Vec<usize>,
     pub actions: Vec<usize>,
 }
 
-/// What a step of a run was.
+/// The values of a step.
 pub(crate) struct StepValues {
     pub next: Vec<f64>,
     pub policies: Vec<f64>,
@@ -56,7 +56,7 @@ pub(crate) struct StepValues {
     pub initial: bool,
 }
 
-/// What is certain of a step from anywhere in a box.
+/// What is certain of a step from all states of a box.
 pub(crate) struct Enclosed {
     pub next: Vec<Interval>,
     pub atoms: Vec<Option<bool>>,
@@ -97,7 +97,7 @@ impl<'a> Stepper<'a> {
         matches!(self.policy, Policy::Network(_))
     }
 
-    /// Everything that chance can choose.
+    /// All combinations of labels that chance can draw.
     pub fn labels(&self) -> Vec<Labels> {
         let system = self.system;
         let chances = system.chances.iter().map(|own| {
@@ -173,7 +173,7 @@ impl<'a> Stepper<'a> {
         }
     }
 
-    /// What is certain of a step from a box; nothing if an extracted policy has several actions there.
+    /// The enclosure of a step from a box; nothing if an extracted policy has several actions there.
     pub fn enclosed(
         &mut self,
         state: &[Interval],

@@ -1,7 +1,8 @@
-//! Runs of the system itself, tried where an abstract run suggests them.
+//! Concretisation: simulation of the system along an abstract counterexample.
 //!
-//! Every choice along a run is allowed, as far as one that is can be found. A run ends where a model error is met, after so many steps, or where it repeats a state exactly: doubles
-//! are finite, so a loop that comes to rest does so after some hundred steps. What a run shows is judged in `judging.rs`.
+//! The step of counterexample-guided abstraction refinement that looks for a real counterexample (Clarke et al., CAV 2000; see `refinement.rs`). Runs begin in the first cell and choose inputs
+//! and labels, allowed ones if any is found, that lead along the cells of the counterexample. A run ends where a model error is met, after so many steps, or where it repeats a state exactly: doubles
+//! are finite, so a system that converges does so after some hundred steps. What a run shows is decided in `validate.rs`. A run that is not found proves nothing, and refinement goes on.
 
 use std::collections::HashMap;
 
@@ -14,11 +15,12 @@ use crate::concrete_step::{Labels, StepValues, Stepper};
 use crate::cone_of_influence::ConeOfInfluence;
 use crate::extract::Extraction;
 use crate::grid::Grid;
+use crate::monitor::Monitor;
 use crate::possible_errors::Valued;
-use crate::validate::{Found, Monitor};
+use crate::validate::Found;
 use crate::violation_automaton::atoms_of;
 
-/// A system with a policy, to be run.
+/// Simulates the system, and validates what runs show.
 pub struct Concretisation<'a> {
     pub(crate) system: &'a System,
     pub(crate) formula: &'a Formula,
@@ -27,43 +29,43 @@ pub struct Concretisation<'a> {
     /// Where those have values.
     pub(crate) valued: Valued,
     pub(crate) stepper: Stepper<'a>,
-    /// Everything that chance can choose.
+    /// All combinations of labels that chance can draw.
     pub(crate) labels: Vec<Labels>,
-    /// Tells what leaves the property open; not prepared before it is asked.
-    pub(crate) undecided: Option<Option<Monitor>>,
-    /// Initial states that were found, where these are no box.
+    /// Tells which prefixes leave the property open; built on first use.
+    pub(crate) monitor: Option<Option<Monitor>>,
+    /// Initial states that were found, where these are not a box.
     starts: Vec<Vec<f64>>,
-    /// A run that violates the property for ever in doubles, which was not shown over the reals.
+    /// A loop of doubles that violates the property but was not confirmed over the reals.
     pub(crate) candidate: Option<Run>,
 }
 
-/// Why a run has no further positions.
+/// Why a run ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RunEnd {
-    /// It has as many as it may have.
+    /// It has the requested length.
     Cut,
-    /// It repeats itself.
+    /// It repeats a state.
     Repeats,
-    /// No choice that is allowed was found at its last position.
+    /// No allowed choice was found at its last position.
     NothingAllowed,
-    /// What was chosen at its last position leads out of a range.
+    /// The successor of its last position is out of a range.
     RangeExit,
     /// An operation at its last position is undefined.
     Undefined,
 }
 
-/// So many initial states are remembered.
+/// The most initial states that are remembered.
 const MOST_STARTS: usize = 64;
 
-/// Choices that are tried to follow a guide.
+/// Choices tried at each step to follow a guide.
 const ATTEMPTS: usize = 24;
 
-/// Boxes that a run should pass, one after the other; after the last one comes the one at `loop_to` again.
+/// The boxes of an abstract counterexample, which a run should pass in order; after the last one comes the one at `loop_to` again.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Guide {
     /// The boxes; none if any run will do.
     pub boxes: Vec<Vec<(f64, f64)>>,
-    /// Where it repeats itself, if it does.
+    /// Where its loop begins, if it is a lasso.
     pub loop_to: Option<usize>,
 }
 
@@ -91,12 +93,12 @@ impl Guide {
     }
 }
 
-/// How many steps a run may have.
+/// The size of a simulation.
 #[derive(Clone, Copy, Debug)]
 pub struct Lengths {
-    /// How many runs are tried.
+    /// The number of runs.
     pub runs: usize,
-    /// How many steps each has at most.
+    /// The most steps of each.
     pub steps: usize,
 }
 
@@ -129,7 +131,7 @@ impl<'a> Concretisation<'a> {
             valued,
             stepper,
             labels,
-            undecided: None,
+            monitor: None,
             starts: Vec::new(),
             candidate: None,
         }
@@ -294,7 +296,7 @@ impl<'a> Concretisation<'a> {
                 break;
             }
         }
-        best.ok_or_else(|| CheckError::Unsupported("no step can be tried".to_owned()))
+        best.ok_or_else(|| CheckError::Unsupported("the system has no step to simulate".to_owned()))
     }
 
     /// Something that can be chosen: in a systematic attempt every label with the ends and the middle of the inputs' ranges first, otherwise at random.

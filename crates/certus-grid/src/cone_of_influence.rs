@@ -1,58 +1,60 @@
-//! The part of a system that a property can tell apart.
+//! Cone-of-influence reduction: the state variables that a property depends on.
 //!
-//! A state variable matters if an atom of the property, the condition on transitions, the end of runs, a policy or the domain of an operation reads it, or the next value of
-//! another one that matters; and so does one that might leave its range. The others, a counter or what a run has cost so far, would cost a grid a dimension each.
-//! Without them every run of the system is still one, and none ends where a variable that was left out leaves its range, so what holds of all runs of the part
-//! holds of the system.
+//! Clarke, Grumberg and Peled, "Model Checking", MIT Press 1999, section 13.1. A state variable is in the cone if an atom of the property, the condition on transitions, the end of runs, a policy or the
+//! domain of an operation reads it, or the next value of another variable in the cone. The others, a counter or the cost of a run so far, would cost the grid a dimension each.
+//! Departure: a variable that might leave its declared range is kept as well, since leaving it is a model error.
+//!
+//! Sound: every run of the system, restricted to the cone, is a run of the reduced system, and no run ends because a variable outside of the cone leaves its range. So what holds of
+//! all runs of the reduced system holds of the system.
 
 use certus_check::CheckError;
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
 use certus_lang::system::{ActionRole, AtomId, NetworkRole, Output, Roles, System, Truth, Variable};
 
-use crate::range_invariants::stays;
+use crate::range_invariants::stays_in_range;
 use crate::transition_relation::{definedness, reads};
 
-/// A system without the state variables that do not matter.
+/// A system restricted to the cone of influence of some atoms.
 pub(crate) struct ConeOfInfluence {
-    /// It.
+    /// The restricted system.
     pub system: System,
-    /// For each number of its state, its place in the state of the whole.
+    /// For each state coordinate of it, its place in the state of the whole system.
     pub kept: Vec<usize>,
-    /// The names of the variables that were left out.
+    /// The names of the variables outside of the cone.
     pub without: Vec<String>,
-    /// How many numbers the state of the whole has.
+    /// How many state coordinates the whole system has.
     whole: usize,
 }
 
 impl ConeOfInfluence {
-    /// The part of a system that matters to some atoms, with the network itself or a policy that is extracted from it.
+    /// The cone of influence of some atoms, with the network itself or a policy extracted from it.
     pub fn of(system: &System, atoms: &[AtomId], extracted: bool) -> Result<ConeOfInfluence, CheckError> {
-        let mut matters = relevant(system, atoms, &vec![false; system.states.len()]);
+        let mut in_cone = cone_of(system, atoms, &vec![false; system.states.len()]);
         // Without a range there is nothing to leave.
         let has_range = |own: &Variable| own.lower.iter().chain(&own.upper).any(|end| end.is_finite());
-        if system.states.iter().zip(&matters).any(|(own, matters)| !matters && has_range(own)) {
-            let stays = stays(system, extracted)?;
+        if system.states.iter().zip(&in_cone).any(|(own, in_cone)| !in_cone && has_range(own)) {
+            let stays = stays_in_range(system, extracted)?;
             let leaves = system.states.iter().zip(&stays).map(|(own, stays)| !stays && has_range(own));
-            matters = relevant(system, atoms, &leaves.collect::<Vec<_>>());
+            in_cone = cone_of(system, atoms, &leaves.collect::<Vec<_>>());
         }
         let offsets = system.state_offsets();
-        let variables = || system.states.iter().zip(&matters).zip(&offsets);
-        let kept = variables().filter(|((_, matters), _)| **matters);
-        let without = variables().filter(|((_, matters), _)| !**matters);
+        let variables = || system.states.iter().zip(&in_cone).zip(&offsets);
+        let kept = variables().filter(|((_, in_cone), _)| **in_cone);
+        let without = variables().filter(|((_, in_cone), _)| !**in_cone);
         Ok(ConeOfInfluence {
             kept: kept.flat_map(|((own, _), &offset)| offset..offset + own.len).collect(),
             without: without.map(|((own, _), _)| own.name.clone()).collect(),
             whole: system.state_len(),
-            system: if matters.contains(&false) { restricted(system, &matters)? } else { system.clone() },
+            system: if in_cone.contains(&false) { restricted(system, &in_cone)? } else { system.clone() },
         })
     }
 
-    /// The numbers of a state of the whole, or of something else of its length, that matter.
+    /// The entries of a state, or of another vector of its length, that are in the cone.
     pub fn of_state<T: Copy>(&self, state: &[T]) -> Vec<T> {
         self.kept.iter().map(|&place| state[place]).collect()
     }
 
-    /// Something for every number of the whole, from what there is for those that matter.
+    /// A vector over all state coordinates from one over those in the cone.
     pub fn lifted<T: Copy>(&self, own: &[T], others: impl Fn(usize) -> T) -> Vec<T> {
         let mut all: Vec<T> = (0..self.whole).map(others).collect();
         self.kept.iter().zip(own).for_each(|(&place, &own)| all[place] = own);
@@ -60,8 +62,8 @@ impl ConeOfInfluence {
     }
 }
 
-/// For each state variable, whether it matters; some do in any case.
-fn relevant(system: &System, atoms: &[AtomId], kept: &[bool]) -> Vec<bool> {
+/// For each state variable, whether it is in the cone; those of `kept` are in any case.
+fn cone_of(system: &System, atoms: &[AtomId], kept: &[bool]) -> Vec<bool> {
     let roles = &system.roles;
     let truths = atoms.iter().map(|atom| roles.atoms[atom.0]).chain(roles.assume).chain(roles.terminal);
     let actions = roles.actions.iter().map(|role| match role {
@@ -72,30 +74,30 @@ fn relevant(system: &System, atoms: &[AtomId], kept: &[bool]) -> Vec<bool> {
     let defined = definedness(system, atoms).into_iter().map(|own| own.node);
     let mut pending: Vec<NodeId> =
         truths.map(|own| own.truth.node).chain(actions).chain(policies).chain(defined).collect();
-    let mut matters = kept.to_vec();
+    let mut in_cone = kept.to_vec();
     pending.extend(roles.next.iter().zip(kept).filter(|(_, kept)| **kept).map(|(next, _)| next.node));
     while let Some(node) = pending.pop() {
         for (variable, input) in roles.states.iter().enumerate() {
-            if !matters[variable] && reads(&system.step, node, |other| other == *input) {
-                matters[variable] = true;
+            if !in_cone[variable] && reads(&system.step, node, |other| other == *input) {
+                in_cone[variable] = true;
                 pending.push(roles.next[variable].node);
             }
         }
     }
-    // Something has to be left.
-    if let (false, Some(first)) = (matters.contains(&true), matters.first_mut()) {
+    // A grid needs at least one axis.
+    if let (false, Some(first)) = (in_cone.contains(&true), in_cone.first_mut()) {
         *first = true;
     }
-    matters
+    in_cone
 }
 
-/// The system with some of its state variables. What depends on the others is still there, and means nothing.
-fn restricted(system: &System, matters: &[bool]) -> Result<System, GraphError> {
+/// The system with some of its state variables. Outputs that depend on the others are still there, without a meaning.
+fn restricted(system: &System, in_cone: &[bool]) -> Result<System, GraphError> {
     let mut step = Graph::new();
     let mut inputs = Vec::new();
     for (place, port) in system.step.inputs().iter().enumerate() {
         let shape = system.step.shape(port.node).to_vec();
-        inputs.push(match matters.get(place) {
+        inputs.push(match in_cone.get(place) {
             Some(false) => {
                 let zeros = vec![0.0; shape.iter().product()];
                 step.constant(Tensor::new(shape, zeros)?)
@@ -121,8 +123,8 @@ fn restricted(system: &System, matters: &[bool]) -> Result<System, GraphError> {
     };
     let network = |role: &NetworkRole| NetworkRole { result: input(role.result), arguments: output(role.arguments) };
     let own = &system.roles;
-    let states = own.states.iter().zip(matters).filter(|(_, matters)| **matters);
-    let next = own.next.iter().zip(matters).filter(|(_, matters)| **matters);
+    let states = own.states.iter().zip(in_cone).filter(|(_, in_cone)| **in_cone);
+    let next = own.next.iter().zip(in_cone).filter(|(_, in_cone)| **in_cone);
     let roles = Roles {
         states: states.map(|(&node, _)| input(node)).collect(),
         inputs: own.inputs.iter().map(|&node| input(node)).collect(),
@@ -141,10 +143,10 @@ fn restricted(system: &System, matters: &[bool]) -> Result<System, GraphError> {
         networks: own.networks.iter().map(network).collect(),
         ..Roles::default()
     };
-    let numbers = system.states.iter().zip(matters).flat_map(|(own, &matters)| std::iter::repeat_n(matters, own.len));
+    let numbers = system.states.iter().zip(in_cone).flat_map(|(own, &in_cone)| std::iter::repeat_n(in_cone, own.len));
     let numbers: Vec<bool> = numbers.collect();
     let ends = |ends: &[f64]| ends.iter().zip(&numbers).filter(|(_, kept)| **kept).map(|(&end, _)| end).collect();
-    let states = system.states.iter().zip(matters).filter(|(_, matters)| **matters);
+    let states = system.states.iter().zip(in_cone).filter(|(_, in_cone)| **in_cone);
     Ok(System {
         states: states.map(|(own, _)| own.clone()).collect(),
         init_box: (ends(&system.init_box.0), ends(&system.init_box.1)),
@@ -169,7 +171,7 @@ mod tests {
         init x in [0, 1] & cost == 0\nproperty small = G x < 2\nproperty cheap = G cost < 50\n";
 
     #[test]
-    fn what_is_read_by_nothing_that_matters_is_left_out() {
+    fn variables_that_nothing_in_the_cone_reads_are_left_out() {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
         let cone = |name: &str| {
             let place = system.properties.iter().position(|own| own.name == name).unwrap();
@@ -183,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn the_part_does_what_the_whole_does() {
+    fn the_restricted_system_does_what_the_whole_does() {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
         let cone = ConeOfInfluence::of(&system, &[AtomId(0)], false).unwrap().system;
         for (x, v) in [(0.3, 0.5), (1.5, 0.0), (0.9, 1.0)] {

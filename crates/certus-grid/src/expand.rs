@@ -28,7 +28,7 @@ use crate::policy_bounds::PolicyBounds;
 use crate::possible_errors::{PossibleErrors, Valued};
 use crate::transition_relation::{TransitionRelation, definedness};
 
-/// A transition, prepared for bounds.
+/// A transition, compiled for bounds.
 pub(crate) struct Prepared {
     pub(crate) labels: Vec<usize>,
     pub(crate) ended: bool,
@@ -54,12 +54,12 @@ impl Prepared {
     }
 }
 
-/// What can happen in some cells.
+/// The abstract successors of some cells.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Expansion {
     /// What is known of the atoms.
     pub truths: Vec<Truths>,
-    /// What may go wrong there. What is known of the atoms is then what is known where it does.
+    /// Model errors that are not excluded. `truths` is then about the positions where they happen.
     pub errors: Vec<PossibleErrors>,
     /// The coordinates that may leave their ranges in each cell, as bits.
     pub leaving: Vec<u32>,
@@ -71,7 +71,7 @@ pub struct Expansion {
     pub images: Vec<u64>,
 }
 
-/// Bounds what can happen in cells.
+/// The abstract successor operator.
 pub struct Expander<'a> {
     pub(crate) grid: &'a Grid,
     pub(crate) relation: &'a TransitionRelation,
@@ -94,7 +94,7 @@ pub struct Expander<'a> {
     witnesses: Vec<Vec<f64>>,
     /// Ranges of the environment's choices, cut; empty where that is not worth it.
     pieces: Vec<Vec<(f64, f64)>>,
-    /// PossibleErrors that were excluded for all states at once.
+    /// Errors that were excluded for all states at once.
     pub(crate) excluded: PossibleErrors,
     pub(crate) extraction: Option<Extraction>,
     /// Bounds of an extracted policy, if there are any.
@@ -109,13 +109,12 @@ pub struct Expander<'a> {
     pub(crate) symbols: usize,
     /// How many cells are bounded at once.
     pub batch: usize,
-    /// How many boxes a network is bounded over at once, or cells asked.
+    /// How many boxes a network is bounded over at once, or cells sampled.
     pub(crate) asked_at_once: usize,
 }
 
 impl<'a> Expander<'a> {
-    /// Prepares a system whose step was taken apart for these atoms. With an extraction, that policy's actions are taken; otherwise
-    /// all that the network may do.
+    /// Compiles a system's transition relation. With an extraction, that policy's actions are taken; otherwise all that the network may do.
     pub fn new(
         system: &System,
         grid: &'a Grid,

@@ -24,21 +24,21 @@ use crate::propagation::{Frontier, Propagation, StateSets};
 /// How an exploration ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Exploration {
-    /// Every cell that can be reached was met.
+    /// The fixpoint: all reachable cells were met.
     Closed,
-    /// A run that is here may have violated the property.
+    /// A bad prefix may end here.
     Reached(ProductSet),
-    /// The budget was used up.
+    /// The budget ran out.
     OutOfBudget(UnknownReason),
 }
 
-/// So many cells may be met for each that may be expanded.
+/// The most cells that may be met for each that may be bounded.
 const MET_PER_EXPANDED: u64 = 16;
 
-/// More cells in doubt than this are not told one by one.
+/// The most open model errors that are listed.
 const MOST_OPEN_ERRORS: usize = 1 << 18;
 
-/// After so many successors the budget is looked at.
+/// The budget is polled after so many visits.
 const PROPAGATED_AT_ONCE: usize = 1 << 15;
 
 /// Bytes that a cell takes at least: a word, its place in the table, and what the automaton is in.
@@ -62,7 +62,7 @@ impl Product<'_> {
         watch: &mut dyn FnMut(usize, usize),
     ) -> Result<Exploration, GraphError> {
         let words = self.violations.words;
-        self.entered = StateSets::new(words, &self.cells);
+        self.state_sets = StateSets::new(words, &self.cells);
         self.layers.clear();
         self.rounds.clear();
         self.open_errors.clear();
@@ -71,10 +71,10 @@ impl Product<'_> {
             starts[state as usize / 64] |= 1 << (state % 64);
         }
         let mut pending: Frontier = Vec::new();
-        let mut entered = std::mem::take(&mut self.entered);
-        let mut propagation = Propagation { entered: &mut entered, states: &starts, next: &mut pending, visited: 0 };
+        let mut sets = std::mem::take(&mut self.state_sets);
+        let mut propagation = Propagation { sets: &mut sets, states: &starts, next: &mut pending, visited: 0 };
         let fits = self.each_initial(&mut propagation);
-        self.entered = entered;
+        self.state_sets = sets;
         if !fits {
             return Ok(Exploration::OutOfBudget(UnknownReason::Memory));
         }
@@ -173,7 +173,7 @@ impl Product<'_> {
                         return Ok(Exploration::OutOfBudget(UnknownReason::Boxes));
                     }
                     let mut propagation =
-                        Propagation { entered: &mut self.entered, states: &targets, next: &mut next, visited: 0 };
+                        Propagation { sets: &mut self.state_sets, states: &targets, next: &mut next, visited: 0 };
                     let fits = self.cells.each_meeting(self.grid, &meeting, &mut propagation);
                     visited += propagation.visited;
                     if !fits {

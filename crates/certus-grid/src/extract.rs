@@ -1,9 +1,12 @@
-//! Extraction of a policy on a grid (Jin, Wang, Zhang, Algorithm 1): one action for each cell.
+//! Policy extraction on a grid: one action for each cell.
 //!
-//! Some states of a cell are drawn, and the network is asked in each. A number is the mean of the answers. A label is the most
-//! frequent one, if a binomial test against the second most frequent says that this is no accident; otherwise more states are
-//! drawn. What is drawn depends on the seed and the cell alone, so a policy is the same whatever the order in which its cells are asked for,
-//! and whoever asks.
+//! Algorithm 1 of Jin, Wang and Zhang, "Efficient LTL Model Checking of Deep Reinforcement Learning Systems using Policy Extraction", SEKE 2022; their *decision-making units* are our cells. Some
+//! states of a cell are sampled, and the network is evaluated in each. A numeric action is the mean of the outputs. A label is the most frequent one, if a one-sided binomial test against the second
+//! most frequent is significant; otherwise more states are sampled.
+//!
+//! Departures: the number of rounds is bounded, since no sample settles a cell that two labels share evenly; what is sampled depends on the seed and the cell alone, so a policy is the same in
+//! whatever order its cells are visited, and need not be stored to be checked. What is proved of the policy is exact: the sampled action *is* the policy, so no statistical argument enters
+//! the proof.
 
 use std::sync::Arc;
 
@@ -15,14 +18,14 @@ use certus_sim::Random;
 use crate::grid::{Cell, Grid};
 use crate::transition_relation::TransitionRelation;
 
-/// How a policy is extracted.
+/// Options of an extraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtractOptions {
-    /// How many states of a cell are drawn at a time.
+    /// How many states of a cell are sampled per round.
     pub samples: usize,
-    /// A label is taken when an accident is at most this likely.
+    /// The significance level of the binomial test for a label.
     pub significance: f64,
-    /// Names the random numbers.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
@@ -32,21 +35,21 @@ impl Default for ExtractOptions {
     }
 }
 
-/// So often states are drawn at most: where two labels share a cell evenly, no number of states settles it.
+/// The most rounds of sampling.
 const MOST_ROUNDS: usize = 8;
 
-/// What an extracted policy does in a cell.
+/// The action of an extracted policy in a cell.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ExtractedAction {
     /// The policies' outputs.
     pub outputs: Vec<f64>,
-    /// The label of each action by the largest score.
+    /// The label of each argmax action.
     pub labels: Vec<usize>,
-    /// How many states were asked.
+    /// How many states were sampled.
     pub asked: usize,
 }
 
-/// A network that is asked for the actions of cells.
+/// Extracts the actions of cells from a network.
 #[derive(Clone)]
 pub struct Extraction {
     policy: Arc<Evaluator<f64>>,
@@ -60,8 +63,8 @@ pub struct Extraction {
     labels: Vec<usize>,
 }
 
-/// The chance that a fair coin shows heads at least `first` times in `first + second` throws.
-fn accident(first: usize, second: usize) -> f64 {
+/// The p-value of the one-sided binomial test: the probability that a fair coin shows at least `first` heads in `first + second` throws.
+fn p_value(first: usize, second: usize) -> f64 {
     let throws = first + second;
     let mut probability = 0.5f64.powi(throws as i32);
     let mut sum = 0.0;
@@ -104,17 +107,17 @@ impl Extraction {
         })
     }
 
-    /// What is asked, in its canonical form.
+    /// The policy's graph, in canonical form.
     pub(crate) fn graph(&self) -> &Graph {
         self.policy.graph()
     }
 
-    /// How many states of a cell are asked at a time.
+    /// How many states of a cell are sampled per round.
     pub fn samples(&self) -> usize {
         self.options.samples
     }
 
-    /// What the policy does in some cells of the widths that were asked for.
+    /// The actions of some cells of the requested widths.
     pub fn actions(&self, grid: &Grid, cells: &[Cell]) -> Result<Vec<ExtractedAction>, GraphError> {
         let mut workspace = Workspace::default();
         let mut streams: Vec<Random> = cells.iter().map(|cell| self.stream(grid, cell)).collect();
@@ -156,7 +159,7 @@ impl Extraction {
         Ok(given.collect())
     }
 
-    /// The random numbers of a cell.
+    /// The random stream of a cell.
     fn stream(&self, grid: &Grid, cell: &Cell) -> Random {
         let names = cell.places.iter().zip(&grid.axes).map(|(&place, axis)| axis.requested_index(place));
         Random::new(self.options.seed, hashed(self.options.seed, names))
@@ -174,7 +177,7 @@ impl Extraction {
         }
     }
 
-    /// The states, with the environment's choices, in which the network is asked for the numbers of a cell.
+    /// The sampled states of a cell, with the environment's choices.
     pub(crate) fn each_state(&self, grid: &Grid, cell: &Cell, state: &mut Vec<f64>, mut told: impl FnMut(&[f64])) {
         let mut stream = self.stream(grid, cell);
         state.resize(grid.axes.len() + self.inputs.len(), 0.0);
@@ -189,10 +192,10 @@ impl Extraction {
 
     fn is_settled(&self, tally: &[usize]) -> bool {
         let order = ranked(tally);
-        order.len() < 2 || accident(tally[order[0]], tally[order[1]]) <= self.options.significance
+        order.len() < 2 || p_value(tally[order[0]], tally[order[1]]) <= self.options.significance
     }
 
-    /// Asks the network in states of some cells: its outputs, element-major, samples of a cell together.
+    /// Evaluates the network at sampled states of some cells: its outputs, element-major, samples of a cell together.
     fn ask(
         &self,
         grid: &Grid,
@@ -244,11 +247,11 @@ mod tests {
 
     #[test]
     fn four_of_five_are_no_accident_and_three_are() {
-        assert!((accident(5, 0) - 0.03125).abs() < 1e-12);
-        assert!((accident(4, 1) - 0.1875).abs() < 1e-12);
-        assert!((accident(3, 2) - 0.5).abs() < 1e-12);
-        assert!((accident(0, 0) - 1.0).abs() < 1e-12);
-        assert!((accident(7, 3) - 0.171875).abs() < 1e-12);
+        assert!((p_value(5, 0) - 0.03125).abs() < 1e-12);
+        assert!((p_value(4, 1) - 0.1875).abs() < 1e-12);
+        assert!((p_value(3, 2) - 0.5).abs() < 1e-12);
+        assert!((p_value(0, 0) - 1.0).abs() < 1e-12);
+        assert!((p_value(7, 3) - 0.171875).abs() < 1e-12);
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Whether there can be a grid for a property at all, before anything is explored.
+//! Whether a property can have a grid at all, before anything is explored.
 
 use certus_lang::system::{Property, PropertyKind, System};
 
@@ -6,7 +6,7 @@ use crate::cone_of_influence::ConeOfInfluence;
 use crate::grid::{DEPTH, Grid};
 use crate::violation_automaton::atoms_of;
 
-/// Says why there can be no grid of these widths, one for each number of the state, over what matters to a property.
+/// Fails with the reason if there can be no grid of these widths, one per state coordinate, over a property's cone of influence.
 pub fn check_feasible(
     system: &System,
     property: &Property,
@@ -18,7 +18,7 @@ pub fn check_feasible(
     let mut atoms = Vec::new();
     atoms_of(formula, &mut atoms);
     let cone = ConeOfInfluence::of(system, &atoms, extracted).map_err(|error| error.to_string())?;
-    // Cells may begin wider, and then there are fewer.
+    // The grid may begin coarser, with fewer cells.
     let coarsening = if refinements == Some(0) { 0 } else { DEPTH };
     let widths = cone.of_state(widths);
     Grid::coarsened(&cone.system, &widths, &vec![coarsening; widths.len()]).map(drop)

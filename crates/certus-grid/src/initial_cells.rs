@@ -1,7 +1,7 @@
-//! Which cells have initial states, where these are no box.
+//! The cells that may have initial states, where these are not a box.
 //!
-//! The initial condition is enclosed over a cell, and over the box around all initial states in the coordinates that the grid leaves out. Where it is certainly false,
-//! no run begins.
+//! The initial condition is enclosed over a cell, and over the box around all initial states in the coordinates outside of the grid. Where it is certainly false, no
+//! run begins.
 
 use std::collections::HashMap;
 

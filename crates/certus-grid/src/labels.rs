@@ -1,4 +1,7 @@
-//! What the policy can do in cells: the labels that it may choose, and the actions of an extracted one.
+//! The labels that an argmax action may choose in cells, and the actions of an extracted policy.
+//!
+//! A label is possible in a cell unless the bounds of a score difference exclude it everywhere; the first label of equals wins, as in the semantics. Differences are bounded, not scores, since the
+//! dependence on the state cancels.
 
 use certus_graph::GraphError;
 use certus_solver::{Enclosed, Forms};
@@ -7,13 +10,13 @@ use crate::expand::{Expander, Slices, columns, enclose_slices};
 use crate::extract::ExtractedAction;
 use crate::grid::{Cell, MOST_WORDS};
 
-/// Differences of scores nearer to zero than this may be ties.
+/// Score differences nearer to zero than this may be ties.
 const TIED: f64 = 1e-9;
 
 impl Expander<'_> {
-    /// Labels of single cells that their blocks left open, as bits: bounds cost less than asking an extracted policy.
-    pub(crate) fn sure(&self, keys: &[u64], labels: &mut [u32]) {
-        // Where a policy gives numbers as well, it is asked in any case.
+    /// Labels of single cells that their blocks left open, as bits: bounding costs less than sampling an extracted policy.
+    pub(crate) fn certain_labels(&self, keys: &[u64], labels: &mut [u32]) {
+        // A policy that also has numeric outputs is sampled in any case.
         let Some(bounds) = self.policy_bounds.as_ref().filter(|_| self.relation.outputs == 0) else { return };
         let off = bounds.scores;
         let (words, largest) = (self.grid.words(), self.relation.argmax.len());

@@ -1,8 +1,9 @@
-//! What an extracted policy does in a box of many cells, without asking it in each.
+//! Bounds of an extracted policy over boxes that are wider than its own cells.
 //!
-//! The action of a cell is the mean of the network's answers in that cell, or one of the labels it chose there. So where a state lies in a wide box, the action is
-//! the network's at that state up to what the network changes within one cell: the affine form of the network over the box, with an error
-//! of the slopes times the share of the box that a cell is. RoundingError comes on top, since the answers were computed in doubles.
+//! Coarse-to-fine refinement begins with cells wider than those that the policy was extracted on. The action in a cell of the policy is the mean of the network's outputs at states of that cell, or one
+//! of the labels that it chose there. So over a wide box the action at a state is the network's at that state, up to what the network changes within one cell of the policy: the affine
+//! form of the network over the box, with an error of the slopes times the share of the box that a cell is. The rounding of the evaluation comes on top (`rounding_error.rs`), since the outputs
+//! were computed in doubles.
 
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::System;

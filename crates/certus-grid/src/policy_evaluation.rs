@@ -1,5 +1,7 @@
-//! How much an extracted policy earns beside its network: episodes of both from the same states, with the same choices of the environment as
-//! far as `assume` allows them after what each policy does. Where it does not, others are drawn; an episode in which none is found ends.
+//! Monte Carlo evaluation of an extracted policy beside its network: returns of episodes of both.
+//!
+//! Sutton and Barto, "Reinforcement Learning: An Introduction", MIT Press, 2nd edition 2018, chapter 5. Episodes of both policies begin in the same states and draw the same inputs (common random numbers), as far as
+//! `assume` allows them after what each policy does. Where it does not, others are drawn; an episode in which none is found ends.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +13,7 @@ use crate::extract::{ExtractOptions, ExtractedAction, Extraction};
 use crate::grid::{Cell, Grid};
 use crate::transition_relation::{Choice, TransitionRelation};
 
-/// Episodes to be run.
+/// The episodes of an evaluation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Episodes {
     /// How many.
@@ -20,24 +22,24 @@ pub struct Episodes {
     pub steps: usize,
 }
 
-/// Episodes that are run side by side: enough for an evaluation of many states at once, and few enough that stopping loses little.
+/// Episodes per batch: enough to evaluate many states at once, few enough that stopping loses little.
 const TOGETHER: usize = 256;
 
 /// How often other inputs are drawn where `assume` does not allow a step.
 const ATTEMPTS: usize = 256;
 
-/// What both policies earned.
+/// The returns of both policies.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Compared {
-    /// The network's return in each episode; fewer than were asked for if that was stopped.
+    /// The network's return in each episode; fewer than requested if the evaluation was stopped.
     pub network: Vec<f64>,
     /// The extracted policy's return in each of the same episodes.
     pub extracted: Vec<f64>,
-    /// Every cell that an episode came through, by its first fine places, with what the extracted policy does in it.
+    /// Every cell that an episode visited, by its first fine places, with the extracted policy's action.
     pub cells: BTreeMap<Vec<u64>, ExtractedAction>,
 }
 
-/// Five numbers of a box plot: the smallest, the quartiles, the largest.
+/// The five-number summary of a box plot: minimum, quartiles, maximum.
 pub fn five_numbers(values: &[f64]) -> [f64; 5] {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
@@ -52,7 +54,7 @@ pub fn five_numbers(values: &[f64]) -> [f64; 5] {
     [0.0, 0.25, 0.5, 0.75, 1.0].map(at)
 }
 
-/// Runs episodes with the network and with the policy that is extracted from it, until they are over or `stop` says so.
+/// Runs episodes with the network and with the policy extracted from it, until all are over or `stop` says so.
 pub fn compare(
     system: &System,
     grid: &Grid,
@@ -62,10 +64,10 @@ pub fn compare(
 ) -> Result<Compared, String> {
     let roles = &system.roles;
     let Some(reward) = roles.reward else {
-        return Err(format!("{} declares no `reward`, so there are no returns to compare", system.name));
+        return Err(format!("{} declares no `reward`, so it has no returns to compare", system.name));
     };
     if !system.init_is_box {
-        return Err(format!("the initial states of {} are no box, so none can be drawn", system.name));
+        return Err(format!("the initial states of {} are not a box, so they cannot be sampled", system.name));
     }
     let others = roles.terminal.into_iter().chain(roles.assume).map(|own| own.truth);
     let wanted: Vec<Output> = [reward].into_iter().chain(others).collect();
@@ -133,7 +135,7 @@ impl<'a> Player<'a> {
         })
     }
 
-    /// What episodes earn; nothing if that was stopped.
+    /// The returns of episodes; nothing if stopped.
     fn play(
         &mut self,
         system: &System,
@@ -182,8 +184,8 @@ impl<'a> Player<'a> {
         Ok(())
     }
 
-    /// Tries one step of some episodes, each with inputs that are drawn now and with the dice that were thrown first; those that `assume`
-    /// does not allow are given back.
+    /// Tries one step of some episodes, each with fresh inputs and the random draws of the first attempt; those that `assume`
+    /// does not allow are returned.
     fn attempt(
         &mut self,
         system: &System,
@@ -361,7 +363,7 @@ mod tests {
             compared.network.iter().chain(&compared.extracted).all(|own| (3.6..=4.0).contains(own)),
             "{compared:?}"
         );
-        // Where nothing is allowed, nothing is earned.
+        // Where nothing is allowed, the return is zero.
         let stuck = run(&text.replace("assume u > 0.9", "assume u > 2"));
         assert!(stuck.network.iter().chain(&stuck.extracted).all(|own| *own == 0.0));
     }

@@ -1,13 +1,13 @@
-//! Model errors that bounds of a cell leave open.
+//! Model errors that the bounds of a cell do not exclude.
 //!
-//! A cell stands for all of its states. Where its bounds do not exclude that a choice leads out of a range, that nothing may be chosen, or that an
-//! operation is undefined, the cell is in *doubt*: a run may end there, and the property must be decided by then. What the atoms are at such a position counts only as far as
-//! they have a value there, which [`Valued`] knows.
+//! A cell stands for all of its states. Where its bounds do not exclude that a choice leads out of a range, that nothing may be chosen, or that an operation is undefined, a run may end
+//! there with a model error, and `holds` requires that the property is decided by then. What the atoms are at such a position counts only as far as they have a value there, which
+//! [`Valued`] knows.
 
 use certus_automata::system::Truths;
 use certus_lang::system::{AtomId, System};
 
-/// What may go wrong in a cell, as bits.
+/// Model errors that may happen in a cell, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PossibleErrors(pub u16);
 

@@ -11,7 +11,7 @@ use crate::initial_cells::InitialCells;
 use crate::propagation::StateSets;
 use crate::violation_automaton::{Universal, ViolationAutomaton};
 
-/// A cell, with some of the automaton's states: a word of them, and bits of it.
+/// Product states of one cell: the automaton states are bits of one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ProductSet {
     /// The cell.
@@ -29,7 +29,7 @@ impl ProductSet {
     }
 }
 
-/// What is known of the product.
+/// The explored product.
 pub struct Product<'a> {
     /// The grid.
     pub grid: &'a Grid,
@@ -38,12 +38,12 @@ pub struct Product<'a> {
     /// The automaton.
     pub violations: ViolationAutomaton,
     /// The states of the automaton in which each cell can be entered.
-    pub(crate) entered: StateSets,
+    pub(crate) state_sets: StateSets,
     /// How many cells were first entered in each round.
     pub layers: Vec<usize>,
     /// The round in which each cell was first entered.
     pub(crate) rounds: Vec<u16>,
-    /// Violations that a prefix shows are excluded up to so many steps.
+    /// Bad prefixes are excluded up to so many steps.
     pub settled: Option<usize>,
     /// How many cells were expanded in all.
     pub expansions: u64,
@@ -51,9 +51,9 @@ pub struct Product<'a> {
     pub most: u64,
     /// How many successors were looked at in all.
     pub looks: u64,
-    /// Where a model error is not excluded before the property is decided, in the order in which that was met.
+    /// Where a model error is not excluded before the property is decided, in the order in which they were met.
     pub open_errors: Vec<ProductSet>,
-    /// Whether model errors are taken for excluded.
+    /// Whether model errors are assumed not to happen.
     pub without_errors: bool,
     pub(crate) initial: Places,
     /// Tells which cells have initial states, where these are no box.
@@ -84,7 +84,7 @@ const LOOKS_PER_EXPANDED: u64 = 64;
 pub(crate) const UNMET: u16 = u16::MAX;
 
 impl<'a> Product<'a> {
-    /// Nothing was met yet.
+    /// An unexplored product.
     pub fn new(system: &System, grid: &'a Grid, violations: ViolationAutomaton) -> Product<'a> {
         let mut initial = Places::default();
         for (axis, own) in grid.axes.iter().enumerate() {
@@ -94,7 +94,7 @@ impl<'a> Product<'a> {
         Product {
             grid,
             cells: Cells::new(grid),
-            entered: StateSets::default(),
+            state_sets: StateSets::default(),
             layers: Vec::new(),
             rounds: Vec::new(),
             settled: None,
@@ -114,7 +114,7 @@ impl<'a> Product<'a> {
 
     /// How many bytes everything takes.
     pub fn bytes(&self) -> usize {
-        self.cells.bytes() + self.entered.bytes() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.cells.len()
+        self.cells.bytes() + self.state_sets.bytes() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.cells.len()
     }
 
     /// Whether so many successors were looked at that this took as long as expanding all the cells that may be expanded.
@@ -129,15 +129,15 @@ impl<'a> Product<'a> {
 
     /// The states of the automaton with which a cell can be entered, as bits of `violations.words` words.
     pub fn states(&self, cell: u32) -> &[u64] {
-        self.entered.of(cell)
+        self.state_sets.of(cell)
     }
 
     /// The same of all cells, one after the other.
     pub fn all_states(&self) -> &[u64] {
-        self.entered.all()
+        self.state_sets.all()
     }
 
-    /// Has cells without initial states left out, of those in the box around all of them.
+    /// Restricts the initial cells to those that may have initial states.
     pub(crate) fn with_initial_cells(&mut self, initial_cells: Option<InitialCells>) {
         self.initial_cells = initial_cells;
     }

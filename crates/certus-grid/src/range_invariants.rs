@@ -1,8 +1,8 @@
-//! What intervals show once for all states: variables that stay in their ranges, and initial conditions that are defined.
+//! Range invariants by interval analysis: variables that never leave their ranges, and initial conditions that are defined.
 //!
-//! Intervals are carried once through the step, from a box that no run leaves. A variable whose successor stays in its declared range there needs no
-//! grid to show that it does. An extracted policy may do what the network does nowhere in that box, so for one of these its actions may be anything, and states anywhere in
-//! their ranges.
+//! Moore, Kearfott and Cloud, "Introduction to Interval Analysis", SIAM 2009. Intervals are propagated once through the step, from a box that contains all reachable states. A variable whose successor
+//! stays in its declared range there needs no grid to show that. An extracted policy may take actions that the network takes nowhere in that box, so for one of these its actions may be anything, and states
+//! anywhere in their ranges.
 
 use certus_check::CheckError;
 use certus_check::reach::reachable;
@@ -14,7 +14,7 @@ use crate::expand::truth;
 use crate::transition_relation::TransitionRelation;
 
 /// For each state variable, whether intervals show that no choice leads out of its range.
-pub(crate) fn stays(system: &System, extracted: bool) -> Result<Vec<bool>, CheckError> {
+pub(crate) fn stays_in_range(system: &System, extracted: bool) -> Result<Vec<bool>, CheckError> {
     let inside = |next: &[Vec<Interval>]| -> Vec<bool> {
         let inside = |(own, next): (&Variable, &Vec<Interval>)| {
             let mut ranges = next.iter().zip(own.lower.iter().zip(&own.upper));

@@ -1,9 +1,9 @@
-//! What an exploration looked like: counts, and cells to be drawn.
+//! The statistics of an exploration, and cells to be drawn.
 
-use crate::product::Product;
 use crate::grid::DEPTH;
+use crate::product::Product;
 
-/// Cells that a report shows at most.
+/// The most cells that a report shows.
 const MOST_SHOWN: usize = 4000;
 
 /// A cell as it is drawn.
@@ -15,7 +15,7 @@ pub struct Shown {
     pub ends: Vec<(f64, f64)>,
 }
 
-/// What an exploration looked like.
+/// The statistics of an exploration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The names of the coordinates.
@@ -32,7 +32,7 @@ pub struct Report {
     pub expansions: u64,
     /// Bytes that the cells took.
     pub bytes: usize,
-    /// How often cells were cut finer.
+    /// How often the grid was refined.
     pub refinements: usize,
     /// Cells that were halved.
     pub halved: usize,
@@ -42,9 +42,9 @@ pub struct Report {
     pub hull: Vec<(f64, f64)>,
     /// Some of the cells that can be reached: every `every`-th in the order in which they were met.
     pub shown: Vec<Shown>,
-    /// See there.
+    /// The stride of `shown`.
     pub every: usize,
-    /// The ends of the cells of the last abstract run that violates the property, in its order.
+    /// The ends of the cells of the last abstract counterexample, in its order.
     pub candidate: Vec<Vec<(f64, f64)>>,
     /// Seconds exhausted on bounds.
     pub expanding: f64,

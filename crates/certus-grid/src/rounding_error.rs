@@ -1,14 +1,14 @@
-//! How far an evaluation in doubles can be from the real value, wherever the inputs are in their ranges.
+//! A priori rounding error bounds: how far an evaluation in doubles can be from the real value, anywhere in a box of inputs.
 //!
-//! An extracted policy is made of numbers that were computed in doubles, so bounds of the network over the reals contain its
-//! actions only with this much room. The error is carried from node to node: sums in any order are off by γ times the sum of
-//! magnitudes, functions by a few units in the last place of a value at most one, and neither clipping nor moving adds anything.
+//! Forward error analysis after Higham, "Accuracy and Stability of Numerical Algorithms", SIAM, 2nd edition 2002, chapter 3. An extracted policy consists of numbers that were computed in doubles, so
+//! bounds of the network over the reals contain its actions only with this much room. The error is propagated from node to node: sums, in any order, are off by γₙ times the sum of magnitudes; functions by a few
+//! units in the last place of a value that is at most one; clipping and moving elements add nothing.
 
 use certus_graph::eval::enclose_nodes;
 use certus_graph::ops::{Movement, Op};
 use certus_graph::{Graph, GraphError, Interval};
 
-/// How far outputs can be off.
+/// Bounds of the rounding error.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RoundingError {
     /// For each number of the outputs.
@@ -20,7 +20,7 @@ pub struct RoundingError {
 /// What `sin`, `cos`, `tanh` and the logistic function may be off by: far more than the three units in the last place that they are.
 const FUNCTIONS: f64 = 16.0 * f64::EPSILON;
 
-/// γₙ with room.
+/// γₙ, rounded up generously.
 fn gamma(terms: usize) -> f64 {
     (terms as f64 + 8.0) * f64::EPSILON
 }

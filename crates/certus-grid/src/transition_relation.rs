@@ -1,11 +1,12 @@
-//! A system's step, taken apart: what policies and choices see, and the step with every choice made.
+//! The transition relation of a system, partitioned by its discrete choices.
 //!
-//! A *transition* is one label for every discrete choice of a step: actions by the largest score, random actions, chances. With its
-//! labels fixed a step is a function of the state and of the environment's numbers, free of selections between branches. If a
-//! policy is *extracted*, its outputs are given, too, and no network is left in the step.
+//! A *transition* fixes one label for every discrete choice of a step: argmax actions, softmax actions, chances. With its labels fixed a step is a function of the state and of the
+//! environment's numbers, free of selections between branches, so affine bounds of it are tight (a disjunctively partitioned transition relation, as in Burch, Clarke and
+//! Long, "Symbolic model checking with partitioned transition relations", VLSI 1991). The union of all transitions is the step, so bounding each of those that a cell may take is sound.
+//! For an *extracted* policy its outputs are inputs of the transitions, and no network is left in them.
 //!
-//! Where runs end (`terminal`) is taken apart as well: staying for ever and going on are two transitions. A cell across the border has both, and
-//! each comes with what it says about the atoms; their hull would be neither, and would let a run creep along the border.
+//! Terminal states are partitioned as well: staying for ever and going on are two transitions. A cell across the border has both, each with what it says about
+//! the atoms; their hull would be neither, and would let a spurious run creep along the border.
 
 use certus_graph::ops::{Gather, Op, Sub};
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
@@ -22,7 +23,7 @@ pub enum Choice {
     Chance(usize),
 }
 
-/// A step with every choice made. Its inputs are the state variables, the environment's choices, and, for an extracted policy, its
+/// A step with every discrete choice fixed. Its inputs are the state variables, the environment's choices, and, for an extracted policy, its
 /// outputs; its outputs the next state, then the atoms, then whether the transition is allowed, then whether operations are defined.
 #[derive(Clone, Debug)]
 pub struct Transition {
@@ -30,45 +31,45 @@ pub struct Transition {
     pub labels: Vec<usize>,
     /// Whether the run has ended, so that the state stays as it is.
     pub ended: bool,
-    /// Whether it is the same whatever is chosen.
+    /// Whether it is the same for all labels.
     pub is_free: bool,
     /// The step.
     pub step: Graph,
 }
 
-/// A step, taken apart.
+/// The transition relation, partitioned.
 #[derive(Clone, Debug)]
 pub struct TransitionRelation {
-    /// What is chosen.
+    /// The discrete choices of a step.
     pub choices: Vec<Choice>,
     /// How many labels each choice has.
     pub labels: Vec<usize>,
-    /// Every way to choose that can happen.
+    /// One transition for each combination of labels that can happen.
     pub transitions: Vec<Transition>,
-    /// For each action by the largest score: its choice, and where the differences of its scores begin. The difference of labels
+    /// For each argmax action: its choice, and where the differences of its scores begin. The difference of labels
     /// i < j stands at the place of the pair among all pairs in their order.
     pub argmax: Vec<(usize, usize)>,
     /// The differences of scores, one after the other, of the state and the environment's choices; none without such actions.
     pub score_differences: Option<Graph>,
-    /// Every policy's outputs, then every chosen label as a one-hot vector: what an extraction samples.
+    /// The policies' outputs, then every argmax label as a one-hot vector: what an extraction samples.
     pub policy: Graph,
     /// How many numbers the policies' outputs have.
     pub outputs: usize,
-    /// Whether a run has ended, as a function of the step's inputs; none if transitions do not tell.
+    /// Whether a run has ended, as a function of the step's inputs; none if terminal states are part of the transitions.
     pub terminal: Option<Graph>,
 }
 
-/// What a node that was opened stands for.
+/// What a node that was turned into an input stands for.
 enum Meaning {
     Action(usize),
     Policy(usize),
     Terminal,
 }
 
-/// More transitions than this are not taken apart; with those of runs that have ended they are twice as many, and are counted in eight bits.
+/// The most combinations of labels; with those of terminal states there are twice as many transitions, counted in eight bits.
 const MOST_TRANSITIONS: usize = 64;
 
-/// More labels than this are not compared in pairs.
+/// The most labels of an argmax action, whose scores are compared in pairs.
 const MOST_LABELS: usize = 24;
 
 /// A graph with some nodes turned into inputs; for each input what it was: an input of the graph's own, or a node by its place in the list.
@@ -107,7 +108,7 @@ fn one_hot(labels: usize, chosen: usize) -> Tensor {
 }
 
 impl TransitionRelation {
-    /// Takes a system's step apart; `atoms` are those that matter, and `extracted` says that the policy is given.
+    /// Partitions a system's step; `atoms` are those of the property, and `extracted` makes the policies' outputs inputs.
     pub fn new(system: &System, atoms: &[AtomId], extracted: bool) -> Result<TransitionRelation, String> {
         let roles = &system.roles;
         let truths = atoms.iter().map(|atom| roles.atoms[atom.0].truth);
@@ -133,12 +134,12 @@ impl TransitionRelation {
         extracted: bool,
         terminal: Option<Output>,
     ) -> Result<TransitionRelation, String> {
-        let failed = |error: GraphError| format!("the step cannot be taken apart: {error}");
+        let failed = |error: GraphError| format!("the transition relation cannot be partitioned: {error}");
         if !system.roles.free_params.is_empty() {
-            return Err("the grid engine takes parameters as numbers, not as ranges".to_owned());
+            return Err("the grid engine needs a value for every parameter, not a range".to_owned());
         }
         if !system.networks.is_empty() {
-            return Err("the loop is open: a network is missing".to_owned());
+            return Err("the system is open: a network is missing".to_owned());
         }
         let (mut choices, mut labels) = (Vec::new(), Vec::new());
         for (place, chance) in system.chances.iter().enumerate() {
@@ -156,7 +157,7 @@ impl TransitionRelation {
             labels.iter().try_fold(1usize, |all, &own| all.checked_mul(own)).filter(|&all| all <= MOST_TRANSITIONS);
         let Some(_) = count else {
             return Err(format!(
-                "more than {MOST_TRANSITIONS} combinations of actions and chances are beyond the grid engine"
+                "the grid engine supports at most {MOST_TRANSITIONS} combinations of actions and chances"
             ));
         };
         let mut relation = TransitionRelation {
@@ -174,9 +175,7 @@ impl TransitionRelation {
             if let Choice::Argmax(action) = choice {
                 if labels > MOST_LABELS {
                     let name = &system.actions[*action].name;
-                    return Err(format!(
-                        "{name} has {labels} labels: more than {MOST_LABELS} are beyond the grid engine"
-                    ));
+                    return Err(format!("{name} has {labels} labels: the grid engine supports at most {MOST_LABELS}"));
                 }
                 relation.argmax.push((place, begin));
                 begin += labels * (labels - 1) / 2;
@@ -201,7 +200,7 @@ impl TransitionRelation {
             }
         }
         if let Some(own) = terminal {
-            // Where a run has ended, the state stays whatever is chosen; but somebody may ask what that is.
+            // In a terminal state the state stays whatever is chosen, but an atom may read the choice.
             let choices = choice_nodes(system);
             let is_free = !wanted.iter().any(|output| reads(&system.step, output.node, |node| choices.contains(&node)));
             let going_on: Vec<Vec<usize>> = relation.transitions.iter().map(|own| own.labels.clone()).collect();

@@ -1,25 +1,24 @@
-//! What a run of the system shows: a violation, a model error, or nothing.
+//! Validation of concrete runs: does a run of the system show a violation, a model error, or nothing?
 //!
-//! A violation by finitely many positions counts after it was made again: by `certus-check` for the network, and for an extracted policy by the evaluation that
-//! defines it. A loop of doubles is a candidate only. It counts if intervals around the run return into themselves with the same atoms, so that the run does over the reals
-//! what it does in doubles, for ever. A model error counts if intervals around the run confirm every step before it, the error itself, and that the
-//! property is open by then.
+//! A violation by finitely many positions counts after it was replayed: by `certus-check` for the network, and for an extracted policy by the evaluation that defines
+//! it. A loop of doubles is a candidate only; it counts if it is one over the reals (`reach_tube.rs`). A model error counts if intervals around the run confirm every step
+//! before it, the error itself, and that the property is open by then (`monitor.rs`).
 
 use certus_automata::system::Truths;
 use certus_check::loops::proved_loop;
 use certus_check::replay::{Drive, replay};
 use certus_check::{CheckError, Run, lasso, with_allowed_end};
 use certus_graph::Interval;
-use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
+use certus_lang::system::{AtomId, Variable};
 use certus_sim::semantics::{self, Tail};
 use certus_solver::Budget;
 
-use crate::concrete_step::{Enclosed, Labels};
 use crate::concretise::{Concretisation, RunEnd};
+use crate::monitor::Monitor;
 use crate::possible_errors::PossibleErrors;
-use crate::violation_automaton::ViolationAutomaton;
+use crate::reach_tube::{ReachTube, labels_of, ranges};
 
-/// What a search found.
+/// A validated finding.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Found {
     /// A run that violates the property.
@@ -28,10 +27,10 @@ pub enum Found {
     Error(Run, ErrorCause),
 }
 
-/// A model error.
+/// The cause of a model error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ErrorCause {
-    /// A number of the state leaves its range.
+    /// A state coordinate leaves its range.
     RangeExit {
         /// Its place in the state.
         element: usize,
@@ -44,60 +43,11 @@ pub enum ErrorCause {
     Undefined,
 }
 
-/// Longer runs than this are not enclosed: intervals around them say nothing any more.
-const MOST_ENCLOSED: usize = 1024;
-
-/// More atoms than this that have no value are not tried both ways.
+/// The most atoms without a value for which all values are tried.
 const MOST_OPEN: u32 = 6;
 
-/// Ranges of inputs are cut into so many pieces to show that nothing is allowed in them.
-const PIECES: usize = 64;
-
-/// How often a box around a loop is widened so that it returns into itself, and how much each time, beside its own width and the size of its numbers.
-const WIDENINGS: usize = 4;
-const WIDER: f64 = 0.5;
-const WIDER_BY_SIZE: f64 = 1e-12;
-
-/// The automata of a property's violations and of its satisfactions: it is open where both have something left to accept.
-pub(crate) struct Monitor {
-    both: [ViolationAutomaton; 2],
-}
-
-impl Monitor {
-    fn new(system: &System, formula: &Formula) -> Option<Monitor> {
-        let opposite = Formula::Not(Box::new(formula.clone()));
-        Some(Monitor {
-            both: [ViolationAutomaton::new(system, formula).ok()?, ViolationAutomaton::new(system, &opposite).ok()?],
-        })
-    }
-
-    /// Whether positions with such atoms, in the order of the property's atoms, leave the property open.
-    fn is_open(&self, letters: &[Truths]) -> bool {
-        self.both.iter().all(|violations| {
-            let mut states: Vec<u32> = violations.automaton.initial.clone();
-            for letter in letters {
-                let edges = states.iter().flat_map(|&state| &violations.automaton.edges[state as usize]);
-                let mut next: Vec<u32> =
-                    edges.filter(|edge| letter.may_satisfy(&edge.label)).map(|edge| edge.target).collect();
-                next.sort_unstable();
-                next.dedup();
-                states = next;
-            }
-            !states.is_empty()
-        })
-    }
-}
-
-/// A run in which every number is enclosed, as far as every condition of being a run is certain.
-struct ReachTube {
-    states: Vec<Vec<Interval>>,
-    letters: Vec<Truths>,
-    /// Positions at which it is not certain that the successor is in its ranges; what follows is about those that are.
-    straddles: Vec<usize>,
-}
-
 impl Concretisation<'_> {
-    /// A run cut to what shows a violation, if it does; with an allowed choice at its end where the property reads choices.
+    /// The shortest prefix of a run that shows a violation, if one does, with an allowed choice at its end where the property reads choices.
     pub(crate) fn violation(&mut self, run: &Run, end: RunEnd) -> Result<Option<Run>, CheckError> {
         let Some(found) = self.violation_by(run, end)? else { return Ok(None) };
         if self.stepper.is_network() {
@@ -141,7 +91,7 @@ impl Concretisation<'_> {
         Ok(None)
     }
 
-    /// Whether a run that goes wrong at its last position violates the property whatever the atoms are that have no value there.
+    /// Whether a run with a model error at its last position violates the property for all values of the atoms that have none there.
     fn shows_at_last(&self, run: &Run, end: RunEnd) -> bool {
         let Some(last) = run.states.len().checked_sub(1) else { return false };
         let mut valued = self.valued.at(Truths { yes: u64::MAX, no: 0 }, errors_of(end)).yes;
@@ -163,7 +113,7 @@ impl Concretisation<'_> {
         })
     }
 
-    /// The run again; `forbidden` says that what was chosen at its end is not allowed.
+    /// The run, replayed; `forbidden` says that the choice at its end is not allowed.
     fn replayed(&self, run: Run, forbidden: bool) -> Result<Option<Run>, CheckError> {
         match self.stepper.is_network() {
             true => Ok(replay(self.system, self.formula, &Drive::of(self.system, &run))?),
@@ -177,41 +127,13 @@ impl Concretisation<'_> {
         }
     }
 
-    /// Whether a run that repeats itself in doubles does so over the reals, as far as atoms can tell.
-    fn repeats_over_the_reals(&mut self, run: &Run, start: usize) -> Result<bool, CheckError> {
-        let positions = run.states.len();
-        let Some(tube) = self.tube(run, positions, false)? else { return Ok(false) };
-        let (mut from, mut to) = (tube.states[start].clone(), tube.states[positions].clone());
-        for _ in 0..=WIDENINGS {
-            if to.iter().zip(&from).all(|(after, before)| before.lo <= after.lo && after.hi <= before.hi) {
-                return Ok(true);
-            }
-            let joined = from.iter().zip(&to).map(|(before, after)| {
-                let (low, high) = (before.lo.min(after.lo), before.hi.max(after.hi));
-                let more = WIDER * (high - low) + WIDER_BY_SIZE * low.abs().max(high.abs());
-                Interval::new(low - more, high + more)
-            });
-            from = joined.collect();
-            let mut states = from.clone();
-            for position in start..positions {
-                let Some(own) = self.certain(run, position, &states, false)? else { return Ok(false) };
-                if letter(&self.atoms, &own) != Some(tube.letters[position]) {
-                    return Ok(false);
-                }
-                states = own.next;
-            }
-            to = states;
-        }
-        Ok(false)
-    }
-
-    /// The model error that a run meets at its last position, if it is one over the reals and the property is open by then.
+    /// The model error at a run's last position, if it is one over the reals and the property is open by then.
     pub(crate) fn error(&mut self, run: &Run, end: RunEnd) -> Result<Option<Found>, CheckError> {
         let errors = errors_of(end);
         let Some(last) = run.states.len().checked_sub(1).filter(|_| errors != PossibleErrors::default()) else {
             return Ok(None);
         };
-        // Where rounding leaves open whether a range is left now or later, it is left.
+        // Rounding may leave open whether a range is left now or later; it is left in either case.
         let Some(tube) = self.tube(run, last, end == RunEnd::RangeExit)? else { return Ok(None) };
         let state = &tube.states[last];
         let inputs: Vec<Interval> = run.inputs[last].iter().map(|&value| Interval::point(value)).collect();
@@ -246,8 +168,8 @@ impl Concretisation<'_> {
         let ReachTube { mut letters, straddles, .. } = tube;
         letters.push(letter);
         let (system, formula) = (self.system, self.formula);
-        let undecided = self.undecided.get_or_insert_with(|| Monitor::new(system, formula));
-        let is_open = undecided.as_ref().is_some_and(|own| {
+        let monitor = self.monitor.get_or_insert_with(|| Monitor::new(system, formula));
+        let is_open = monitor.as_ref().is_some_and(|own| {
             straddles.iter().all(|&position| {
                 let mut letters = letters[..=position].to_vec();
                 letters[position] = self.valued.at(letters[position], PossibleErrors::RANGE);
@@ -262,83 +184,6 @@ impl Concretisation<'_> {
         let open_end = wrong == ErrorCause::Deadlock || by_its_state;
         Ok(is_open.then(|| Found::Error(Run { loop_to: None, open_end, ..run.clone() }, wrong)))
     }
-
-    /// Whether nothing is allowed anywhere in a box.
-    fn is_deadlock(&mut self, state: &[Interval]) -> Result<bool, CheckError> {
-        let inputs = self.system.inputs.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
-        let whole: Vec<Interval> = inputs.map(|(&low, &high)| Interval::new(low, high)).collect();
-        for labels in self.labels.clone() {
-            let mut pending = vec![whole.clone()];
-            let mut pieces = 0;
-            while let Some(piece) = pending.pop() {
-                let Some(own) = self.stepper.enclosed(state, &piece, &labels)? else { return Ok(false) };
-                if own.ended != Some(false) || own.allowed == Some(true) || own.defined == Some(false) {
-                    return Ok(false);
-                }
-                if own.allowed == Some(false) && own.defined == Some(true) {
-                    continue;
-                }
-                pieces += 2;
-                let widest = (0..piece.len()).max_by(|&a, &b| width(&piece[a]).total_cmp(&width(&piece[b])));
-                let Some(axis) = widest.filter(|&axis| width(&piece[axis]) > 0.0 && pieces <= PIECES) else {
-                    return Ok(false);
-                };
-                let middle = certus_solver::middle(piece[axis].lo, piece[axis].hi).0;
-                let (mut below, mut above) = (piece.clone(), piece);
-                below[axis].hi = middle;
-                above[axis].lo = middle;
-                pending.extend([below, above]);
-            }
-        }
-        Ok(true)
-    }
-
-    /// The first positions of a run, enclosed, and the state after them; nothing where something is not certain.
-    fn tube(&mut self, run: &Run, positions: usize, may_leave: bool) -> Result<Option<ReachTube>, CheckError> {
-        if positions > MOST_ENCLOSED {
-            return Ok(None);
-        }
-        let Some(first) = run.states.first() else { return Ok(None) };
-        let mut tube = ReachTube {
-            states: vec![first.iter().map(|&value| Interval::point(value)).collect()],
-            letters: Vec::new(),
-            straddles: Vec::new(),
-        };
-        for position in 0..positions {
-            let Some(own) = self.certain(run, position, &tube.states[position], may_leave)? else { return Ok(None) };
-            let Some(letter) = letter(&self.atoms, &own) else { return Ok(None) };
-            if position == 0 && own.initial != Some(true) {
-                return Ok(None);
-            }
-            if may_leave && !stays(&self.system.states, &own.next) {
-                tube.straddles.push(position);
-            }
-            let ends = own.next.iter().zip(ranges(&self.system.states));
-            let inside = ends.map(|(next, (&low, &high))| next.intersection(Interval::new(low, high)));
-            let Some(inside) = inside.collect() else { return Ok(None) };
-            tube.states.push(inside);
-            tube.letters.push(letter);
-        }
-        Ok(Some(tube))
-    }
-
-    /// A step from a box with the choices of a run, if it is allowed and defined and stays in the ranges, if it is not to leave them, for certain.
-    fn certain(
-        &mut self,
-        run: &Run,
-        position: usize,
-        state: &[Interval],
-        may_leave: bool,
-    ) -> Result<Option<Enclosed>, CheckError> {
-        let inputs: Vec<Interval> = run.inputs[position].iter().map(|&value| Interval::point(value)).collect();
-        let own = self.stepper.enclosed(state, &inputs, &labels_of(self.system, run, position))?;
-        let is_certain = |own: &Enclosed| {
-            own.allowed == Some(true)
-                && own.defined == Some(true)
-                && (may_leave || stays(&self.system.states, &own.next))
-        };
-        Ok(own.filter(is_certain))
-    }
 }
 
 /// What goes wrong where a run ends.
@@ -351,29 +196,6 @@ fn errors_of(end: RunEnd) -> PossibleErrors {
     }
 }
 
-fn width(range: &Interval) -> f64 {
-    range.hi - range.lo
-}
-
-/// What the automaton reads, if all of it is certain.
-fn letter(atoms: &[AtomId], own: &Enclosed) -> Option<Truths> {
-    atoms.iter().enumerate().try_fold(Truths::default(), |mut letter, (place, atom)| {
-        if own.atoms[atom.0]? {
-            letter.yes |= 1 << place
-        } else {
-            letter.no |= 1 << place
-        }
-        Some(letter)
-    })
-}
-
-/// The labels of random choices at a position of a run.
-fn labels_of(system: &System, run: &Run, position: usize) -> Labels {
-    let actions = run.actions[position].iter().zip(&system.roles.actions);
-    let random = actions.filter(|(_, role)| matches!(role, ActionRole::Softmax { .. }));
-    Labels { chances: run.chances[position].clone(), actions: random.map(|(&label, _)| label).collect() }
-}
-
 /// A run up to so many positions.
 fn cut(mut run: Run, positions: usize) -> Run {
     run.loop_to = None;
@@ -384,19 +206,6 @@ fn cut(mut run: Run, positions: usize) -> Run {
     run.actions.truncate(positions);
     run.atoms.truncate(positions);
     run
-}
-
-fn ranges(variables: &[Variable]) -> impl Iterator<Item = (&f64, &f64)> {
-    variables.iter().flat_map(|variable| variable.lower.iter().zip(&variable.upper))
-}
-
-/// Whether numbers lie in the ranges of their variables for certain; what may not be a number at all does not.
-fn stays(variables: &[Variable], values: &[Interval]) -> bool {
-    let finite = |value: &Interval| value.lo.is_finite() && value.hi.is_finite();
-    values
-        .iter()
-        .zip(ranges(variables))
-        .all(|(value, (low, high))| finite(value) && *low <= value.lo && value.hi <= *high)
 }
 
 /// A number that is out of its range for certain.

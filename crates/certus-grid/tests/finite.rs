@@ -4,9 +4,9 @@ use certus_automata::{emptiness, explicit, formula, graph, parse, system, transl
 use certus_check::Verdict;
 use certus_grid::counterexample::path_by_rounds;
 use certus_grid::expand::Expander;
-use certus_grid::product::Product;
 use certus_grid::extract::ExtractOptions;
 use certus_grid::grid::Grid;
+use certus_grid::product::Product;
 use certus_grid::transition_relation::TransitionRelation;
 use certus_grid::violation_automaton::ViolationAutomaton;
 use certus_grid::{Options, Policy, check};

@@ -16,14 +16,20 @@ use crate::possible_errors::PossibleErrors;
 
 impl Expander<'_> {
     /// Bounds the cells that blocks have left.
-    pub(super) fn one_by_one(&self, keys: &[u64], left: Left, whole: &mut Expansion, found: &mut Boxes) -> Result<(), GraphError> {
+    pub(super) fn one_by_one(
+        &self,
+        keys: &[u64],
+        left: Left,
+        whole: &mut Expansion,
+        found: &mut Boxes,
+    ) -> Result<(), GraphError> {
         let words = self.grid.words();
         let Left { cells: names, labels: mut possible } = left;
         let keys: Vec<u64> = names.iter().flat_map(|cell| &keys[cell * words..(cell + 1) * words]).copied().collect();
         let count = names.len();
         let (lower, upper) = self.boxes(&keys);
         let ended = self.ended(&lower, &upper, count)?;
-        self.sure(&keys, &mut possible);
+        self.certain_labels(&keys, &mut possible);
         let largest = self.relation.argmax.len();
         let open: Vec<usize> =
             (0..count).filter(|cell| possible.get(cell * largest).is_none_or(|&labels| labels == 0)).collect();

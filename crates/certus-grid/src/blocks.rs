@@ -22,7 +22,7 @@ use crate::cells::hash;
 use crate::expand::{Boxes, Expander};
 use crate::grid::{DEPTH, Grid, MOST_WORDS};
 
-/// Sizes of blocks that are tried one after the other: cells in each coordinate as powers of two, for so many coordinates.
+/// Block sizes, tried in order: the logarithm of the cells along each axis, by the number of axes.
 fn block_sizes(axes: usize) -> &'static [u32] {
     match axes {
         0..=2 => &[4, 2],
@@ -96,7 +96,7 @@ impl Expander<'_> {
     fn grouped(&self, size: &Size, keys: &[u64], cells: &[usize]) -> Grouped {
         let (words, count, masks) = (self.grid.words(), cells.len(), &size.masks);
         let mut grouped = Grouped { blocks: Vec::new(), of: Vec::with_capacity(count) };
-        // A table of its own: blocks plus one by their hashes.
+        // A hash table of block numbers plus one.
         let size = (4 * count).next_power_of_two();
         let mut table = vec![0u32; size];
         let mut block = [0; MOST_WORDS];
@@ -163,7 +163,7 @@ impl Expander<'_> {
             // Of cells that were never halved all errors are a small enough share, or there would be no forms.
             if own.forms.is_empty() || wide || !(is_unrefined || self.is_small_beside(own, key)) {
                 left.cells.push(cell);
-                // Whoever is asked for numbers is asked for labels, too.
+                // A policy with numeric outputs is sampled for its labels, too.
                 let earlier = &cells.labels[place * largest..(place + 1) * largest];
                 let labels = own.labels.iter().zip(earlier);
                 left.labels.extend(labels.map(|(own, earlier)| if gives_numbers { 0 } else { own | earlier }));

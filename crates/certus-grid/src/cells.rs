@@ -12,7 +12,7 @@ use crate::possible_errors::PossibleErrors;
 
 pub use self::in_box::{Places, Visitor};
 
-/// Where nothing is known yet.
+/// The class of a cell that was not bounded yet.
 pub const UNKNOWN: u16 = u16::MAX;
 
 /// All cells that were met.
@@ -29,7 +29,7 @@ pub struct Cells {
     classes: Vec<u16>,
     /// Where the boxes of its successors begin, counted in boxes.
     begins: Vec<u32>,
-    /// How many there are, and what may go wrong there.
+    /// How many there are, and the model errors that may happen.
     counts: Vec<u16>,
     boxes: Vec<u64>,
     /// What the automaton can read where the next state is in a box.
@@ -48,7 +48,7 @@ pub(crate) fn hash(key: &[u64]) -> u64 {
     })
 }
 
-/// Where the search for a key begins. Neighbours in the first coordinate stand beside each other, and they are mostly asked for together.
+/// Where the search for a key begins. Neighbours in the first coordinate stand beside each other, and are mostly looked up together.
 fn slot(key: &[u64]) -> usize {
     let near = (key[0] >> DEPTH) & NEAR;
     let mut block = [0; MOST_WORDS];
@@ -185,7 +185,7 @@ impl Cells {
         self.classes[cell as usize]
     }
 
-    /// What may go wrong in a cell.
+    /// The model errors that may happen in a cell.
     pub fn errors(&self, cell: u32) -> PossibleErrors {
         PossibleErrors(self.counts[cell as usize] & PossibleErrors::ALL.0)
     }

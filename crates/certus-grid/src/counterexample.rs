@@ -23,7 +23,7 @@ pub struct Lasso {
     pub cycle: Vec<u32>,
 }
 
-/// After so many states the budget is looked at.
+/// The budget is polled after so many states.
 const LOOKS_AT_ONCE: u64 = 1 << 10;
 
 /// The cells of a run to one that was met, back from it: each was first entered in the round before. No table of states is needed, so it is for

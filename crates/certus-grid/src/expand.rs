@@ -34,7 +34,7 @@ pub(crate) struct Prepared {
     pub(crate) ended: bool,
     /// Whether it is the same whatever is chosen.
     pub(crate) is_free: bool,
-    /// TransitionRelation that differ in what chance and the environment choose alone are of one group: one that is allowed suffices.
+    /// Transitions that differ only in what chance and the environment choose form a group: one that is allowed suffices.
     group: usize,
     pub(crate) ranges: Ranges,
     /// For each coordinate of the next state, the one that it is a copy of.
@@ -46,8 +46,8 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Whether it can be made where the run has ended or not, or nobody knows, with such labels: bits, of which `largest` tells the choices.
-    pub(crate) fn can_be_made(&self, ended: Option<bool>, largest: &[(usize, usize)], labels: &[u32]) -> bool {
+    /// Whether it can be taken in a terminal state, or not, or where that is unknown, with possible labels as bits; `largest` names their choices.
+    pub(crate) fn can_be_taken(&self, ended: Option<bool>, largest: &[(usize, usize)], labels: &[u32]) -> bool {
         let mut labels = largest.iter().zip(labels);
         ended.is_none_or(|ended| ended == self.ended)
             && (self.is_free || labels.all(|(&(choice, _), labels)| labels >> self.labels[choice] & 1 == 1))
@@ -99,7 +99,7 @@ pub struct Expander<'a> {
     pub(crate) extraction: Option<Extraction>,
     /// Bounds of an extracted policy, if there are any.
     pub(crate) policy_bounds: Option<PolicyBounds>,
-    /// Whether cells may be wider than an extracted policy's own.
+    /// Whether cells may be wider than those of an extracted policy.
     pub(crate) is_coarsened: bool,
     /// The largest share of a cell's width that errors of forms over blocks may be.
     pub(crate) largest_share: f64,

@@ -54,7 +54,7 @@ const PIECES_PER_THREAD: usize = 4;
 const BATCHES_PER_PIECE: usize = 8;
 
 impl Product<'_> {
-    /// Explores from the initial cells. What was found out about cells earlier is used again; `watch` hears how many rounds there were and how many cells.
+    /// Explores from the initial cells. Bounds of cells from earlier explorations are reused; `watch` gets the number of rounds and of cells.
     pub fn explore(
         &mut self,
         expander: &Expander<'_>,
@@ -70,19 +70,19 @@ impl Product<'_> {
         for &state in &self.violations.automaton.initial {
             starts[state as usize / 64] |= 1 << (state % 64);
         }
-        let mut pending: Frontier = Vec::new();
+        let mut frontier: Frontier = Vec::new();
         let mut sets = std::mem::take(&mut self.state_sets);
-        let mut propagation = Propagation { sets: &mut sets, states: &starts, next: &mut pending, visited: 0 };
+        let mut propagation = Propagation { sets: &mut sets, states: &starts, next: &mut frontier, visited: 0 };
         let fits = self.each_initial(&mut propagation);
         self.state_sets = sets;
         if !fits {
             return Ok(Exploration::OutOfBudget(UnknownReason::Memory));
         }
-        while !pending.is_empty() {
+        while !frontier.is_empty() {
             let round = self.layers.len();
             self.rounds.resize(self.cells.len(), UNMET);
             let mut fresh = 0;
-            for (cell, ..) in &pending {
+            for (cell, ..) in &frontier {
                 let own = &mut self.rounds[*cell as usize];
                 if *own == UNMET {
                     (*own, fresh) = (round.min(usize::from(UNMET - 1)) as u16, fresh + 1);
@@ -95,7 +95,7 @@ impl Product<'_> {
             }
             let begun = Instant::now();
             let mut unknown: Vec<u32> =
-                pending.iter().map(|entry| entry.0).filter(|&cell| !self.cells.is_expanded(cell)).collect();
+                frontier.iter().map(|entry| entry.0).filter(|&cell| !self.cells.is_expanded(cell)).collect();
             unknown.sort_unstable();
             unknown.dedup();
             if self.expansions + unknown.len() as u64 > self.most {
@@ -106,82 +106,10 @@ impl Product<'_> {
             }
             self.seconds.expanding += begun.elapsed().as_secs_f64();
             let begun = Instant::now();
-            let mut next: Frontier = Vec::new();
-            let mut targets = vec![0u64; words];
-            // What `targets` are of: mostly the next cell has the same.
-            let mut read = None;
-            let mut meeting = Places::default();
-            let mut visited = 0;
-            for (cell, word, bits) in pending {
-                // In many dimensions one cell can have very many successors.
-                if visited > PROPAGATED_AT_ONCE {
-                    self.looks += visited as u64;
-                    visited = 0;
-                    if self.has_looked_enough() {
-                        return Ok(Exploration::OutOfBudget(UnknownReason::Boxes));
-                    }
-                    if let Some(reason) = exhausted(budget) {
-                        return Ok(Exploration::OutOfBudget(reason));
-                    }
-                    if self.cells.len() as u64 / MET_PER_EXPANDED > self.most {
-                        return Ok(Exploration::OutOfBudget(UnknownReason::Boxes));
-                    }
-                    if self.bytes() + 16 * next.capacity() > budget.memory {
-                        return Ok(Exploration::OutOfBudget(UnknownReason::Memory));
-                    }
-                }
-                let here = ProductSet { cell, word, bits };
-                let errors = self.cells.errors(cell);
-                if errors != PossibleErrors::default() {
-                    read = None;
-                    self.violations.targets(self.cells.class(cell), word, bits, &mut targets);
-                    // The automaton has no states from which nothing is accepted, so the property is decided where none is left.
-                    if errors.has(PossibleErrors::ERRORS)
-                        && !self.without_errors
-                        && targets.iter().any(|&word| word != 0)
-                    {
-                        if self.open_errors.len() < MOST_OPEN_ERRORS {
-                            self.open_errors.push(self.leading(here, self.cells.class(cell), None));
-                        }
-                    } else if meets(&targets, &self.perhaps) {
-                        return Ok(Exploration::Reached(self.leading(
-                            here,
-                            self.cells.class(cell),
-                            Some(&self.perhaps),
-                        )));
-                    }
-                }
-                for place in 0..self.cells.boxes(cell) {
-                    let reads = (self.cells.box_class(cell, place), word, bits);
-                    if read != Some(reads) {
-                        self.violations.targets(reads.0, word, bits, &mut targets);
-                        read = Some(reads);
-                    }
-                    if meets(&targets, &self.violated) {
-                        return Ok(Exploration::Reached(self.leading(here, reads.0, Some(&self.violated))));
-                    }
-                    if targets.iter().all(|&word| word == 0) {
-                        continue;
-                    }
-                    // Whatever of the box is known already, the rest must fit.
-                    self.cells.places(self.grid, cell, place, &mut meeting);
-                    let fresh = meeting.size(self.grid.axes.len()) - self.cells.len() as f64;
-                    if fresh * LEAST_BYTES > budget.memory as f64 {
-                        return Ok(Exploration::OutOfBudget(UnknownReason::Memory));
-                    }
-                    if fresh > self.most as f64 {
-                        return Ok(Exploration::OutOfBudget(UnknownReason::Boxes));
-                    }
-                    let mut propagation =
-                        Propagation { sets: &mut self.state_sets, states: &targets, next: &mut next, visited: 0 };
-                    let fits = self.cells.each_meeting(self.grid, &meeting, &mut propagation);
-                    visited += propagation.visited;
-                    if !fits {
-                        return Ok(Exploration::OutOfBudget(UnknownReason::Memory));
-                    }
-                }
-            }
-            self.looks += visited as u64;
+            let next = match self.propagate(frontier, budget) {
+                Ok(next) => next,
+                Err(ended) => return Ok(ended),
+            };
             self.seconds.propagation += begun.elapsed().as_secs_f64();
             // A model error is as bad as a violation.
             if self.open_errors.is_empty() {
@@ -190,9 +118,83 @@ impl Product<'_> {
             if self.bytes() > budget.memory {
                 return Ok(Exploration::OutOfBudget(UnknownReason::Memory));
             }
-            pending = next;
+            frontier = next;
         }
         Ok(Exploration::Closed)
+    }
+
+    /// Propagates the automaton states of a frontier to all successors; gives the next frontier, or why the exploration ends.
+    fn propagate(&mut self, frontier: Frontier, budget: &Budget<'_>) -> Result<Frontier, Exploration> {
+        let mut next: Frontier = Vec::new();
+        let mut targets = vec![0u64; self.violations.words];
+        // What `targets` are of: mostly the next cell has the same.
+        let mut read = None;
+        let mut meeting = Places::default();
+        let mut visited = 0;
+        for (cell, word, bits) in frontier {
+            // In many dimensions one cell can have very many successors.
+            if visited > PROPAGATED_AT_ONCE {
+                self.looks += visited as u64;
+                visited = 0;
+                if self.has_looked_enough() {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Boxes));
+                }
+                if let Some(reason) = exhausted(budget) {
+                    return Err(Exploration::OutOfBudget(reason));
+                }
+                if self.cells.len() as u64 / MET_PER_EXPANDED > self.most {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Boxes));
+                }
+                if self.bytes() + 16 * next.capacity() > budget.memory {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Memory));
+                }
+            }
+            let here = ProductSet { cell, word, bits };
+            let errors = self.cells.errors(cell);
+            if errors != PossibleErrors::default() {
+                read = None;
+                self.violations.targets(self.cells.class(cell), word, bits, &mut targets);
+                // The automaton has no states from which nothing is accepted, so the property is decided where none is left.
+                if errors.has(PossibleErrors::ERRORS) && !self.without_errors && targets.iter().any(|&word| word != 0) {
+                    if self.open_errors.len() < MOST_OPEN_ERRORS {
+                        self.open_errors.push(self.leading(here, self.cells.class(cell), None));
+                    }
+                } else if meets(&targets, &self.perhaps) {
+                    return Err(Exploration::Reached(self.leading(here, self.cells.class(cell), Some(&self.perhaps))));
+                }
+            }
+            for place in 0..self.cells.boxes(cell) {
+                let reads = (self.cells.box_class(cell, place), word, bits);
+                if read != Some(reads) {
+                    self.violations.targets(reads.0, word, bits, &mut targets);
+                    read = Some(reads);
+                }
+                if meets(&targets, &self.violated) {
+                    return Err(Exploration::Reached(self.leading(here, reads.0, Some(&self.violated))));
+                }
+                if targets.iter().all(|&word| word == 0) {
+                    continue;
+                }
+                // Whatever of the box is known already, the rest must fit.
+                self.cells.places(self.grid, cell, place, &mut meeting);
+                let fresh = meeting.size(self.grid.axes.len()) - self.cells.len() as f64;
+                if fresh * LEAST_BYTES > budget.memory as f64 {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Memory));
+                }
+                if fresh > self.most as f64 {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Boxes));
+                }
+                let mut propagation =
+                    Propagation { sets: &mut self.state_sets, states: &targets, next: &mut next, visited: 0 };
+                let fits = self.cells.each_meeting(self.grid, &meeting, &mut propagation);
+                visited += propagation.visited;
+                if !fits {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Memory));
+                }
+            }
+        }
+        self.looks += visited as u64;
+        Ok(next)
     }
 
     /// Those of some states that lead to one of some others, or to any, on a class.
@@ -209,7 +211,7 @@ impl Product<'_> {
         ProductSet { bits, ..here }
     }
 
-    /// Expands some cells, in parallel.
+    /// Bounds some cells, in parallel.
     fn expand(
         &mut self,
         expander: &Expander<'_>,

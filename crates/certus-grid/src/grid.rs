@@ -58,7 +58,7 @@ impl Grid {
         Grid::coarsened(system, widths, &vec![0; widths.len()])
     }
 
-    /// The same grid with so many powers of two wider cells to begin with, in each coordinate.
+    /// The same grid with cells that begin wider, by a power of two for each axis.
     pub fn coarsened(system: &System, widths: &[f64], coarsenings: &[u32]) -> Result<Grid, String> {
         let ranges =
             system.states.iter().flat_map(|state| state.lower.iter().copied().zip(state.upper.iter().copied()));
@@ -145,6 +145,7 @@ impl Grid {
         let (place, level) = self.unpack(key, axis);
         let own = &self.axes[axis];
         let (low, high) = (own.cut(place), own.cut(place + (1 << (DEPTH - level))));
+        debug_assert!(low < high, "cuts {low} and {high} of axis {axis}");
         (low.max(own.lower), high.min(own.upper))
     }
 
@@ -173,13 +174,13 @@ impl Grid {
         inside.then(|| own.cut(place + (1 << (DEPTH - 1))))
     }
 
-    /// The cell of the widths that were asked for in which a state lies.
+    /// The cell of the requested widths in which a state lies.
     pub fn requested_cell(&self, state: &[f64]) -> Cell {
         let places = self.axes.iter().zip(state).map(|(axis, &x)| axis.requested_place(axis.place(x))).collect();
         Cell { places, levels: self.axes.iter().map(|axis| axis.coarsening).collect() }
     }
 
-    /// Whether a packed cell is wider in some coordinate than was asked for.
+    /// Whether a packed cell is wider in some coordinate than requested.
     pub fn is_wide(&self, key: &[u64]) -> bool {
         self.axes.iter().enumerate().any(|(axis, own)| self.unpack(key, axis).1 < own.coarsening)
     }

@@ -52,8 +52,7 @@ impl Expander<'_> {
         }
     }
 
-    /// Ends of the boxes in which an extracted policy is asked for its actions in some cells: where a cell is narrower than the policy's own, all
-    /// of that one.
+    /// The boxes over which an extracted policy is bounded for some cells: a cell narrower than the policy's is widened to that one.
     pub(crate) fn asked_boxes(&self, keys: &[u64]) -> (Vec<f64>, Vec<f64>) {
         let mut whole = vec![0; keys.len()];
         for (key, whole) in keys.chunks_exact(self.grid.words()).zip(whole.chunks_exact_mut(self.grid.words())) {
@@ -68,7 +67,7 @@ impl Expander<'_> {
         self.boxes(&whole)
     }
 
-    /// What an extracted policy does in some cells: as in the cell of its own that each is a part of; nothing where cells are wider.
+    /// The actions of an extracted policy in some cells: those of the policy's cell that each is a part of; nothing where cells are wider.
     pub(crate) fn given(&self, keys: &[u64]) -> Result<Option<Vec<Option<ExtractedAction>>>, GraphError> {
         let Some(extraction) = &self.extraction else { return Ok(None) };
         let keys = keys.chunks_exact(self.grid.words());

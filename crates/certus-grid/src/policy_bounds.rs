@@ -130,6 +130,7 @@ impl PolicyBounds {
                         all.forms[(output * columns + 1 + input) * count + cell] = slope;
                     }
                 }
+                debug_assert!(error >= 0.0 && found.lower[from] <= found.upper[from]);
                 all.errors[at] = error * ROOM;
                 // Samples lie in the box themselves, so the network's range needs room for rounding alone.
                 let range = Interval::new(found.lower[from], found.upper[from]).widen(self.rounding[output]);
@@ -139,7 +140,7 @@ impl PolicyBounds {
         all
     }
 
-    /// Adds the actions' ends over some blocks to those of the state and the environment's choices; `told` hears of each block its actions' ranges, and their forms: the
+    /// Adds the actions' ends over some blocks to those of the state and the environment's choices; `told` gets for each block its actions' ranges, and their forms: the
     /// middle, the error, then how fast the network's answer changes with each number.
     pub fn bound_blocks(
         &self,

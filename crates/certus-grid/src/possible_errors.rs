@@ -42,7 +42,7 @@ impl PossibleErrors {
     }
 }
 
-/// Which of a property's atoms have a value where something goes wrong, as bits.
+/// Which of a property's atoms have a value where a model error happens, as bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Valued {
     /// Those that do not speak of the successor: they have one where it is out of its range.
@@ -69,7 +69,7 @@ impl Valued {
         }
     }
 
-    /// What is known of the atoms at a position where some things go wrong.
+    /// What is known of the atoms at a position with some model errors.
     pub fn at(&self, truths: Truths, errors: PossibleErrors) -> Truths {
         let mut mask = u64::MAX;
         if errors.has(PossibleErrors::RANGE) {

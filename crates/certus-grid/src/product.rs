@@ -45,18 +45,18 @@ pub struct Product<'a> {
     pub(crate) rounds: Vec<u16>,
     /// Bad prefixes are excluded up to so many steps.
     pub settled: Option<usize>,
-    /// How many cells were expanded in all.
+    /// How many cells were bounded in all.
     pub expansions: u64,
-    /// How many cells may be expanded; and many times as many successors looked at.
+    /// The most cells that may be bounded; visits of successors are limited in proportion.
     pub most: u64,
-    /// How many successors were looked at in all.
+    /// How many successors were visited in all.
     pub looks: u64,
     /// Where a model error is not excluded before the property is decided, in the order in which they were met.
     pub open_errors: Vec<ProductSet>,
     /// Whether model errors are assumed not to happen.
     pub without_errors: bool,
     pub(crate) initial: Places,
-    /// Tells which cells have initial states, where these are no box.
+    /// Tells which cells have initial states, where these are not a box.
     initial_cells: Option<InitialCells>,
     /// States of the automaton that accept whatever follows.
     pub(crate) violated: Vec<u64>,
@@ -70,14 +70,14 @@ pub struct Product<'a> {
 pub struct Seconds {
     /// Bounding cells.
     pub expanding: f64,
-    /// Propagation states on.
+    /// Propagating automaton states.
     pub propagation: f64,
 }
 
 /// Bytes that a search for cycles takes per state of the product, at most, besides.
 const SEARCH_BYTES: usize = 12;
 
-/// So many looks at a successor cost as much as expanding a cell does.
+/// Visiting so many successors costs as much as bounding a cell.
 const LOOKS_PER_EXPANDED: u64 = 64;
 
 /// Not entered yet.
@@ -117,7 +117,7 @@ impl<'a> Product<'a> {
         self.cells.bytes() + self.state_sets.bytes() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.cells.len()
     }
 
-    /// Whether so many successors were looked at that this took as long as expanding all the cells that may be expanded.
+    /// Whether visits of successors cost as much as bounding all the cells that may be bounded.
     pub fn has_looked_enough(&self) -> bool {
         self.looks / LOOKS_PER_EXPANDED > self.most
     }
@@ -142,7 +142,7 @@ impl<'a> Product<'a> {
         self.initial_cells = initial_cells;
     }
 
-    /// Tells of every cell that initial states may be in. False if there are no numbers left.
+    /// Visits every cell that initial states may be in. False if there are no numbers left.
     pub fn each_initial(&mut self, visitor: &mut impl Visitor) -> bool {
         let Some(mut initial_cells) = self.initial_cells.take() else {
             return self.cells.each_meeting(self.grid, &self.initial, visitor);
@@ -170,7 +170,7 @@ impl<'a> Product<'a> {
     }
 }
 
-/// Cells with their index.
+/// Cells with their tiles.
 #[derive(Default)]
 struct Met(Vec<(u32, usize)>);
 

@@ -46,9 +46,9 @@ pub struct Report {
     pub every: usize,
     /// The ends of the cells of the last abstract counterexample, in its order.
     pub candidate: Vec<Vec<(f64, f64)>>,
-    /// Seconds exhausted on bounds.
+    /// Seconds spent on bounding cells.
     pub expanding: f64,
-    /// Seconds exhausted on leading the automaton over cells.
+    /// Seconds spent on propagating automaton states.
     pub propagation: f64,
 }
 

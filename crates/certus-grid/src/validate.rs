@@ -186,7 +186,7 @@ impl Concretisation<'_> {
     }
 }
 
-/// What goes wrong where a run ends.
+/// The model error with which a run ends.
 fn errors_of(end: RunEnd) -> PossibleErrors {
     match end {
         RunEnd::Cut | RunEnd::Repeats => PossibleErrors::default(),

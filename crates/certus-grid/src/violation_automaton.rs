@@ -30,7 +30,7 @@ pub struct Class {
 /// The automaton of a property's violations.
 #[derive(Clone, Debug)]
 pub struct ViolationAutomaton {
-    /// It.
+    /// The Büchi automaton.
     pub automaton: Automaton,
     /// The system's atoms, in the order of the automaton's.
     pub atoms: Vec<AtomId>,
@@ -40,7 +40,7 @@ pub struct ViolationAutomaton {
     pub words: usize,
     classes: Vec<Class>,
     numbers: HashMap<Truths, u16>,
-    /// The class that was asked for last: mostly it is asked for again.
+    /// The class that was looked up last: mostly it is looked up again.
     last: Option<(Truths, u16)>,
 }
 

@@ -16,7 +16,7 @@ use super::bound::{BEFORE_SLOPES, Bounded};
 use crate::expand::{Boxes, Expander};
 use crate::extract::Extraction;
 
-/// Who is asked for the actions of an extracted policy in a block.
+/// How the actions of an extracted policy are computed in a block.
 #[derive(Default)]
 pub(super) enum Answers {
     /// The network.
@@ -28,7 +28,7 @@ pub(super) enum Answers {
     Reduced(Reduced, Vec<f64>),
 }
 
-/// Room that is used again and again.
+/// Buffers that are reused.
 #[derive(Default)]
 struct Room {
     state: Vec<f64>,
@@ -114,7 +114,7 @@ impl Expander<'_> {
         Ok(())
     }
 
-    /// Who is to be asked in a block.
+    /// Chooses how actions are computed in a block.
     pub(super) fn answers(&self, own: &Bounded, lower: &[f64], upper: &[f64]) -> Answers {
         let errors: Vec<f64> = own.policy.chunks_exact(2 + self.symbols).map(|form| form[1]).collect();
         if own.forms.is_empty() || self.does_no_harm(own, &errors) {

@@ -41,7 +41,7 @@ pub(crate) struct Bounded {
     pub(super) actions: Vec<Interval>,
     /// The same as forms of the state and the environment's choices: the middle, the error, the slopes.
     pub(super) policy: Vec<f64>,
-    /// What does instead of asking the network.
+    /// How actions are computed.
     pub(super) answers: Answers,
 }
 
@@ -87,7 +87,7 @@ impl Expander<'_> {
         labels
     }
 
-    /// Bounds blocks; those that are of no use have no forms.
+    /// Bounds blocks; those whose bounds are too wide have no forms.
     pub(super) fn bounded(&self, size: &Size, blocks: &[u64]) -> Result<Vec<Bounded>, GraphError> {
         let largest = self.relation.argmax.len();
         let count = blocks.len() / self.grid.words();
@@ -126,7 +126,7 @@ impl Expander<'_> {
         for own in &self.prepared {
             let chosen = |block: &usize| {
                 let labels = &labels[*block * largest..(*block + 1) * largest];
-                !failed[*block] && own.can_be_made(ended[*block], &self.relation.argmax, labels)
+                !failed[*block] && own.can_be_taken(ended[*block], &self.relation.argmax, labels)
             };
             let blocks: Vec<usize> = (0..count).filter(chosen).collect();
             for blocks in blocks.chunks(self.batch) {
@@ -152,7 +152,7 @@ impl Expander<'_> {
         Ok(bounded)
     }
 
-    /// The form of a transition over a block, if it is of use.
+    /// The form of a transition over a block, if it is worth using.
     fn form(
         &self,
         own: &Prepared,

@@ -6,14 +6,14 @@
 use super::Cells;
 use crate::grid::{DEPTH, Grid, MOST_AXES, MOST_WORDS};
 
-/// Who is told of cells.
+/// Visits cells.
 pub trait Visitor {
-    /// Whether no cell of a tile is of interest.
+    /// Whether to skip a tile.
     fn skips(&mut self, _tile: usize) -> bool {
         false
     }
 
-    /// A cell, with its tile (or that of the cell that it is a part of) and how many cells were met in all.
+    /// Visits a cell; `tile` is its tile, or that of the cell that it is a part of, and `met` how many cells there are.
     fn visit(&mut self, cell: u32, tile: usize, met: usize);
 }
 
@@ -23,7 +23,7 @@ impl<F: FnMut(u32)> Visitor for F {
     }
 }
 
-/// So many coordinates are few.
+/// Up to so many axes, small arrays are used.
 const FEW_AXES: usize = 4;
 
 /// A box of fine places, ends included.
@@ -66,28 +66,28 @@ impl Cells {
         }
     }
 
-    /// Tells of every cell that meets a box of a cell's next states, new ones included. False if there are no numbers left.
+    /// Visits every cell that meets a box of a cell's next states, new ones included. False if there are no numbers left.
     pub fn each_in_box(&mut self, grid: &Grid, cell: u32, place: usize, visitor: &mut impl Visitor) -> bool {
         let mut meeting = Places::default();
         self.places(grid, cell, place, &mut meeting);
         self.each_meeting(grid, &meeting, visitor)
     }
 
-    /// Tells of every cell that a successor of some cell may be in, new ones included. False if there are no numbers left.
+    /// Visits every cell that a successor of some cell may be in, new ones included. False if there are no numbers left.
     pub fn each_successor(&mut self, grid: &Grid, cell: u32, visitor: &mut impl Visitor) -> bool {
         (0..self.boxes(cell)).all(|place| self.each_in_box(grid, cell, place, visitor))
     }
 
-    /// Tells of every cell that meets a box, new ones included, tile by tile. False if there are no numbers left.
+    /// Visits every cell that meets a box, new ones included, tile by tile. False if there are no numbers left.
     pub fn each_meeting(&mut self, grid: &Grid, meeting: &Places, visitor: &mut impl Visitor) -> bool {
-        // Few numbers are copied faster than many.
+        // Small arrays are copied faster.
         match grid.axes.len() <= FEW_AXES {
             true => self.each_tile::<FEW_AXES>(grid, meeting, visitor),
             false => self.each_tile::<MOST_AXES>(grid, meeting, visitor),
         }
     }
 
-    /// The same with room for so many coordinates.
+    /// The same for at most `AXES` axes.
     fn each_tile<const AXES: usize>(&mut self, grid: &Grid, meeting: &Places, visitor: &mut impl Visitor) -> bool {
         let axes = grid.axes.len();
         let (mut low, mut high) = ([0u64; AXES], [0u64; AXES]);

@@ -66,7 +66,7 @@ impl Expander<'_> {
         for own in &self.prepared {
             let chosen = |cell: &usize| {
                 let labels = &possible[*cell * largest..(*cell + 1) * largest];
-                own.can_be_made(ended[*cell], &self.relation.argmax, labels)
+                own.can_be_taken(ended[*cell], &self.relation.argmax, labels)
             };
             let cells: Vec<usize> = (0..count).filter(chosen).collect();
             if cells.is_empty() {

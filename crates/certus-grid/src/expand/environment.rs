@@ -4,10 +4,10 @@
 //! Where the outcome depends on the inputs, their ranges are divided, and every piece gets a box of next states; the union of the pieces is the whole range, so this
 //! stays an over-approximation.
 
-/// More inputs than this are not taken to all corners of their ranges.
+/// The most inputs for which all corners of their ranges are tried.
 const MOST_CORNERED: usize = 4;
 
-/// Choices of the environment with which it is tried to show that something is always allowed: the middle, and corners.
+/// Inputs that may be allowed everywhere: the middle and the corners of the ranges.
 pub(super) fn witnesses(inputs: &[(f64, f64)]) -> Vec<Vec<f64>> {
     let middle = inputs.iter().map(|&(low, high)| certus_solver::middle(low, high).0).collect();
     let corners = if inputs.len() <= MOST_CORNERED { 0..1u32 << inputs.len() } else { 0..0 };
@@ -22,7 +22,7 @@ pub(super) fn witnesses(inputs: &[(f64, f64)]) -> Vec<Vec<f64>> {
 /// The most boxes of next states of a cell, which are counted in eight bits.
 const MOST_BOXES: usize = 255;
 
-/// How often ranges of so many inputs are halved.
+/// How often each input range is halved.
 fn halvings_of_inputs(inputs: usize) -> u32 {
     match inputs {
         0 => 0,
@@ -32,7 +32,7 @@ fn halvings_of_inputs(inputs: usize) -> u32 {
     }
 }
 
-/// Ranges of the environment's choices cut into pieces, for so many transitions; none where that would be too many.
+/// The input ranges divided into pieces; none if that makes too many boxes for the number of transitions.
 pub(super) fn pieces(inputs: &[(f64, f64)], transitions: usize) -> Vec<Vec<(f64, f64)>> {
     let halvings = halvings_of_inputs(inputs.len());
     let parts = 1usize << halvings;

@@ -21,7 +21,7 @@ const ROUNDED: f64 = 1e-6;
 /// In cells that were halved so often, the environment's choices are cut as well.
 const DEEP: u32 = 4;
 
-/// What one transition does in one cell.
+/// Bounds of one transition over one cell.
 #[derive(Default)]
 pub(super) struct TransitionBounds {
     pub(super) truths: Truths,
@@ -33,7 +33,7 @@ pub(super) struct TransitionBounds {
     pub(super) goes_on: bool,
 }
 
-/// Room that is used again and again.
+/// Buffers that are reused.
 #[derive(Default)]
 pub(super) struct Scratch {
     pub(super) known: Vec<Option<bool>>,
@@ -42,8 +42,7 @@ pub(super) struct Scratch {
 }
 
 impl Expander<'_> {
-    /// What one transition does in one cell: for all that the environment may choose at once, or, where that leaves open what depends on it, for one piece
-    /// of its choices after the other.
+    /// Bounds of one transition over one cell: for all inputs at once or, where that leaves open what depends on them, piece by piece.
     pub(super) fn bound_transition(
         &self,
         own: &Prepared,
@@ -100,7 +99,7 @@ impl Expander<'_> {
             .all(|(value, range)| range.widen(ROUNDED * (1.0 + range.magnitude())).contains(*value))
     }
 
-    /// What one transition does in one cell; bounds may be of a part of it only, of which the result is known to contain what follows. The corners of the box of next states come to
+    /// Bounds of one transition over one cell, or over one piece of the inputs (then `result` bounds the whole range). The corners of the box of next states come to
     /// those that are there, if there is one.
     fn bound_piece(
         &self,
@@ -133,6 +132,7 @@ impl Expander<'_> {
         if bounds.allowed == Some(false) {
             return Ok(bounds);
         }
+        debug_assert_eq!(bounds.truths.yes & bounds.truths.no, 0, "an atom both holds and fails");
         next.clear();
         next.extend((0..axes).map(|axis| result.range(axis)));
         let leaving = |next: &[Interval]| {
@@ -176,6 +176,7 @@ impl Expander<'_> {
                 Some(from) => self.grid.copied(key, from, axis),
                 None => (along.place(range.lo.max(along.lower)), along.place(range.hi.min(along.upper))),
             };
+            debug_assert!(first <= last, "axis {axis}: a box from {first} to {last}");
             self.grid.pack_place(axis, first, low);
             self.grid.pack_place(axis, last, high);
         }

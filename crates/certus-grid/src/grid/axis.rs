@@ -23,7 +23,7 @@ pub struct Axis {
     pub anchor: f64,
     /// The width of a cell that was never halved.
     pub width: f64,
-    /// So often such a cell is halved down to the width that was asked for: cells of that width are those of an extracted policy.
+    /// How often such a cell is halved to reach the requested width, which is that of an extracted policy's cells.
     pub coarsening: u32,
     /// The lower end of the coordinate's range.
     pub lower: f64,
@@ -39,7 +39,7 @@ pub struct Axis {
     per_fine: f64,
     /// Fine places from the anchor to the first cell.
     shift: f64,
-    /// Cells of the width that was asked for, from the anchor to the first one in the range.
+    /// Cells of the requested width, from the anchor to the first one in the range.
     origin: i64,
 }
 
@@ -93,17 +93,17 @@ impl Axis {
         Some(place)
     }
 
-    /// The width that was asked for.
+    /// The requested width.
     pub fn requested_width(&self) -> f64 {
         self.width / f64::from(1u32 << self.coarsening)
     }
 
-    /// The first fine place of the cell, of the width that was asked for, that a place is in.
+    /// The first fine place of the cell of the requested width that a place is in.
     pub fn requested_place(&self, place: u64) -> u64 {
         place >> (DEPTH - self.coarsening) << (DEPTH - self.coarsening)
     }
 
-    /// A name of that cell which does not depend on how coarse the grid began.
+    /// The index of that cell, whatever the initial coarsening.
     pub fn requested_index(&self, place: u64) -> u64 {
         let from_anchor = (self.shift as i64 + place as i64) >> (DEPTH - self.coarsening);
         ((from_anchor - self.origin) as u64) << DEPTH

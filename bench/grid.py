@@ -4,7 +4,7 @@
 
 Needs a release build and nothing else. `table` (the default) takes the paper's widths, for the network itself and for an extracted policy;
 `fine` takes narrower ones; `throughput` compares the exploration of the mountain car (the median of five runs) with bare evaluations of its network and plant
-(`cargo build --release -p certus-grid --example cells --example bare` first); `returns` compares what the network and policies extracted from it earn
+(`cargo build --release -p certus-grid --example cells --example bare` first); `returns` compares the returns of the network and of policies extracted from it
 in 500 episodes. With names of systems, only rows whose name begins so.
 """
 
@@ -100,7 +100,7 @@ EPISODES = [
 
 
 def returns():
-    """Quartiles of what both policies earn from the same initial states."""
+    """Quartiles of the returns of both policies from the same initial states."""
     print("| system | policy | cells met | least | quarter | median | quarter | most |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, file, settings, steps, widths in EPISODES:

@@ -92,7 +92,7 @@ proptest! {
         let expected = holds(&tables, &atoms, FORMULAS[which]);
         let found = matches!(outcome.verdict, Verdict::Holds(_));
         prop_assert_eq!(found, expected, "{} {:?}\n{}", FORMULAS[which], outcome.verdict, text);
-        // A violation is shown by a run that was made again; here every abstract run is one of the system's.
+        // A violation is a run that was replayed; here no counterexample is spurious.
         let violated = matches!(outcome.verdict, Verdict::Violated(_));
         prop_assert_eq!(violated, !expected, "{} {:?}\n{}", FORMULAS[which], outcome.verdict, text);
         prop_assert!(report.refinements == 0);

@@ -1,4 +1,4 @@
-//! Extracts a policy from a network on a grid of cells, and compares what both earn.
+//! Extracts a policy from a network on a grid, and compares the returns of both.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,34 +17,34 @@ use crate::output::json_number;
 use crate::patience::{Waited, wait};
 use crate::{Effort, Loaded, Loading, Provenance, load};
 
-/// What is asked.
+/// A request for an extraction.
 #[derive(Clone, Debug)]
 pub struct Extract {
     /// The system.
     pub system: Loading,
     /// Widths of cells: of a state variable or an element of one, or of all that are not named.
     pub widths: Vec<(Option<String>, f64)>,
-    /// How a cell's action is found.
+    /// Options of the extraction.
     pub options: ExtractOptions,
-    /// Episodes in which both are compared.
+    /// The episodes in which both policies are compared.
     pub episodes: Episodes,
-    /// How much work it is worth.
+    /// The budget.
     pub effort: Effort,
 }
 
-/// What came out.
+/// An extracted policy with its returns.
 pub struct Extracted {
     /// The system.
     pub system: System,
-    /// Where all of that comes from.
+    /// The provenance.
     pub provenance: Provenance,
     /// The grid.
     pub grid: Grid,
-    /// Both policies' returns, of fewer episodes than were asked for if there was no time for all, and the cells that were met.
+    /// The returns of both policies, of fewer episodes than requested if the time ran out, and the cells that were visited.
     pub compared: Compared,
 }
 
-/// Extracts a policy; nothing if the time was over, or `stop` was set, before the first episodes were. `tick` is called now and then meanwhile.
+/// Extracts a policy; nothing if the time ran out, or `stop` was set, before the first episodes ended. `tick` is called now and then meanwhile.
 pub fn extract(task: &Extract, stop: &Arc<AtomicBool>, tick: impl FnMut()) -> Result<Option<Extracted>, Failure> {
     let work = {
         let (task, stop) = (task.clone(), Arc::clone(stop));
@@ -73,7 +73,7 @@ fn run(task: &Extract, stop: &AtomicBool) -> Result<Option<Extracted>, Failure> 
     Ok((!compared.network.is_empty()).then_some(Extracted { system, provenance, grid, compared }))
 }
 
-/// The names of both policies with five numbers of their returns each.
+/// The names of both policies with the five-number summaries of their returns.
 pub fn plots(own: &Extracted) -> [(String, [f64; 5]); 2] {
     let count = own.compared.cells.len();
     [
@@ -96,7 +96,7 @@ fn relative_to(provenance: &Provenance) -> String {
     format!("a policy extracted from the network{}, in sampled runs of doubles", provenance.discretised())
 }
 
-/// The extracted policy and what it earns as a document.
+/// The extracted policy and its returns as a document.
 pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
     let system = &own.system;
     let numbers = |values: &[f64]| values.iter().map(|&value| json_number(value)).collect::<Vec<Value>>();

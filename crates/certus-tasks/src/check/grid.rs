@@ -1,4 +1,4 @@
-//! The grid engine among the others: its options, its part of a result.
+//! The grid engine among the others: its options, its turns, its part of a result.
 
 use std::collections::HashSet;
 
@@ -11,20 +11,20 @@ use serde_json::{Map, Value, json};
 use super::{Method, names_of};
 use crate::output::json_number;
 
-/// What the grid engine is to do.
+/// Options of the grid engine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridOptions {
     /// Widths of cells: of a state variable or an element of one, or of all that are not named.
     pub widths: Vec<(Option<String>, f64)>,
-    /// Whose actions are taken.
+    /// The policy that is verified.
     pub policy: Policy,
-    /// How often cells may be cut finer; none for as often as the budget allows.
+    /// The most refinements; none for as many as the budget allows.
     pub refinements: Option<usize>,
-    /// What cells are drawn over: two names of the state's numbers, or one and `step`. None for the first two, or the steps and the only one.
+    /// The axes of the drawing: two state coordinates, or one and `step`. None for the first two, or the steps and the only one.
     pub axes: Option<(String, String)>,
 }
 
-/// How pictures call the number of steps from the initial states.
+/// The name of the number of steps from the initial states, as an axis.
 const STEP: &str = "step";
 
 /// Widths for every number of a system's state.
@@ -77,13 +77,13 @@ pub(super) fn check(
     certus_grid::check(system, property, &own, budget, watch)
 }
 
-/// Cells that may be bounded for each part that another engine may look at, if the step is small and there is one dimension: a cell is the cheaper of the two.
+/// Cells that may be bounded for each subproblem of another engine, if the step is small and the grid has one dimension: a cell is the cheaper of the two.
 const CELLS_PER_PART: u64 = 256;
 
-/// With each dimension, up to so many, cells have more successors and are half as many.
+/// Up to so many dimensions, each halves the number of cells, since they have more successors.
 const FEW_DIMENSIONS: usize = 4;
 
-/// A step with more numbers than this makes cells dearer.
+/// A step with more parameters than this makes cells dearer.
 const SMALL_STEP: u64 = 1 << 14;
 
 /// A turn among other engines, about the network itself.
@@ -127,11 +127,11 @@ fn drawn_over(names: &[String], axes: Option<&(String, String)>) -> Result<(Show
         (Some((across, up)), _) => Ok((place(across)?, place(up)?)),
         (None, [across, up, ..]) => Ok((place(across)?, place(up)?)),
         (None, [only]) => Ok(((STEP.to_owned(), None), place(only)?)),
-        (None, []) => Err("there is no state to draw cells over".to_owned()),
+        (None, []) => Err("there is no state variable to draw cells over".to_owned()),
     }
 }
 
-/// Refuses a grid that none of the properties can have, and axes that there are not.
+/// Refuses a grid that none of the properties can have, and unknown axes.
 pub(super) fn refuse(
     system: &System,
     properties: &[usize],
@@ -141,7 +141,7 @@ pub(super) fn refuse(
     if options.axes.is_some() {
         drawn_over(&system.state_names(), options.axes.as_ref())?;
     }
-    // Where nobody asked for a grid, its turns are left out if there is none.
+    // Unless a grid was requested, an engine that cannot have one leaves out its turns.
     if engine != Method::Grid && (options.widths.is_empty() || !engine.has_grid()) {
         return Ok(());
     }
@@ -161,7 +161,7 @@ pub(super) fn refuse(
     refused.map_or(Ok(()), Err)
 }
 
-/// A picture of the cells that can be reached, over two of the names of the state's numbers, or of `step`.
+/// A picture of the reachable cells, over two state coordinates or `step`.
 pub fn cells_picture(title: &str, report: &Report, axes: Option<&(String, String)>) -> Result<String, String> {
     use certus_report::cells::{Axis, Cell, Cells, draw};
     let ((across, across_at), (up, up_at)) = drawn_over(&report.names, axes)?;
@@ -185,14 +185,14 @@ pub fn cells_picture(title: &str, report: &Report, axes: Option<&(String, String
         up: axis(up, up_at),
         cells: cells.collect(),
         caption: format!(
-            "{shown} in {} steps, darker the later they were first met",
+            "{shown} in {} steps, darker the later they are first reached",
             report.layers.len().saturating_sub(1)
         ),
     };
-    draw(&picture).ok_or_else(|| "nothing can be drawn: no cell was met".to_owned())
+    draw(&picture).ok_or_else(|| "nothing can be drawn: no cell was reached".to_owned())
 }
 
-/// What an exploration looked like, as a document.
+/// The statistics of an exploration, as a document.
 pub(super) fn grid_document(report: &Report) -> Value {
     let names = &report.names;
     let ends = |ends: &[(f64, f64)]| -> Value {

@@ -277,7 +277,7 @@ fn undecided(task: &Check, reason: UnknownReason, begun: Option<&Where>) -> Outc
         (Some(depth), ..) => format!("{} steps", depth.steps),
         (None, Some(progress), _) => format!("{} cells after {} steps", progress.cells, progress.steps),
         (None, None, Some(standing)) => format!("{} regions", standing.regions),
-        (None, None, None) => "nothing yet".to_owned(),
+        (None, None, None) => "the start".to_owned(),
     };
     let unknown = Unknown { settled, ..Unknown::at(Some(reason), place) };
     Outcome::new(task.engine.name(), Verdict::Unknown(unknown))

@@ -96,7 +96,7 @@ fn write_cells(path: &Path, command: &Check, system: &System, results: &[Propert
     let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
     let drawn = match found {
         Some((property, report)) => {
-            let title = format!("{}: cells that can be reached ({})", system.name, system.properties[property].name);
+            let title = format!("{}: reachable cells ({})", system.name, system.properties[property].name);
             cells_picture(&title, report, command.grid.axes.as_ref())
         }
         None if command.engine == Method::Grid => Err("the exploration was not far enough to be drawn".to_owned()),

@@ -45,7 +45,7 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
     let found = extract(&task, &stop, || line.show(|| "episodes".to_owned()))?;
     drop(line);
     let Some(found) = found else {
-        eprintln!("note: {} before the first episodes were over", ended_by(&stop));
+        eprintln!("note: {} before the first episodes ended", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     let mut output = Output::open(None)?;

@@ -1,12 +1,12 @@
-//! What every simulator looks like from outside: an environment in the sense of reinforcement learning.
+//! The interface of every simulator: an environment in the sense of reinforcement learning.
 //!
-//! The contract is Gymnasium's. `reset` begins an episode that its seed names entirely; `step` obeys an action and says
-//! what it earned and whether the episode *terminated* (the task is over) or was *truncated* (only the watching is).
-//! Actions are numbers for all worlds, so that one array carries those of a batch: a discrete action is its index.
+//! The contract is Gymnasium's. `reset` begins an episode that is determined by its seed; `step` takes an action and returns the reward and whether
+//! the episode *terminated* (the task is over) or was *truncated* (it was cut off). Actions are numbers for all environments, so that one array
+//! carries those of a batch: a discrete action is its index.
 
-use crate::WorldError;
+use crate::EnvironmentError;
 
-/// Which actions a world takes.
+/// Which actions an environment takes.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum ActionSpace {
     /// One of 0, 1, …, n − 1.
@@ -32,22 +32,24 @@ impl ActionSpace {
     }
 
     /// Whether this is an action; the error says why not.
-    pub fn check(&self, action: &[f64]) -> Result<(), WorldError> {
-        WorldError::check_length("actions", self.width(), action.len())?;
+    pub fn check(&self, action: &[f64]) -> Result<(), EnvironmentError> {
+        EnvironmentError::check_length("actions", self.width(), action.len())?;
         match *self {
             ActionSpace::Discrete(count) => self.index(action, count).map(|_| ()),
             ActionSpace::Box { lower, upper, .. } => match action.iter().find(|&&x| !(lower <= x && x <= upper)) {
                 None => Ok(()),
-                Some(x) => Err(WorldError::Action(format!("{x} is no action: it must lie in [{lower}, {upper}]"))),
+                Some(x) => {
+                    Err(EnvironmentError::Action(format!("{x} is no action: it must lie in [{lower}, {upper}]")))
+                }
             },
         }
     }
 
-    fn index(&self, action: &[f64], count: usize) -> Result<usize, WorldError> {
+    fn index(&self, action: &[f64], count: usize) -> Result<usize, EnvironmentError> {
         match action {
             // Comparing with the count first keeps the conversion exact; a NaN fails both.
             &[x] if x >= 0.0 && x < count as f64 && x.fract() == 0.0 => Ok(x as usize),
-            _ => Err(WorldError::Action(format!(
+            _ => Err(EnvironmentError::Action(format!(
                 "{action:?} is no action: it must be one whole number from 0 to {}",
                 count.saturating_sub(1)
             ))),
@@ -55,10 +57,10 @@ impl ActionSpace {
     }
 
     /// The index that a discrete action stands for.
-    pub fn discrete(&self, action: &[f64]) -> Result<usize, WorldError> {
+    pub fn discrete(&self, action: &[f64]) -> Result<usize, EnvironmentError> {
         match *self {
             ActionSpace::Discrete(count) => self.index(action, count),
-            ActionSpace::Box { .. } => Err(WorldError::Action("the action space is not discrete".into())),
+            ActionSpace::Box { .. } => Err(EnvironmentError::Action("the action space is not discrete".into())),
         }
     }
 }
@@ -81,26 +83,26 @@ impl Outcome {
     }
 }
 
-/// An environment. Everything that happens in an episode follows from the world's settings, the seed of its reset (and,
-/// where a world says so, the number of resets before it) and the actions.
-pub trait World {
+/// An environment. Everything that happens in an episode follows from the environment's settings, the seed of its reset (and,
+/// where an environment says so, the number of resets before it) and the actions.
+pub trait Environment {
     /// How many numbers an observation has.
     fn observation_length(&self) -> usize;
 
-    /// Which actions the world takes.
+    /// Which actions the environment takes.
     fn action_space(&self) -> ActionSpace;
 
     /// Begins an episode.
     fn reset(&mut self, seed: u64);
 
-    /// Obeys an action. After an error the world is as it was.
-    fn step(&mut self, action: &[f64]) -> Result<Outcome, WorldError>;
+    /// Obeys an action. After an error the environment is as it was.
+    fn step(&mut self, action: &[f64]) -> Result<Outcome, EnvironmentError>;
 
     /// What the policy sees now: zeros before the first reset.
     fn observation(&self) -> &[f64];
 }
 
-impl<W: World + ?Sized> World for Box<W> {
+impl<W: Environment + ?Sized> Environment for Box<W> {
     fn observation_length(&self) -> usize {
         (**self).observation_length()
     }
@@ -113,7 +115,7 @@ impl<W: World + ?Sized> World for Box<W> {
         (**self).reset(seed);
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Outcome, WorldError> {
+    fn step(&mut self, action: &[f64]) -> Result<Outcome, EnvironmentError> {
         (**self).step(action)
     }
 

@@ -1,4 +1,4 @@
-//! DeepRM as a world.
+//! DeepRM as an environment.
 //!
 //! Time steps are numbered from 1. Step k < `arrivals` may bring a job; at step `arrivals` none comes any more, and the
 //! episode ends there or, if so set, when all jobs are done. (So 10 arrival steps bring at most 9 jobs: the original
@@ -8,7 +8,7 @@ use certus_sim::Random;
 
 use super::view::{COMPACT_LENGTH, IMAGE_LENGTH, compact, image};
 use super::{Cluster, Job, SLOTS};
-use crate::{ActionSpace, Outcome, SettingError, World, WorldError};
+use crate::{ActionSpace, Environment, EnvironmentError, Outcome, SettingError};
 
 /// When an episode ends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -30,7 +30,7 @@ pub enum View {
     Compact,
 }
 
-/// How the world behaves.
+/// How the environment behaves.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Settings {
     /// The time step at which arrivals are over; 10 by default, 50 in the documented runs of the original.
@@ -60,7 +60,7 @@ impl Default for Settings {
     }
 }
 
-/// The world. Action: a slot whose job is placed, or 5 to wait; what cannot be placed is waiting, too.
+/// The environment. Action: a slot whose job is placed, or 5 to wait; what cannot be placed is waiting, too.
 #[derive(Clone, Debug)]
 pub struct DeepRm {
     settings: Settings,
@@ -72,7 +72,7 @@ pub struct DeepRm {
 }
 
 impl DeepRm {
-    /// A world with these settings.
+    /// An environment with these settings.
     pub fn new(settings: Settings) -> Result<DeepRm, SettingError> {
         SettingError::check("arrivals", f64::from(settings.arrivals), 1.0, 1e9)?;
         SettingError::check("arrival_chance", settings.arrival_chance, 0.0, 1.0)?;
@@ -118,7 +118,7 @@ impl DeepRm {
     }
 }
 
-impl World for DeepRm {
+impl Environment for DeepRm {
     fn observation_length(&self) -> usize {
         self.observation.len()
     }
@@ -134,10 +134,10 @@ impl World for DeepRm {
         self.look();
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Outcome, WorldError> {
+    fn step(&mut self, action: &[f64]) -> Result<Outcome, EnvironmentError> {
         let action = self.action_space().discrete(action)?;
         if !self.running {
-            return Err(WorldError::NotRunning);
+            return Err(EnvironmentError::NotRunning);
         }
         // Waiting is a slot that does not exist, so it places nothing.
         let (reward, terminated) = if self.cluster.schedule(action) {
@@ -171,43 +171,43 @@ mod tests {
 
     #[test]
     fn an_episode_by_hand() {
-        let mut world = scripted(Ending::NoMoreArrivals);
-        world.reset(0);
-        let step = |world: &mut DeepRm, action: f64| {
-            let outcome = world.step(&[action]).unwrap();
+        let mut environment = scripted(Ending::NoMoreArrivals);
+        environment.reset(0);
+        let step = |environment: &mut DeepRm, action: f64| {
+            let outcome = environment.step(&[action]).unwrap();
             (outcome.reward, outcome.terminated)
         };
         // An empty slot is waiting; the first job arrives at time 1 and already counts.
-        assert_eq!(step(&mut world, 3.0), (-0.5, false));
-        assert_eq!(step(&mut world, 0.0), (0.0, false));
-        assert_eq!(world.cluster().time(), 1);
-        assert_eq!(step(&mut world, 5.0), (-0.5, false));
+        assert_eq!(step(&mut environment, 3.0), (-0.5, false));
+        assert_eq!(step(&mut environment, 0.0), (0.0, false));
+        assert_eq!(environment.cluster().time(), 1);
+        assert_eq!(step(&mut environment, 5.0), (-0.5, false));
         // At time 3 the first job is done and the second has come.
-        assert_eq!(step(&mut world, 5.0), (-0.25, false));
-        assert_eq!(step(&mut world, 5.0), (-0.25, true));
-        assert_eq!(world.step(&[5.0]), Err(WorldError::NotRunning));
+        assert_eq!(step(&mut environment, 5.0), (-0.25, false));
+        assert_eq!(step(&mut environment, 5.0), (-0.25, true));
+        assert_eq!(environment.step(&[5.0]), Err(EnvironmentError::NotRunning));
     }
 
     #[test]
     fn an_episode_may_wait_for_all_jobs() {
-        let mut world = scripted(Ending::AllDone);
-        world.reset(0);
+        let mut environment = scripted(Ending::AllDone);
+        environment.reset(0);
         let mut outcomes = Vec::new();
         while outcomes.last().is_none_or(|outcome: &Outcome| !outcome.over()) {
-            let action = shortest_job_first(world.cluster()) as f64;
-            outcomes.push(world.step(&[action]).unwrap());
+            let action = shortest_job_first(environment.cluster()) as f64;
+            outcomes.push(environment.step(&[action]).unwrap());
         }
         // The second job runs from time 3 to 7.
-        assert_eq!((world.cluster().time(), outcomes.len()), (7, 9));
-        assert!(outcomes[8].terminated && world.cluster().is_empty());
+        assert_eq!((environment.cluster().time(), outcomes.len()), (7, 9));
+        assert!(outcomes[8].terminated && environment.cluster().is_empty());
         assert_eq!(outcomes[8].reward, 0.0);
     }
 
     #[test]
     fn long_episodes_are_cut() {
-        let mut world = DeepRm::new(Settings { arrivals: 1000, decisions: 30, ..Settings::default() }).unwrap();
-        world.reset(1);
-        let outcomes: Vec<Outcome> = (0..30).map(|_| world.step(&[5.0]).unwrap()).collect();
+        let mut environment = DeepRm::new(Settings { arrivals: 1000, decisions: 30, ..Settings::default() }).unwrap();
+        environment.reset(1);
+        let outcomes: Vec<Outcome> = (0..30).map(|_| environment.step(&[5.0]).unwrap()).collect();
         assert!(outcomes[29].truncated && !outcomes[29].terminated);
         assert!(DeepRm::new(Settings { arrival_chance: 1.5, ..Settings::default() }).is_err());
     }

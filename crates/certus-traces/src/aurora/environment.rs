@@ -1,4 +1,4 @@
-//! Aurora as a world: a network drawn at each reset, episodes of 400 intervals.
+//! Aurora as an environment: each reset samples a network; episodes have 400 monitor intervals.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use certus_sim::Random;
 use super::{Bandwidth, FEATURES, HISTORY, PACKET_BYTES, Scenario, Simulator};
 use crate::draw::below;
 use crate::traces::{Capacity, Trace};
-use crate::{ActionSpace, Outcome, SettingError, World, WorldError};
+use crate::{ActionSpace, Environment, EnvironmentError, Outcome, SettingError};
 
 /// Steps of an episode.
 pub const EPISODE: u32 = 400;
@@ -60,7 +60,7 @@ impl Ranges {
     }
 }
 
-/// The world. Action: one number, the requested change of rate (times 2.5 %). Observation: 30 features.
+/// The environment. Action: one number, the requested change of rate (times 2.5 %). Observation: 30 features.
 ///
 /// An episode ends by truncation: a connection goes on, only the watching ends.
 #[derive(Clone, Debug)]
@@ -115,7 +115,7 @@ impl Aurora {
     }
 }
 
-impl World for Aurora {
+impl Environment for Aurora {
     fn observation_length(&self) -> usize {
         self.observation.len()
     }
@@ -135,9 +135,9 @@ impl World for Aurora {
         }
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Outcome, WorldError> {
+    fn step(&mut self, action: &[f64]) -> Result<Outcome, EnvironmentError> {
         self.action_space().check(action)?;
-        let simulator = self.running.as_mut().ok_or(WorldError::NotRunning)?;
+        let simulator = self.running.as_mut().ok_or(EnvironmentError::NotRunning)?;
         let interval = simulator.step(action[0])?;
         self.observation.copy_from_slice(simulator.history().values());
         self.steps += 1;
@@ -159,14 +159,14 @@ mod tests {
 
     #[test]
     fn episodes_have_400_steps_and_end_by_truncation() {
-        let mut world = Aurora::new(Ranges::default()).unwrap();
-        assert_eq!(world.step(&[0.0]), Err(WorldError::NotRunning));
-        world.reset(3);
-        assert_eq!(world.observation()[..3], [0.0, 1.0, 1.0]);
-        let outcomes: Vec<Outcome> = (0..400).map(|_| world.step(&[0.0]).unwrap()).collect();
+        let mut environment = Aurora::new(Ranges::default()).unwrap();
+        assert_eq!(environment.step(&[0.0]), Err(EnvironmentError::NotRunning));
+        environment.reset(3);
+        assert_eq!(environment.observation()[..3], [0.0, 1.0, 1.0]);
+        let outcomes: Vec<Outcome> = (0..400).map(|_| environment.step(&[0.0]).unwrap()).collect();
         assert!(outcomes[..399].iter().all(|outcome| !outcome.over()));
         assert!(outcomes[399].truncated && !outcomes[399].terminated);
-        assert_eq!(world.step(&[0.0]), Err(WorldError::NotRunning));
+        assert_eq!(environment.step(&[0.0]), Err(EnvironmentError::NotRunning));
     }
 
     #[test]
@@ -181,9 +181,9 @@ mod tests {
                 ..Ranges::default()
             },
         ] {
-            let world = Aurora::new(ranges).unwrap();
+            let environment = Aurora::new(ranges).unwrap();
             for seed in 0..500 {
-                let scenario = world.draw(&mut Random::new(seed, 0));
+                let scenario = environment.draw(&mut Random::new(seed, 0));
                 let bandwidth = scenario.bandwidth.mean();
                 assert!((ranges.bandwidth.0..=ranges.bandwidth.1).contains(&bandwidth));
                 assert!((2..=1 + ranges.queue_log.1.exp() as u32).contains(&scenario.queue));
@@ -210,10 +210,10 @@ mod tests {
     #[test]
     fn worlds_run_on_traces() {
         let trace = crate::traces::Cellular::default().generate("a", 1).unwrap();
-        let mut world = Aurora::with_traces(Ranges::default(), &[trace]).unwrap();
-        world.reset(1);
+        let mut environment = Aurora::with_traces(Ranges::default(), &[trace]).unwrap();
+        environment.reset(1);
         for _ in 0..100 {
-            assert!(world.step(&[0.2]).unwrap().reward.is_finite());
+            assert!(environment.step(&[0.2]).unwrap().reward.is_finite());
         }
         let slow = Trace::constant("slow", 0.01).unwrap();
         assert!(Aurora::with_traces(Ranges::default(), &[slow]).is_err());

@@ -1,8 +1,7 @@
-//! States that move on together, with the choices that are drawn for them: what simulation and environments share.
+//! Rollouts: a batch of states that are stepped together, with the choices that are sampled for them. Simulation and environments share it.
 //!
-//! Every column has its own stream of random numbers, and everything that is drawn for it comes from there, in an order
-//! that does not depend on the other columns: initial state; then, step by step, chance variables, random actions,
-//! inputs, and inputs again where `assume` refuses the transition.
+//! Every column has a random stream, and everything sampled for it comes from that stream, in an order that does not depend on the other columns: initial state; then,
+//! step by step, chance variables, random actions, inputs, and inputs again where `assume` refuses the transition (rejection sampling).
 
 use std::ops::Range;
 
@@ -35,7 +34,7 @@ pub(crate) struct Scratch {
     second: Outcome,
 }
 
-/// By which rules states move on.
+/// How choices are made in a rollout.
 #[derive(Clone, Copy)]
 pub(crate) struct Rules<'a> {
     pub(crate) machine: Machine<'a>,
@@ -79,8 +78,8 @@ impl Rules<'_> {
     }
 }
 
-/// States under way.
-pub(crate) struct Walk {
+/// A batch of states under way.
+pub(crate) struct Rollout {
     pub(crate) points: Points,
     pub(crate) randoms: Vec<Random>,
     numbers: Vec<u64>,
@@ -88,9 +87,9 @@ pub(crate) struct Walk {
     state_bounds: Vec<(f64, f64)>,
 }
 
-impl Walk {
+impl Rollout {
     /// One column for each run number, at the origin until initial states are drawn.
-    pub(crate) fn new(machine: Machine<'_>, seed: u64, numbers: Range<u64>) -> Walk {
+    pub(crate) fn new(machine: Machine<'_>, seed: u64, numbers: Range<u64>) -> Rollout {
         let system = machine.system;
         let bounds = |variables: &[Variable]| -> Vec<(f64, f64)> {
             variables.iter().flat_map(|v| v.lower.iter().copied().zip(v.upper.iter().copied())).collect()
@@ -107,7 +106,7 @@ impl Walk {
             action_draws: machine.compiled.random_actions.iter().map(|_| vec![0.0; count]).collect(),
             results: system.networks.iter().map(|network| vec![0.0; network.results * count]).collect(),
         };
-        Walk { points, randoms, numbers, input_bounds, state_bounds }
+        Rollout { points, randoms, numbers, input_bounds, state_bounds }
     }
 
     /// Begins the stream of another run in a column.

@@ -1,18 +1,18 @@
-//! Many copies of a world, stepped together.
+//! Many copies of an environment, stepped together (a vectorised environment).
 //!
-//! Training wants batches; results must not depend on how they are cut. So each copy has streams of its own, named by
-//! (seed, number of the copy, number of the episode), and copy 7 of a batch of 64 lives the same life as a batch of one
-//! that begins at copy 7. A copy whose episode ends begins the next one in the same step: the observation is then the
-//! new episode's first, and the last one of the old episode is kept beside it.
+//! Training wants batches; results must not depend on how they are divided. So each copy has random streams that are determined by (seed, number of the
+//! copy, number of the episode), and copy 7 of a batch of 64 behaves exactly as a batch of one that begins at copy 7. A copy whose episode
+//! ends begins the next one in the same step (autoreset): the observation is then the new episode's first, and the last one of the old episode is kept
+//! beside it.
 
 use certus_sim::Random;
 
-use crate::world::write;
-use crate::{ActionSpace, Outcome, Scalar, World, WorldError};
+use crate::environment::write;
+use crate::{ActionSpace, Environment, EnvironmentError, Outcome, Scalar};
 
-/// Copies of a world, all with the same spaces.
+/// Copies of an environment, all with the same spaces.
 #[derive(Clone, Debug)]
-pub struct Worlds<W> {
+pub struct VectorEnvironment<W> {
     copies: Vec<W>,
     first: u64,
     seed: u64,
@@ -37,24 +37,26 @@ pub struct Batch<'a, T> {
     pub truncated: &'a mut [bool],
 }
 
-impl<W: World> Worlds<W> {
+impl<W: Environment> VectorEnvironment<W> {
     /// A batch of copies; `first` is the number of the first, so that a batch can be one part of a larger one. The
-    /// copies must agree in their spaces. Call [`Worlds::reset`] before stepping.
-    pub fn new(copies: Vec<W>, first: u64) -> Result<Self, WorldError> {
+    /// copies must agree in their spaces. Call [`VectorEnvironment::reset`] before stepping.
+    pub fn new(copies: Vec<W>, first: u64) -> Result<Self, EnvironmentError> {
         let Some(model) = copies.first() else {
-            return Err(WorldError::Length { what: "worlds", expected: 1, found: 0 });
+            return Err(EnvironmentError::Length { what: "environments", expected: 1, found: 0 });
         };
         let (observation_length, action_space) = (model.observation_length(), model.action_space());
-        for (copy, world) in copies.iter().enumerate() {
-            let in_copy = |error| WorldError::Copy { copy, error: Box::new(error) };
-            WorldError::check_length("observations", observation_length, world.observation_length())
+        for (copy, environment) in copies.iter().enumerate() {
+            let in_copy = |error| EnvironmentError::Copy { copy, error: Box::new(error) };
+            EnvironmentError::check_length("observations", observation_length, environment.observation_length())
                 .map_err(in_copy)?;
-            if world.action_space() != action_space {
-                return Err(in_copy(WorldError::Action("its action space differs from that of the first copy".into())));
+            if environment.action_space() != action_space {
+                return Err(in_copy(EnvironmentError::Action(
+                    "its action space differs from that of the first copy".into(),
+                )));
             }
         }
         let episodes = vec![0; copies.len()];
-        Ok(Worlds { copies, first, seed: 0, episodes, observation_length, action_space })
+        Ok(VectorEnvironment { copies, first, seed: 0, episodes, observation_length, action_space })
     }
 
     /// How many copies there are; at least one.
@@ -78,14 +80,14 @@ impl<W: World> Worlds<W> {
         &self.copies
     }
 
-    /// The seed of an episode of a copy: what a single world's `reset` needs to live the same life.
+    /// The seed of an episode of a copy: what a single environment's `reset` needs to live the same life.
     pub fn episode_seed(seed: u64, copy: u64, episode: u64) -> u64 {
         Random::new(Random::new(seed, copy).bits(), episode).bits()
     }
 
     /// Begins the first episode of every copy and writes all observations.
-    pub fn reset<T: Scalar>(&mut self, seed: u64, observations: &mut [T]) -> Result<(), WorldError> {
-        WorldError::check_length("observations", self.len() * self.observation_length, observations.len())?;
+    pub fn reset<T: Scalar>(&mut self, seed: u64, observations: &mut [T]) -> Result<(), EnvironmentError> {
+        EnvironmentError::check_length("observations", self.len() * self.observation_length, observations.len())?;
         self.seed = seed;
         self.episodes.fill(0);
         let rows = observations.chunks_exact_mut(self.observation_length.max(1));
@@ -97,20 +99,20 @@ impl<W: World> Worlds<W> {
     }
 
     /// Steps every copy: `actions` holds one action after the other. If any of them is wrong, no copy moves.
-    pub fn step<T: Scalar>(&mut self, actions: &[f64], batch: &mut Batch<'_, T>) -> Result<(), WorldError> {
+    pub fn step<T: Scalar>(&mut self, actions: &[f64], batch: &mut Batch<'_, T>) -> Result<(), EnvironmentError> {
         let (count, length, width) = (self.len(), self.observation_length, self.action_space.width());
-        WorldError::check_length("actions", count * width, actions.len())?;
-        WorldError::check_length("observations", count * length, batch.observations.len())?;
+        EnvironmentError::check_length("actions", count * width, actions.len())?;
+        EnvironmentError::check_length("observations", count * length, batch.observations.len())?;
         if !batch.last_observations.is_empty() {
-            WorldError::check_length("last observations", count * length, batch.last_observations.len())?;
+            EnvironmentError::check_length("last observations", count * length, batch.last_observations.len())?;
         }
-        WorldError::check_length("rewards", count, batch.rewards.len())?;
-        WorldError::check_length("terminated", count, batch.terminated.len())?;
-        WorldError::check_length("truncated", count, batch.truncated.len())?;
-        let in_copy = |copy| move |error| WorldError::Copy { copy, error: Box::new(error) };
+        EnvironmentError::check_length("rewards", count, batch.rewards.len())?;
+        EnvironmentError::check_length("terminated", count, batch.terminated.len())?;
+        EnvironmentError::check_length("truncated", count, batch.truncated.len())?;
+        let in_copy = |copy| move |error| EnvironmentError::Copy { copy, error: Box::new(error) };
         for copy in 0..count {
             if self.episodes[copy] == 0 {
-                return Err(in_copy(copy)(WorldError::NotRunning));
+                return Err(in_copy(copy)(EnvironmentError::NotRunning));
             }
             self.action_space.check(&actions[copy * width..][..width]).map_err(in_copy(copy))?;
         }
@@ -148,7 +150,7 @@ mod tests {
         left: [f64; 1],
     }
 
-    impl World for Countdown {
+    impl Environment for Countdown {
         fn observation_length(&self) -> usize {
             1
         }
@@ -161,7 +163,7 @@ mod tests {
             self.left[0] = 1.0 + (seed % 5) as f64;
         }
 
-        fn step(&mut self, action: &[f64]) -> Result<Outcome, WorldError> {
+        fn step(&mut self, action: &[f64]) -> Result<Outcome, EnvironmentError> {
             let reward = self.action_space().discrete(action)? as f64;
             self.left[0] -= 1.0;
             Ok(Outcome { reward, terminated: self.left[0] == 0.0, truncated: false })
@@ -173,10 +175,10 @@ mod tests {
     }
 
     fn lives(count: usize, first: u64, steps: usize) -> Vec<Vec<(f32, f32, f64, bool)>> {
-        let mut worlds = Worlds::new(vec![Countdown::default(); count], first).unwrap();
+        let mut environments = VectorEnvironment::new(vec![Countdown::default(); count], first).unwrap();
         let (mut observations, mut last) = (vec![0f32; count], vec![0f32; count]);
         let (mut rewards, mut terminated, mut truncated) = (vec![0.0; count], vec![false; count], vec![false; count]);
-        worlds.reset(9, &mut observations).unwrap();
+        environments.reset(9, &mut observations).unwrap();
         let mut lives: Vec<Vec<_>> = observations.iter().map(|&x| vec![(x, 0.0, 0.0, false)]).collect();
         for step in 0..steps {
             let actions: Vec<f64> = (0..count).map(|copy| ((first as usize + copy + step) % 3) as f64).collect();
@@ -187,7 +189,7 @@ mod tests {
                 terminated: &mut terminated,
                 truncated: &mut truncated,
             };
-            worlds.step(&actions, &mut batch).unwrap();
+            environments.step(&actions, &mut batch).unwrap();
             for (copy, life) in lives.iter_mut().enumerate() {
                 life.push((observations[copy], last[copy], rewards[copy], terminated[copy]));
             }
@@ -222,7 +224,7 @@ mod tests {
 
     #[test]
     fn wrong_calls_move_nothing() {
-        let mut worlds = Worlds::new(vec![Countdown::default(); 2], 0).unwrap();
+        let mut environments = VectorEnvironment::new(vec![Countdown::default(); 2], 0).unwrap();
         let (mut observations, mut rewards) = ([7.0f64; 2], [7.0; 2]);
         let (mut terminated, mut truncated) = ([false; 2], [false; 2]);
         let mut batch = Batch {
@@ -232,16 +234,16 @@ mod tests {
             terminated: &mut terminated,
             truncated: &mut truncated,
         };
-        let error = worlds.step(&[0.0, 0.0], &mut batch).unwrap_err();
+        let error = environments.step(&[0.0, 0.0], &mut batch).unwrap_err();
         assert_eq!(error.to_string(), "copy 0: no episode is running: call reset first");
         let mut first = [0.0f64; 2];
-        worlds.reset(1, &mut first).unwrap();
-        let error = worlds.step(&[0.0, 3.0], &mut batch).unwrap_err();
+        environments.reset(1, &mut first).unwrap();
+        let error = environments.step(&[0.0, 3.0], &mut batch).unwrap_err();
         assert_eq!(error.to_string(), "copy 1: [3.0] is no action: it must be one whole number from 0 to 2");
-        assert!(worlds.step(&[0.0], &mut batch).is_err());
+        assert!(environments.step(&[0.0], &mut batch).is_err());
         assert_eq!(*batch.observations, [7.0; 2]);
-        assert!(worlds.copies().iter().zip(first).all(|(world, x)| world.left[0] == x));
-        assert!(Worlds::<Countdown>::new(vec![], 0).is_err());
-        assert!(worlds.reset(1, &mut [0.0f32; 3]).is_err());
+        assert!(environments.copies().iter().zip(first).all(|(environment, x)| environment.left[0] == x));
+        assert!(VectorEnvironment::<Countdown>::new(vec![], 0).is_err());
+        assert!(environments.reset(1, &mut [0.0f32; 3]).is_err());
     }
 }

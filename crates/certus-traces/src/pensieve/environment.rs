@@ -1,4 +1,4 @@
-//! Pensieve as a world: one video per episode.
+//! Pensieve as an environment: one video per episode.
 //!
 //! The first chunk is downloaded at 750 kbit/s by the reset, because a policy that has seen nothing cannot decide; so
 //! an episode of the reference video has 47 decisions, and its rewards add up to what papers call the QoE of a video.
@@ -10,7 +10,7 @@ use certus_sim::Random;
 use super::{COLUMNS, Player, QUALITIES, Qoe, ROWS, State, Video};
 use crate::draw::{below, between};
 use crate::traces::Trace;
-use crate::{ActionSpace, Outcome, SettingError, World, WorldError};
+use crate::{ActionSpace, Environment, EnvironmentError, Outcome, SettingError};
 
 /// The quality of the first chunk.
 pub const FIRST_QUALITY: usize = 1;
@@ -20,7 +20,7 @@ pub const FIRST_QUALITY: usize = 1;
 pub enum Start {
     /// A random one from a random point.
     Random,
-    /// Traces in turn, each from its beginning: episode k plays trace `first` + k·`stride`, wrapped. This world counts
+    /// Traces in turn, each from its beginning: episode k plays trace `first` + k·`stride`, wrapped. This environment counts
     /// its resets; give copies of a batch different firsts.
     InTurn {
         /// The trace of the first episode.
@@ -30,7 +30,7 @@ pub enum Start {
     },
 }
 
-/// How the world behaves.
+/// How the environment behaves.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Settings {
     /// Which trace an episode plays.
@@ -53,7 +53,7 @@ impl Settings {
     }
 }
 
-/// The world. Action: a quality. Observation: the 48 numbers of [`State`].
+/// The environment. Action: a quality. Observation: the 48 numbers of [`State`].
 #[derive(Clone, Debug)]
 pub struct Pensieve {
     settings: Settings,
@@ -66,7 +66,7 @@ pub struct Pensieve {
 }
 
 impl Pensieve {
-    /// A world of a video and traces; fails where there is no trace.
+    /// An environment of a video and traces; fails where there is no trace.
     pub fn new(settings: Settings, video: Arc<Video>, traces: Arc<[Trace]>) -> Result<Pensieve, SettingError> {
         if video.chunks() < 2 {
             return Err(SettingError::new("chunks", "is 1: a video without a second chunk leaves nothing to decide"));
@@ -87,7 +87,7 @@ impl Pensieve {
         &self.player
     }
 
-    fn play(&mut self, quality: usize) -> Result<Outcome, WorldError> {
+    fn play(&mut self, quality: usize) -> Result<Outcome, EnvironmentError> {
         let download = self.player.download(quality)?;
         self.state.push(&download);
         let reward = self.settings.qoe.reward(quality, self.last_quality, download.rebuffer_s);
@@ -96,7 +96,7 @@ impl Pensieve {
     }
 }
 
-impl World for Pensieve {
+impl Environment for Pensieve {
     fn observation_length(&self) -> usize {
         ROWS * COLUMNS
     }
@@ -124,10 +124,10 @@ impl World for Pensieve {
         self.running = self.play(FIRST_QUALITY).is_ok();
     }
 
-    fn step(&mut self, action: &[f64]) -> Result<Outcome, WorldError> {
+    fn step(&mut self, action: &[f64]) -> Result<Outcome, EnvironmentError> {
         let quality = self.action_space().discrete(action)?;
         if !self.running {
-            return Err(WorldError::NotRunning);
+            return Err(EnvironmentError::NotRunning);
         }
         let outcome = self.play(quality)?;
         self.running = !outcome.over();
@@ -143,30 +143,31 @@ impl World for Pensieve {
 mod tests {
     use super::*;
 
-    fn world(settings: Settings) -> Pensieve {
+    fn environment(settings: Settings) -> Pensieve {
         let traces: Vec<Trace> = [1.0, 2.0, 3.0].iter().map(|&rate| Trace::constant("c", rate).unwrap()).collect();
         Pensieve::new(settings, Arc::new(Video::reference()), traces.into()).unwrap()
     }
 
     #[test]
     fn a_video_is_47_decisions() {
-        let mut world = world(Settings::test());
-        assert_eq!(world.step(&[0.0]), Err(WorldError::NotRunning));
-        world.reset(0);
-        let outcomes: Vec<Outcome> = (0..47).map(|_| world.step(&[0.0]).unwrap()).collect();
+        let mut environment = environment(Settings::test());
+        assert_eq!(environment.step(&[0.0]), Err(EnvironmentError::NotRunning));
+        environment.reset(0);
+        let outcomes: Vec<Outcome> = (0..47).map(|_| environment.step(&[0.0]).unwrap()).collect();
         assert!(outcomes[46].terminated && outcomes[..46].iter().all(|outcome| !outcome.over()));
-        assert_eq!(world.step(&[0.0]), Err(WorldError::NotRunning));
+        assert_eq!(environment.step(&[0.0]), Err(EnvironmentError::NotRunning));
         assert_eq!(outcomes[0].reward, -0.150_000_000_000_000_02);
         assert_eq!(outcomes[1].reward, 0.3);
     }
 
     #[test]
     fn traces_are_played_in_turn() {
-        let mut world = world(Settings { start: Start::InTurn { first: 1, stride: 2 }, ..Settings::test() });
+        let mut environment =
+            environment(Settings { start: Start::InTurn { first: 1, stride: 2 }, ..Settings::test() });
         let played: Vec<usize> = (0..4)
             .map(|_| {
-                world.reset(0);
-                world.player().playback().index()
+                environment.reset(0);
+                environment.player().playback().index()
             })
             .collect();
         assert_eq!(played, [1, 0, 2, 1]);
@@ -174,14 +175,14 @@ mod tests {
 
     #[test]
     fn training_draws_trace_and_noise() {
-        let mut world = world(Settings::training());
+        let mut environment = environment(Settings::training());
         let mut seen = [false; 3];
         for seed in 0..40 {
-            world.reset(seed);
-            seen[world.player().playback().index()] = true;
-            let first = world.observation().to_vec();
-            world.reset(seed);
-            assert_eq!(world.observation(), first);
+            environment.reset(seed);
+            seen[environment.player().playback().index()] = true;
+            let first = environment.observation().to_vec();
+            environment.reset(seed);
+            assert_eq!(environment.observation(), first);
         }
         assert_eq!(seen, [true; 3]);
     }

@@ -1,6 +1,6 @@
 //! Informative bad prefixes.
 //!
-//! O. Kupferman, M. Y. Vardi: Model Checking of Safety Properties, FMSD 19(3), 2001. A finite word is a *bad prefix* of a
+//! O. Kupferman, M. Y. Vardi: Model Checking of Safety Properties, Formal Methods in System Design 19(3), 2001. A finite word is a *bad prefix* of a
 //! formula if no continuation satisfies it, and an *informative* one if unfolding the formula along the word ends in
 //! `false`, whatever is assumed of the rest. Every informative prefix is bad; `X p & X !p` has a bad prefix of one letter that is
 //! not informative: nothing contradicts itself before the second. Bounded model checking looks for informative prefixes only,

@@ -1,4 +1,4 @@
-//! What the bare evaluations of an exploration cost: the network and the plant at one point per unit, without bounds.
+//! What the bare evaluations of an exploration cost: the network and the plant at one point per cell, without bounds.
 //!
 //!     cargo run --release -p certus-grid --example bare -- FILE [name=value…]
 

@@ -198,7 +198,7 @@ fn errors_loops_and_traces_do_not_depend_on_the_threads() {
         let options = Options { widths: vec![0.02, 0.05], policy, most: Some(20_000), ..Options::default() };
         let found = [1, 2].map(|threads| {
             let (outcome, mut report) = asked_with(noisy, formula, &options, threads);
-            (report.expanding, report.handing) = (0.0, 0.0);
+            (report.expanding, report.propagation) = (0.0, 0.0);
             (outcome, report)
         });
         assert_eq!(found[0], found[1], "{formula}");

@@ -1,4 +1,4 @@
-//! Points of a batch: states with the choices made in them, and the evaluation of a step there.
+//! Points of a batch: states with the choices made in them, and the evaluation of a step at these.
 
 use certus_graph::eval::{Evaluator, Workspace};
 

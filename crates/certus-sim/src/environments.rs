@@ -1,12 +1,11 @@
-//! Open systems stepped from outside: many copies at once, for training.
+//! Open systems as reinforcement-learning environments: many copies at once, for training.
 //!
-//! The one network of an open system is somebody else's: an environment shows what the network would see and takes what
-//! it would answer. Copies are stepped as batches, by the code that simulates closed systems; what is drawn for a copy
-//! comes from the stream that (seed, its number, its episode) names, so copies behave the same whatever their number,
-//! and the episodes of the first copy are the runs of a simulation with that seed.
+//! The one network of an open system is supplied by the caller: an environment shows what the network would observe and takes what it would output. Copies are stepped as batches, by the code
+//! that simulates closed systems; what is sampled for a copy comes from the stream determined by (seed, its number, its episode), so copies behave the same whatever their number, and the
+//! episodes of the first copy are the runs of a simulation with that seed.
 //!
-//! Where the network sees an `input`, that input is chosen before it looks, and not chosen again if `assume` refuses the
-//! transition: the episode ends as blocked. Otherwise inputs are chosen when the network has answered.
+//! Where the network observes an `input`, that input is sampled before, and not again if `assume` refuses the transition: the episode ends as blocked. Otherwise
+//! inputs are sampled after the network's output is known.
 
 mod group;
 
@@ -21,7 +20,7 @@ use crate::choices::gather;
 use crate::compiled::{Compiled, Machine, compile};
 use crate::options::{InputSource, element_names};
 use crate::report::End;
-use crate::walk::{MOST_POINTS, Scratch, Walk};
+use crate::rollout::{MOST_POINTS, Rollout, Scratch};
 
 use group::{Group, Shared, rules};
 
@@ -153,7 +152,7 @@ impl Environments {
             let count = group.min(options.count - first);
             Group {
                 first,
-                walk: Walk::new(machine, 0, 0..count as u64),
+                rollout: Rollout::new(machine, 0, 0..count as u64),
                 scratch: Scratch::default(),
                 workspace: Workspace::default(),
                 episodes: vec![0; count],
@@ -298,7 +297,7 @@ impl Environments {
     /// The state of every copy, one after the other.
     pub fn states(&self) -> Vec<f64> {
         let rows = |group: &Group| -> Vec<f64> {
-            let (state, count) = (&group.walk.points.state, group.steps.len());
+            let (state, count) = (&group.rollout.points.state, group.steps.len());
             (0..count).flat_map(|column| gather(state, count, &[column])).collect()
         };
         self.groups.iter().flat_map(rows).collect()

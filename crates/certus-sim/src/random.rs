@@ -1,14 +1,22 @@
-//! Random numbers that are the same everywhere and forever: results are named by their seed.
+//! The random generator of the project: SplitMix64, in independent streams.
+//!
+//! Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators", OOPSLA 2014. The state is a counter in steps of the golden ratio, and the output a bijective mix of
+//! it, so a stream costs one word and any (seed, stream) pair gives a starting point at once. Results are the same on every platform and in every version, since published figures
+//! name their seed: the constants and the order of operations must not change. The period is 2⁶⁴; it is no generator for cryptography.
+//!
+//! Departure: instead of splitting, the starting point of a stream is a mix of the seed and of the stream's number. All streams run through the same cycle of 2⁶⁴ states, so two of them
+//! overlap only if their starting points are near, which for n streams of m draws has a probability of about n²·m / 2⁶⁴.
 
-/// A stream of random numbers: SplitMix64 (Steele, Lea, Flood 2014), whose state is one counter, so that every
-/// (seed, stream) pair starts far from the others at no cost.
+/// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
 }
 
+/// 2⁶⁴ divided by the golden ratio, made odd.
 const GOLDEN: u64 = 0x9E37_79B9_7F4A_7C15;
 
+/// The finaliser of SplitMix64: a bijection of 64 bits in which every input bit affects every output bit.
 fn mix(mut z: u64) -> u64 {
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
@@ -27,19 +35,19 @@ impl Random {
         mix(self.state)
     }
 
-    /// A number in [0, 1).
+    /// A uniform number in [0, 1), a multiple of 2⁻⁵³.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1u64 << 53) as f64
     }
 
-    /// A number in [lower, upper]; exactly the end where the two agree.
+    /// A uniform number in [lower, upper]; exactly the end where the two agree.
     pub fn between(&mut self, lower: f64, upper: f64) -> f64 {
         let u = self.unit();
         // Not lower + u·(upper − lower): that overflows for huge ranges and may leave [lower, upper] by rounding.
         (lower * (1.0 - u) + upper * u).clamp(lower, upper)
     }
 
-    /// An index drawn with the given weights, which sum to about one; `u` is a number in [0, 1).
+    /// An index drawn with the given weights, which sum to about one, by inversion; `u` is a uniform number in [0, 1).
     pub fn pick(weights: impl IntoIterator<Item = f64>, u: f64) -> usize {
         let mut below = 0.0;
         let mut last = 0;

@@ -10,8 +10,8 @@ use crate::block::Block;
 use crate::compiled::{Compiled, Machine};
 use crate::options::{InputSource, Options};
 use crate::report::RunReport;
+use crate::rollout::{MOST_POINTS, Rules, Scratch};
 use crate::summary::Summary;
-use crate::walk::{MOST_POINTS, Rules, Scratch};
 
 /// The runs of a block are evaluated as one batch: large enough for the matrix kernels, small enough for the caches.
 const BLOCK: usize = 192;

@@ -133,7 +133,7 @@ mod tests {
     fn two_outputs_are_not_one_file() {
         let folder = Folder::new("twice");
         let (path, detour) = (folder.0.join("a.svg"), folder.0.join(".").join("a.svg"));
-        let files = || Files::new().writes("-o", [&path]).writes("--units", [folder.0.join("b.svg")]);
+        let files = || Files::new().writes("-o", [&path]).writes("--cells", [folder.0.join("b.svg")]);
         assert!(files().ready().is_ok());
         let told = files().writes("--picture", [&detour]).ready().unwrap_err().to_string();
         assert!(told.contains("one file") && told.contains("-o") && told.contains("--picture"), "{told}");

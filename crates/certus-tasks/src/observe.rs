@@ -14,7 +14,7 @@ use certus_traces::pensieve::observe::{BufferBased, Controller};
 use certus_traces::pensieve::reference::RobustMpc;
 use certus_traces::pensieve::{Download, QUALITIES, State, Video, observe};
 use certus_traces::traces::{Format, Trace, read_file};
-use certus_traces::{SettingError, WorldError};
+use certus_traces::{EnvironmentError, SettingError};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -108,8 +108,8 @@ impl From<SettingError> for Failure {
     }
 }
 
-impl From<WorldError> for Failure {
-    fn from(error: WorldError) -> Failure {
+impl From<EnvironmentError> for Failure {
+    fn from(error: EnvironmentError) -> Failure {
         Failure::message(error.to_string())
     }
 }
@@ -149,8 +149,8 @@ impl Policy {
 }
 
 impl Controller for Policy {
-    fn decide(&mut self, _: &Video, _: &Download, state: &State) -> Result<usize, WorldError> {
-        let scores = self.outputs(state.values()).map_err(|error| WorldError::Action(error.to_string()))?;
+    fn decide(&mut self, _: &Video, _: &Download, state: &State) -> Result<usize, EnvironmentError> {
+        let scores = self.outputs(state.values()).map_err(|error| EnvironmentError::Action(error.to_string()))?;
         // The first of equal ones.
         Ok((1..scores.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best }))
     }

@@ -53,7 +53,7 @@ pub enum About {
     Doubles,
     /// The network itself, in runs that were sampled.
     Sampled,
-    /// One action per unit, extracted from the network, over the reals.
+    /// One action per cell, extracted from the network, over the reals.
     Extracted,
     /// The same; a run of doubles shows it.
     ExtractedInDoubles,

@@ -41,7 +41,8 @@ fn text<'a>(package: &'a Value, member: &str) -> &'a str {
 /// Whether an SPDX expression can be satisfied by licences of the list.
 fn is_allowed(expression: &str) -> bool {
     let plain = expression.replace(['(', ')'], "").replace(" WITH LLVM-exception", "");
-    let any = |words: &str| words.split(" OR ").flat_map(|word| word.split('/')).any(|word| LICENCES.contains(&word.trim()));
+    let any =
+        |words: &str| words.split(" OR ").flat_map(|word| word.split('/')).any(|word| LICENCES.contains(&word.trim()));
     plain.split(" AND ").all(any)
 }
 

@@ -112,7 +112,7 @@ fn no_command_writes_over_what_it_reads() {
         ("check", &["toy.certus", "--network", "f={}/pendulum.onnx"], "--output", "pendulum.onnx"),
         ("check", &["toy.certus"], "--trace", "runs.csv"),
         ("check", &["toy.certus", "below_ten"], "--certificate", "toy.onnx"),
-        ("check", &["toy.certus", "--engine", "grid"], "--units", "toy.onnx"),
+        ("check", &["toy.certus", "--engine", "grid"], "--cells", "toy.onnx"),
         ("check", &region, "--picture", "toy.onnx"),
         ("check", &region, "--output", "toy.certus"),
         ("gate", &["toy.certus", "toy.onnx"], "--output", "toy.certus"),

@@ -11,7 +11,7 @@ use certus_lang::system::{Property, PropertyKind};
 pub enum Method {
     /// By questions about runs.
     Runs(Engine),
-    /// On a grid of units.
+    /// On a grid of cells.
     Grid,
     /// By bounds on probabilities.
     Imdp,
@@ -33,7 +33,7 @@ impl Method {
         }
     }
 
-    /// Whether units of a grid have a part in it.
+    /// Whether cells of a grid have a part in it.
     pub fn has_grid(self) -> bool {
         matches!(self, Method::Grid | Method::Runs(Engine::Auto))
     }

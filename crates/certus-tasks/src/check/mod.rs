@@ -11,7 +11,7 @@ use certus_check::engine::NO_PROOF;
 use certus_check::errors::Errors;
 use certus_check::scope::within_scope;
 use certus_check::{CheckError, Engine, Outcome, Run, Scope, Unknown, Verdict, choices, explicit, in_turns};
-use certus_grid::{Policy, Report, Standing};
+use certus_grid::{Policy, Progress, Report};
 use certus_lang::system::{Property, PropertyKind, System};
 use certus_solver::{Budget, UnknownReason};
 
@@ -29,7 +29,7 @@ pub use certificate::certify_words;
 pub(crate) use document::describe;
 pub use document::{document, names_of, policy_names, proof_names, why};
 pub(crate) use grid::widths as grid_widths;
-pub use grid::{GridOptions, units_picture};
+pub use grid::{GridOptions, cells_picture};
 pub use method::Method;
 pub use region::{Mapped, RegionResult, Regions, regions};
 pub use region_document::{region_document, region_picture, shares, standing_word};
@@ -163,7 +163,7 @@ pub struct Where {
     /// How far that is.
     pub depth: Option<Depth>,
     /// How far the exploration of a grid is.
-    pub units: Option<Standing>,
+    pub cells: Option<Progress>,
     /// How far the bounds on a probability are.
     pub interval: Option<certus_prob::Standing>,
 }
@@ -257,7 +257,7 @@ fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
     so_far.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A little before a deadline: what millions of units have shown takes its time to put together.
+/// A little before a deadline: what millions of cells have shown takes its time to put together.
 fn sooner(deadline: Instant) -> Instant {
     const SHARE: f64 = 0.96;
     let now = Instant::now();
@@ -273,11 +273,11 @@ fn undecided(task: &Check, reason: UnknownReason, begun: Option<&Where>) -> Outc
         return Outcome { notes: vec![NO_PROOF.to_owned()], ..holds };
     }
     let interval = begun.and_then(|place| place.interval);
-    let place = match (depth, begun.and_then(|place| place.units), interval) {
+    let place = match (depth, begun.and_then(|place| place.cells), interval) {
         (Some(depth), ..) => format!("{} steps", depth.steps),
-        (None, Some(standing), _) => format!("{} units after {} steps", standing.units, standing.steps),
+        (None, Some(progress), _) => format!("{} cells after {} steps", progress.cells, progress.steps),
         (None, None, Some(standing)) => format!("{} regions", standing.regions),
-        (None, None, None) => "nothing yet".to_owned(),
+        (None, None, None) => "the start".to_owned(),
     };
     let unknown = Unknown { settled, ..Unknown::at(Some(reason), place) };
     Outcome::new(task.engine.name(), Verdict::Unknown(unknown))
@@ -419,10 +419,10 @@ fn one(
         (None, Method::Runs(Engine::Auto)) if task.certificate.is_none() => {
             let mut on_grid = |parts: u64, budget: &Budget<'_>| {
                 let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
-                let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
+                let mut watch = |progress: Progress| locked(so_far).place.cells = Some(progress);
                 let (turn, found) =
                     grid::turn(system, asked, (&task.grid, task.assume_no_model_errors), parts, &own, &mut watch)?;
-                locked(so_far).place.units = None;
+                locked(so_far).place.cells = None;
                 report = found;
                 Ok(turn)
             };
@@ -435,7 +435,7 @@ fn one(
         }
         (None, Method::Runs(engine)) => runs(engine.check(system, asked, task.steps, errors, budget, &mut watch)),
         (None, Method::Grid) => {
-            let mut watch = |standing: Standing| locked(so_far).place.units = Some(standing);
+            let mut watch = |progress: Progress| locked(so_far).place.cells = Some(progress);
             let own = Budget { deadline: budget.deadline.map(sooner), ..*budget };
             let found = grid::check(system, asked, (&task.grid, task.assume_no_model_errors), &own, &mut watch);
             runs(found.map(|(outcome, own)| {

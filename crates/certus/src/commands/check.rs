@@ -9,8 +9,8 @@ use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::check::{
-    self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, Where, check, document, names_of,
-    policy_names, proof_names, trace_csv, units_picture, why,
+    self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, Where, cells_picture, check, document,
+    names_of, policy_names, proof_names, trace_csv, why,
 };
 use certus_tasks::{Files, Loading};
 
@@ -28,8 +28,8 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return super::region::run(command);
     }
     refuse(command)?;
-    if command.grid.units.is_some() && !command.engine.has_grid() {
-        return Err(Failure::message("--units draws the units of a grid: take --engine grid"));
+    if command.grid.cells.is_some() && !command.engine.has_grid() {
+        return Err(Failure::message("--cells draws the cells of a grid: take --engine grid"));
     }
     let task = check::Check {
         system: Loading {
@@ -52,7 +52,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         .writes("-o", &command.common.output)
         .writes("--trace", &command.trace)
         .writes("--certificate", &command.certificate)
-        .writes("--units", &command.grid.units)
+        .writes("--cells", &command.grid.cells)
         .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let checked = check(&task, &stop, |place| line.show(|| standing(place)))?;
@@ -68,8 +68,8 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         false => report(command, &task, system, &checked, &mut output)?,
     }
     output.finish()?;
-    if let Some(path) = &command.grid.units {
-        write_units(path, command, system, results)?;
+    if let Some(path) = &command.grid.cells {
+        write_cells(path, command, system, results)?;
     }
     if let (Some(path), Some(reason)) = (&command.certificate, without_certificate(results)) {
         not_written(path, reason, command.effort.quiet);
@@ -91,13 +91,13 @@ fn refuse(command: &Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Draws the units of the first property that has some.
-fn write_units(path: &Path, command: &Check, system: &System, results: &[PropertyResult]) -> Result<(), Failure> {
+/// Draws the cells of the first property that has some.
+fn write_cells(path: &Path, command: &Check, system: &System, results: &[PropertyResult]) -> Result<(), Failure> {
     let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
     let drawn = match found {
         Some((property, report)) => {
-            let title = format!("{}: units that can be reached ({})", system.name, system.properties[property].name);
-            units_picture(&title, report, command.grid.axes.as_ref())
+            let title = format!("{}: reachable cells ({})", system.name, system.properties[property].name);
+            cells_picture(&title, report, command.grid.axes.as_ref())
         }
         None if command.engine == Method::Grid => Err("the exploration was not far enough to be drawn".to_owned()),
         None => Err("no verdict came from the grid; --engine grid takes it alone".to_owned()),
@@ -158,9 +158,9 @@ fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> 
 
 /// Where a check stands, for the live line.
 fn standing(place: &Where) -> String {
-    if let Some(own) = place.units {
+    if let Some(own) = place.cells {
         let finer = if own.refinements > 0 { format!(", cut finer {} times", own.refinements) } else { String::new() };
-        return format!("{}: {} units after {} steps{finer}", place.property, own.units, own.steps);
+        return format!("{}: {} cells after {} steps{finer}", place.property, own.cells, own.steps);
     }
     if let Some(own) = place.interval {
         return format!("{}: {}", place.property, super::prob::so_far(own));
@@ -249,7 +249,7 @@ fn report(
             format!("violations by at most {steps} steps, and proofs for all time{also}")
         }
         Method::Runs(Engine::Bmc) => format!("bounded model checking, at most {steps} steps"),
-        Method::Grid => "a grid of units, for all time".to_owned(),
+        Method::Grid => "a grid of cells, for all time".to_owned(),
         Method::Runs(Engine::Induction) => "proofs for all time".to_owned(),
         Method::Runs(Engine::Explicit) => "all states of a finite system".to_owned(),
     };

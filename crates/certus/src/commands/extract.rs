@@ -1,9 +1,9 @@
-//! `certus extract`: one action per unit, out of a network.
+//! `certus extract`: one action per cell, out of a network.
 
 use std::io::Write;
 
 use certus_grid::extract::ExtractOptions;
-use certus_grid::returns::Episodes;
+use certus_grid::policy_evaluation::Episodes;
 use certus_lang::LowerOptions;
 use certus_tasks::extract::{self, document, extract, picture, plots};
 use certus_tasks::{Files, Loading};
@@ -45,7 +45,7 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
     let found = extract(&task, &stop, || line.show(|| "episodes".to_owned()))?;
     drop(line);
     let Some(found) = found else {
-        eprintln!("note: {} before the first episodes were over", ended_by(&stop));
+        eprintln!("note: {} before the first episodes ended", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     let mut output = Output::open(None)?;

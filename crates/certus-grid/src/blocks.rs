@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use certus_automata::system::Truths;
 use certus_graph::fault::Fault;
 use certus_graph::{Graph, GraphError, Interval};
-use certus_solver::{Enclosed, Forms, Reduced, middle};
+use certus_solver::{OutputForms, ReducedNetwork, Symbols, middle};
 
 use crate::expand::{Boxes, Expander, Prepared, Slices, enclose_slices, truth};
 use crate::extract::Extraction;
@@ -109,7 +109,7 @@ enum Answers {
     /// Its affine form, at the mean of the states: the form is as good as linear there.
     Form,
     /// What is left of it over the block, with how far each mean of its answers is off.
-    Reduced(Reduced, Vec<f64>),
+    Reduced(ReducedNetwork, Vec<f64>),
 }
 
 /// Whether words begin with a block; comparing slices calls a function, and most blocks are one word.
@@ -527,7 +527,7 @@ impl Expander<'_> {
             for blocks in blocks.chunks(self.batch) {
                 let pick = |table: &[f64]| crate::expand::columns(table, blocks, count);
                 let (low, high) = (pick(&lower), pick(&upper));
-                let result = own.ranges.enclose(&low, &high, blocks.len(), Forms::Affine(symbols));
+                let result = own.ranges.enclose(&low, &high, blocks.len(), Symbols::Inputs(symbols));
                 for (place, &block) in blocks.iter().enumerate() {
                     let input = Slices { low: &low, high: &high, count: blocks.len(), place };
                     match self.form(own, input, &result, symbols)? {
@@ -552,7 +552,7 @@ impl Expander<'_> {
         &self,
         own: &Prepared,
         input: Slices<'_>,
-        result: &Enclosed,
+        result: &OutputForms,
         symbols: usize,
     ) -> Result<Option<Form>, GraphError> {
         let (count, place) = (input.count, input.place);

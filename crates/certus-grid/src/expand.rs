@@ -13,7 +13,7 @@ use certus_graph::eval::{enclose, evaluate};
 use certus_graph::fault::Fault;
 use certus_graph::{Graph, GraphError, Interval};
 use certus_lang::system::{AtomId, System};
-use certus_solver::{Enclosed, Forms, Ranges};
+use certus_solver::{OutputForms, Symbols, AffineForms};
 
 use crate::blocks::{Left, Size, largest_share};
 use crate::coarse::Coarse;
@@ -31,7 +31,7 @@ pub(crate) struct Prepared {
     pub(crate) is_free: bool,
     /// Moves that differ in what chance and the environment choose alone are of one group: one that is allowed suffices.
     group: usize,
-    pub(crate) ranges: Ranges,
+    pub(crate) ranges: AffineForms,
     /// For each coordinate of the next state, the one that it is a copy of.
     pub(crate) copies: Vec<Option<usize>>,
     /// The atoms and the condition alone, operator by operator.
@@ -71,9 +71,9 @@ pub struct Expander<'a> {
     pub(crate) lattice: &'a Lattice,
     pub(crate) moves: &'a Moves,
     pub(crate) prepared: Vec<Prepared>,
-    pub(crate) differences: Option<Ranges>,
-    pub(crate) terminal: Option<Ranges>,
-    /// Ranges of the environment's choices.
+    pub(crate) differences: Option<AffineForms>,
+    pub(crate) terminal: Option<AffineForms>,
+    /// AffineForms of the environment's choices.
     pub(crate) inputs: Vec<(f64, f64)>,
     /// Numbers of the one-hot inputs of the differences of scores.
     pub(crate) one_hots: usize,
@@ -87,7 +87,7 @@ pub struct Expander<'a> {
     groups: usize,
     /// Choices of the environment that are tried as those that are always allowed.
     witnesses: Vec<Vec<f64>>,
-    /// Ranges of the environment's choices, cut; empty where that is not worth it.
+    /// AffineForms of the environment's choices, cut; empty where that is not worth it.
     pieces: Vec<Vec<(f64, f64)>>,
     /// Doubts that were excluded for all states at once.
     pub(crate) excluded: Doubts,
@@ -140,7 +140,7 @@ impl<'a> Expander<'a> {
         let mut widest = 1;
         for own in &moves.moves {
             let outputs = own.step.outputs().len();
-            let ranges = Ranges::new(&own.step)?;
+            let ranges = AffineForms::new(&own.step)?;
             widest = widest.max(widest_node(&own.step));
             let axes = lattice.axes.len();
             // A copy of what the environment chooses is as free as that.
@@ -167,7 +167,7 @@ impl<'a> Expander<'a> {
             None => None,
         };
         let differences = match &moves.differences {
-            Some(graph) if extraction.is_none() || coarse.is_some() => Some(Ranges::new(graph)?),
+            Some(graph) if extraction.is_none() || coarse.is_some() => Some(AffineForms::new(graph)?),
             _ => None,
         };
         let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().copied().zip(own.upper.iter().copied()));
@@ -189,7 +189,7 @@ impl<'a> Expander<'a> {
             moves,
             prepared,
             differences,
-            terminal: moves.terminal.as_ref().map(Ranges::new).transpose()?,
+            terminal: moves.terminal.as_ref().map(AffineForms::new).transpose()?,
             inputs,
             atoms: atoms.len(),
             extraction,
@@ -309,7 +309,7 @@ impl<'a> Expander<'a> {
                     low.extend(units.iter().map(|&unit| values[unit]));
                     high.extend(units.iter().map(|&unit| values[unit]));
                 }
-                own.ranges.enclose(&low, &high, units.len(), Forms::Affine(self.symbols))
+                own.ranges.enclose(&low, &high, units.len(), Symbols::Inputs(self.symbols))
             };
             for (place, &unit) in units.iter().enumerate() {
                 let input = Slices { low: &low, high: &high, count: units.len(), place };
@@ -393,7 +393,7 @@ impl<'a> Expander<'a> {
             table
         };
         let (low, high) = (padded(lower, 0.0), padded(upper, 1.0));
-        let found = ranges.enclose(&low, &high, count, Forms::None);
+        let found = ranges.enclose(&low, &high, count, Symbols::None);
         let known = (0..count).map(|place| {
             let sure = truth(Interval::new(found.lower[place], found.upper[place]));
             if sure.is_some() {
@@ -601,7 +601,7 @@ fn halvings_of_inputs(inputs: usize) -> u32 {
     }
 }
 
-/// Ranges of the environment's choices cut into pieces, for so many moves; none where that would be too many.
+/// AffineForms of the environment's choices cut into pieces, for so many moves; none where that would be too many.
 fn pieces(inputs: &[(f64, f64)], moves: usize) -> Vec<Vec<(f64, f64)>> {
     let halvings = halvings_of_inputs(inputs.len());
     let parts = 1usize << halvings;
@@ -660,8 +660,8 @@ impl Boxes {
 }
 
 /// The forms of some units only.
-fn picked(all: &Enclosed, units: &[usize], count: usize) -> Enclosed {
-    Enclosed {
+fn picked(all: &OutputForms, units: &[usize], count: usize) -> OutputForms {
+    OutputForms {
         lower: columns(&all.lower, units, count),
         upper: columns(&all.upper, units, count),
         symbols: all.symbols,

@@ -246,7 +246,7 @@ impl<'a> Product<'a> {
             unknown.sort_unstable();
             unknown.dedup();
             if self.expansions + unknown.len() as u64 > self.most {
-                return Ok(Explored::Spent(UnknownReason::Boxes));
+                return Ok(Explored::Spent(UnknownReason::Subproblems));
             }
             if let Some(reason) = self.expand(expander, &unknown, budget)? {
                 return Ok(Explored::Spent(reason));
@@ -265,13 +265,13 @@ impl<'a> Product<'a> {
                     self.looks += handed as u64;
                     handed = 0;
                     if self.has_looked_enough() {
-                        return Ok(Explored::Spent(UnknownReason::Boxes));
+                        return Ok(Explored::Spent(UnknownReason::Subproblems));
                     }
                     if let Some(reason) = spent(budget) {
                         return Ok(Explored::Spent(reason));
                     }
                     if self.units.len() as u64 / MET_PER_EXPANDED > self.most {
-                        return Ok(Explored::Spent(UnknownReason::Boxes));
+                        return Ok(Explored::Spent(UnknownReason::Subproblems));
                     }
                     if self.bytes() + 16 * next.capacity() > budget.memory {
                         return Ok(Explored::Spent(UnknownReason::Memory));
@@ -310,7 +310,7 @@ impl<'a> Product<'a> {
                         return Ok(Explored::Spent(UnknownReason::Memory));
                     }
                     if fresh > self.most as f64 {
-                        return Ok(Explored::Spent(UnknownReason::Boxes));
+                        return Ok(Explored::Spent(UnknownReason::Subproblems));
                     }
                     let mut handing =
                         Handing { entered: &mut self.entered, states: &targets, next: &mut next, handed: 0 };

@@ -1,7 +1,7 @@
 //! What the policy can do in units: the labels that it may choose, and the actions of an extracted one.
 
 use certus_graph::GraphError;
-use certus_solver::{Enclosed, Forms};
+use certus_solver::{OutputForms, Symbols};
 
 use crate::expand::{Expander, Slices, columns, enclose_slices};
 use crate::extract::Given;
@@ -100,15 +100,15 @@ impl Expander<'_> {
 
     /// For each unit and each action by the largest score, the labels that can be chosen if scores are off by so much, as bits.
     pub(crate) fn possible(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
-        self.possible_in(lower, upper, count, (off, Forms::None))
+        self.possible_in(lower, upper, count, (off, Symbols::None))
     }
 
     /// The same for boxes of many units, for which intervals alone say little.
     pub(crate) fn possible_in_blocks(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
-        self.possible_in(lower, upper, count, (off, Forms::Affine(self.symbols)))
+        self.possible_in(lower, upper, count, (off, Symbols::Inputs(self.symbols)))
     }
 
-    fn possible_in(&self, lower: &[f64], upper: &[f64], count: usize, how: (f64, Forms)) -> Vec<u32> {
+    fn possible_in(&self, lower: &[f64], upper: &[f64], count: usize, how: (f64, Symbols)) -> Vec<u32> {
         if count <= self.asked_at_once {
             return self.possible_at_once(lower, upper, count, how);
         }
@@ -120,7 +120,7 @@ impl Expander<'_> {
         pieces.collect()
     }
 
-    fn possible_at_once(&self, lower: &[f64], upper: &[f64], count: usize, (off, first): (f64, Forms)) -> Vec<u32> {
+    fn possible_at_once(&self, lower: &[f64], upper: &[f64], count: usize, (off, first): (f64, Symbols)) -> Vec<u32> {
         let Some(differences) = &self.differences else {
             return vec![1; self.moves.largest.len() * count];
         };
@@ -136,7 +136,7 @@ impl Expander<'_> {
         };
         let low = with_labels(lower, 0.0, None);
         let high = with_labels(upper, 1.0, None);
-        let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, first);
+        let OutputForms { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, first);
         let largest = self.moves.largest.len();
         let read = |below: &[f64], above: &[f64], unit: usize, kept: &mut [u32]| {
             for (kept, &(choice, begin)) in kept.iter_mut().zip(&self.moves.largest) {
@@ -163,10 +163,10 @@ impl Expander<'_> {
                 open.push(unit);
             }
         }
-        if first == Forms::None && !open.is_empty() {
+        if first == Symbols::None && !open.is_empty() {
             let low = with_labels(lower, 0.0, Some(&open));
             let high = with_labels(upper, 1.0, Some(&open));
-            let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
+            let tight = differences.enclose(&low, &high, open.len(), Symbols::Inputs(self.symbols));
             for row in 0..differences.outputs() {
                 for (place, &unit) in open.iter().enumerate() {
                     below[row * count + unit] = tight.lower[row * open.len() + place];

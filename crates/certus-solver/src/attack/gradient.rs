@@ -1,13 +1,13 @@
-//! Values and gradients of a graph at many points: reverse-mode differentiation over batches.
+//! Reverse-mode automatic differentiation of a graph over batches of points.
 //!
 //! A graph is compiled once into rules, one per node. [`Gradient::forward`] keeps every node's values on a [`Tape`];
-//! [`Gradient::backward`] takes the derivative of some objective by each node (its *adjoint*) from the outputs to the inputs.
-//! Affine maps are matrix products in both directions, curves multiply by their slope, products by the other factor,
-//! movements carry adjoints back to where the elements came from. What is none of these is evaluated but has no
-//! gradient.
+//! [`Gradient::backward`] carries the derivative of some objective by each node (its *adjoint*) from the outputs to the inputs
+//! (backpropagation; Linnainmaa 1970, Rumelhart, Hinton and Williams 1986). Affine maps are matrix products in both
+//! directions, curves multiply by their derivative, products by the other factor, movements carry adjoints back to where
+//! the elements came from. Any other operator is evaluated but has no gradient.
 //!
-//! Everything here serves the search for witnesses, so nothing here has to be sound: single precision is enough, and a
-//! step is given the slope of a smooth ramp, as its own slope says nothing about where the other side is.
+//! Everything here serves the attack, so nothing here has to be sound: single precision is enough, and a step function is
+//! given the slope of a smooth ramp, as its derivative says nothing about where the other side is.
 
 use certus_graph::ops::{Affine, Arg, Matrix, Movement, Op, Operator};
 use certus_graph::{Graph, NodeId, Real};

@@ -5,9 +5,9 @@ use certus_graph::{Graph, Interval, NodeId};
 
 use super::periodic::Wave;
 use super::power::Power;
-use super::smooth::{Bend, Smooth};
+use super::smooth::{Curvature, Smooth};
 use super::steps::Step;
-use super::{Lean, Line, Lines, clip, formulas, hinge, smooth, steps};
+use super::{Alpha, Line, Relaxation, clip, formulas, relu, smooth, steps};
 
 /// A function of one variable, applied to each element of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -74,7 +74,7 @@ impl Curve {
     pub(crate) fn value(&self, x: f64) -> f64 {
         match *self {
             Curve::Relu => ops::Relu.real(x),
-            Curve::LeakyRelu(alpha) => ops::LeakyRelu { alpha }.real(x),
+            Curve::LeakyRelu(slope) => ops::LeakyRelu { alpha: slope }.real(x),
             Curve::Clip { lower, upper } => ops::Clip { lower, upper }.real(x),
             Curve::Tanh => ops::Tanh.real(x),
             Curve::Sigmoid => ops::Sigmoid.real(x),
@@ -93,11 +93,11 @@ impl Curve {
         }
     }
 
-    /// A derivative in floats: any subgradient at kinks, zero for steps.
+    /// A derivative in floats: any subgradient at breakpoints, zero for steps.
     pub(crate) fn slope(&self, x: f64) -> f64 {
         match *self {
             Curve::Relu => pick(x, 0.0, 0.0, 1.0),
-            Curve::LeakyRelu(alpha) => pick(x, alpha, 1.0, 1.0),
+            Curve::LeakyRelu(slope) => pick(x, slope, 1.0, 1.0),
             Curve::Abs => pick(x, -1.0, 0.0, 1.0),
             Curve::Clip { lower, upper } => f64::from(u8::from(lower < x && x < upper)),
             Curve::Tanh => 1.0 - x.tanh().powi(2),
@@ -129,7 +129,7 @@ impl Curve {
     pub(crate) fn enclose(&self, x: Interval) -> Interval {
         match *self {
             Curve::Relu => Interval { lo: x.lo.max(0.0), hi: x.hi.max(0.0) },
-            Curve::LeakyRelu(alpha) => ops::LeakyRelu { alpha }.interval(x),
+            Curve::LeakyRelu(slope) => ops::LeakyRelu { alpha: slope }.interval(x),
             Curve::Clip { lower, upper } => ops::Clip { lower, upper }.interval(x),
             Curve::Tanh => x.tanh(),
             Curve::Sigmoid => x.sigmoid(),
@@ -167,40 +167,41 @@ impl Curve {
         }
     }
 
-    /// The lean to begin with.
+    /// The alpha to begin with.
     #[inline]
-    pub(crate) fn default_lean(&self, x: Interval) -> Lean {
+    pub(crate) fn default_alpha(&self, x: Interval) -> Alpha {
         match *self {
-            Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs => hinge::default_lean(x),
-            Curve::Clip { lower, upper } => clip::default_lean(lower, upper, x),
-            Curve::Step { below, at, above } => Step { below, at, above }.default_lean(x),
-            Curve::Floor => steps::floor_lean(x),
+            Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs => relu::default_alpha(x),
+            Curve::Clip { lower, upper } => clip::default_alpha(lower, upper, x),
+            Curve::Step { below, at, above } => Step { below, at, above }.default_alpha(x),
+            Curve::Floor => steps::floor_alpha(x),
             _ => {
-                let bend = self.bend(x).filter(|_| x.lo.is_finite() && x.hi.is_finite());
-                let lean = bend.and_then(|bend| self.smooth(|function| smooth::default_lean(function, bend, x)));
-                lean.unwrap_or(Lean { lower: 0.5, upper: 0.5 })
+                let curvature = self.curvature(x).filter(|_| x.lo.is_finite() && x.hi.is_finite());
+                let alpha = curvature
+                    .and_then(|curvature| self.smooth(|function| smooth::default_alpha(function, curvature, x)));
+                alpha.unwrap_or(Alpha { lower: 0.5, upper: 0.5 })
             }
         }
     }
 
-    /// Lines with the default lean: one search for both, where the default has to be searched for.
+    /// Relaxation with the default alpha: one search for both, where the default has to be searched for.
     #[inline]
-    pub(crate) fn default_lines(&self, x: Interval) -> Lines {
-        self.lines(x, Lean { lower: f64::NAN, upper: f64::NAN })
+    pub(crate) fn default_relaxation(&self, x: Interval) -> Relaxation {
+        self.lines(x, Alpha { lower: f64::NAN, upper: f64::NAN })
     }
 
-    /// Lines below and above over a range, for any lean: numbers outside [0, 1] are clamped, what is no number is the
+    /// Relaxation below and above over a range, for any alpha: numbers outside [0, 1] are clamped, what is no number is the
     /// default.
     #[inline]
-    pub(crate) fn lines(&self, x: Interval, lean: Lean) -> Lines {
+    pub(crate) fn lines(&self, x: Interval, alpha: Alpha) -> Relaxation {
         if x.lo.is_finite()
             && x.hi.is_finite()
             && x.lo <= x.hi
-            && let Some(lines) = self.finite_lines(x, lean)
+            && let Some(lines) = self.finite_relaxation(x, alpha)
         {
             return lines.or_constants(|| self.enclose(x));
         }
-        Lines::constants(if x.lo <= x.hi { self.enclose(x) } else { Interval::ENTIRE })
+        Relaxation::constants(if x.lo <= x.hi { self.enclose(x) } else { Interval::ENTIRE })
     }
 
     /// One of the lines of [`Curve::lines`], below or above, for a share in [0, 1]; cheaper than both where they are searched for.
@@ -208,36 +209,37 @@ impl Curve {
         if x.lo.is_finite()
             && x.hi.is_finite()
             && x.lo <= x.hi
-            && let Some(bend) = self.bend(x)
-            && let Some(line) = self.smooth(|function| smooth::line(function, bend, x, below, share.clamp(0.0, 1.0)))
+            && let Some(curvature) = self.curvature(x)
+            && let Some(line) =
+                self.smooth(|function| smooth::line(function, curvature, x, below, share.clamp(0.0, 1.0)))
             && line.slope.is_finite()
             && line.offset.is_finite()
         {
             return line;
         }
-        self.lines(x, Lean { lower: share, upper: share }).side(below)
+        self.lines(x, Alpha { lower: share, upper: share }).side(below)
     }
 
     #[inline]
-    fn finite_lines(&self, x: Interval, lean: Lean) -> Option<Lines> {
+    fn finite_relaxation(&self, x: Interval, alpha: Alpha) -> Option<Relaxation> {
         if let Curve::Relu = self {
             // By far the most frequent one.
-            return Some(hinge::lines(0.0, x, lean.clamped(|| hinge::default_lean(x))));
+            return Some(relu::lines(0.0, x, alpha.clamped(|| relu::default_alpha(x))));
         }
-        if let Some(bend) = self.bend(x) {
+        if let Some(curvature) = self.curvature(x) {
             // The search for the default is part of the search for the lines: what is no number stays so.
-            return self.smooth(|function| smooth::lines(function, bend, x, lean.clamped(|| lean)));
+            return self.smooth(|function| smooth::lines(function, curvature, x, alpha.clamped(|| alpha)));
         }
-        let lean = lean.clamped(|| self.default_lean(x));
+        let alpha = alpha.clamped(|| self.default_alpha(x));
         Some(match *self {
-            Curve::Abs => hinge::lines(-1.0, x, lean),
-            Curve::LeakyRelu(alpha) if alpha.is_finite() => hinge::lines(alpha, x, lean),
-            Curve::Clip { lower, upper } => clip::lines(lower, upper, x, lean),
-            Curve::Step { below, at, above } => Step { below, at, above }.lines(x, lean),
-            Curve::Floor => steps::floor_lines(x, lean),
-            Curve::Elu(_) if x.lo >= 0.0 => Lines::IDENTITY,
-            Curve::Power(1.0) => Lines::IDENTITY,
-            Curve::Power(0.0) => Lines::both(0.0, 1.0),
+            Curve::Abs => relu::lines(-1.0, x, alpha),
+            Curve::LeakyRelu(slope) if slope.is_finite() => relu::lines(slope, x, alpha),
+            Curve::Clip { lower, upper } => clip::lines(lower, upper, x, alpha),
+            Curve::Step { below, at, above } => Step { below, at, above }.lines(x, alpha),
+            Curve::Floor => steps::floor_relaxation(x, alpha),
+            Curve::Elu(_) if x.lo >= 0.0 => Relaxation::IDENTITY,
+            Curve::Power(1.0) => Relaxation::IDENTITY,
+            Curve::Power(0.0) => Relaxation::both(0.0, 1.0),
             _ => return None,
         })
     }
@@ -261,17 +263,17 @@ impl Curve {
     }
 
     /// How a smooth curve bends over a range, if in one of the ways that have lines.
-    pub(super) fn bend(&self, x: Interval) -> Option<Bend> {
+    pub(super) fn curvature(&self, x: Interval) -> Option<Curvature> {
         match *self {
-            Curve::Tanh | Curve::Sigmoid => Some(formulas::sigmoidal_bend(x)),
-            Curve::Elu(alpha) => (alpha.is_finite() && x.lo < 0.0).then(|| formulas::Elu(alpha).bend(x)),
-            Curve::Softplus | Curve::Exp => Some(Bend::Convex),
-            Curve::Sqrt => (x.lo >= 0.0).then_some(Bend::Concave),
-            Curve::Log => (x.lo >= 0.0 && x.hi > 0.0).then_some(Bend::Concave),
-            Curve::Sin => Wave::Sine.bend(x),
-            Curve::Cos => Wave::Cosine.bend(x),
-            Curve::Power(exponent) => Power(exponent).bend(x),
-            Curve::Reciprocal => formulas::Reciprocal::bend(x),
+            Curve::Tanh | Curve::Sigmoid => Some(formulas::sigmoidal_curvature(x)),
+            Curve::Elu(alpha) => (alpha.is_finite() && x.lo < 0.0).then(|| formulas::Elu(alpha).curvature(x)),
+            Curve::Softplus | Curve::Exp => Some(Curvature::Convex),
+            Curve::Sqrt => (x.lo >= 0.0).then_some(Curvature::Concave),
+            Curve::Log => (x.lo >= 0.0 && x.hi > 0.0).then_some(Curvature::Concave),
+            Curve::Sin => Wave::Sine.curvature(x),
+            Curve::Cos => Wave::Cosine.curvature(x),
+            Curve::Power(exponent) => Power(exponent).curvature(x),
+            Curve::Reciprocal => formulas::Reciprocal::curvature(x),
             _ => None,
         }
     }
@@ -289,8 +291,8 @@ impl Curve {
             Curve::Floor => middle.round(),
             _ if !(x.lo.is_finite() && x.hi.is_finite()) => 0.0,
             _ => self
-                .bend(x)
-                .and_then(|bend| self.smooth(|function| smooth::split_point(function, bend, x)))
+                .curvature(x)
+                .and_then(|curvature| self.smooth(|function| smooth::split_point(function, curvature, x)))
                 // A pole: apart, both sides have lines.
                 .unwrap_or(if x.contains(0.0) { 0.0 } else { middle }),
         };
@@ -299,7 +301,7 @@ impl Curve {
 
     /// A rough largest distance between the two default lines.
     pub(crate) fn gap(&self, x: Interval) -> f64 {
-        let lines = self.default_lines(x);
+        let lines = self.default_relaxation(x);
         let distance =
             |at: f64| (lines.upper_slope - lines.lower_slope) * at + (lines.upper_offset - lines.lower_offset);
         let gap = if x.lo.is_finite() && x.hi.is_finite() { distance(x.lo).max(distance(x.hi)) } else { f64::INFINITY };

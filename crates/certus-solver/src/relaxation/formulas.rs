@@ -1,18 +1,18 @@
-//! The smooth functions: values, slopes, curvatures, and which way they bend where.
+//! The smooth functions: values, slopes, curvatures, and which way they curvature where.
 
 use certus_graph::Interval;
 use certus_graph::ops::{self, Unary};
 
-use super::smooth::{Bend, Side, Smooth};
+use super::smooth::{Curvature, Side, Smooth};
 
 /// An S-shaped function that is convex below zero and concave above.
-pub(super) fn sigmoidal_bend(x: Interval) -> Bend {
+pub(super) fn sigmoidal_curvature(x: Interval) -> Curvature {
     if x.lo >= 0.0 {
-        Bend::Concave
+        Curvature::Concave
     } else if x.hi <= 0.0 {
-        Bend::Convex
+        Curvature::Convex
     } else {
-        Bend::ConvexConcave(Interval::ZERO)
+        Curvature::ConvexConcave(Interval::ZERO)
     }
 }
 
@@ -118,17 +118,17 @@ impl Smooth for Sqrt {
 pub(super) struct Elu(pub(super) f64);
 
 impl Elu {
-    /// α in [0, 1]: convex throughout. α > 1: convex, then a kink downwards and a line. α < 0: concave, then a kink
+    /// α in [0, 1]: convex throughout. α > 1: convex, then a breakpoint downwards and a line. α < 0: concave, then a breakpoint
     /// upwards.
-    pub(super) fn bend(&self, x: Interval) -> Bend {
+    pub(super) fn curvature(&self, x: Interval) -> Curvature {
         if (0.0..=1.0).contains(&self.0) {
-            Bend::Convex
+            Curvature::Convex
         } else if self.0 > 1.0 {
-            if x.hi <= 0.0 { Bend::Convex } else { Bend::ConvexConcave(Interval::ZERO) }
+            if x.hi <= 0.0 { Curvature::Convex } else { Curvature::ConvexConcave(Interval::ZERO) }
         } else if x.hi <= 0.0 {
-            Bend::Concave
+            Curvature::Concave
         } else {
-            Bend::ConcaveConvex(Interval::ZERO)
+            Curvature::ConcaveConvex(Interval::ZERO)
         }
     }
 }
@@ -149,7 +149,7 @@ impl Smooth for Elu {
         }
     }
 
-    fn kinked(&self) -> bool {
+    fn has_breakpoint(&self) -> bool {
         true
     }
 }
@@ -158,11 +158,11 @@ impl Smooth for Elu {
 pub(super) struct Reciprocal;
 
 impl Reciprocal {
-    pub(super) fn bend(x: Interval) -> Option<Bend> {
+    pub(super) fn curvature(x: Interval) -> Option<Curvature> {
         if x.lo > 0.0 {
-            Some(Bend::Convex)
+            Some(Curvature::Convex)
         } else if x.hi < 0.0 {
-            Some(Bend::Concave)
+            Some(Curvature::Concave)
         } else {
             None
         }

@@ -1,8 +1,11 @@
-//! Curves as one slope and a band: what an affine form takes of a curve.
+//! Curves as one slope and a band: the parallelogram that an affine form takes of a curve.
+//!
+//! For ReLU the slope is the chord's, which gives the parallelogram of least area (DeepZ); any slope is sound, since the
+//! band is enclosed for the slope as it was rounded.
 
 use certus_graph::Interval;
 
-use crate::relaxation::{Curve, Lean};
+use crate::relaxation::{Alpha, Curve};
 
 /// A slope, and what a curve's value may be beyond slope · x.
 pub(crate) fn band(curve: &Curve, range: Interval) -> (f64, Interval) {
@@ -15,8 +18,8 @@ pub(crate) fn band(curve: &Curve, range: Interval) -> (f64, Interval) {
         _ => None,
     };
     let lines = match parallel {
-        Some(lean) => curve.lines(range, Lean { lower: lean, upper: lean }),
-        None => curve.default_lines(range),
+        Some(alpha) => curve.lines(range, Alpha { lower: alpha, upper: alpha }),
+        None => curve.default_relaxation(range),
     };
     // Between the slopes of both lines every slope gives a band of the same width.
     let slope = if lines.lower_slope == lines.upper_slope {

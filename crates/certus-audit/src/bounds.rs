@@ -9,7 +9,7 @@ use certus_graph::ops::{Arg, Operator};
 
 use crate::backward::Substitution;
 use crate::network::{Kind, Network};
-use crate::relaxation::{Lean, PRODUCT_LEAN, Sides, product_sides};
+use crate::relaxation::{Alpha, PRODUCT_ALPHA, Sides, product_sides};
 
 /// The part has no points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -103,20 +103,20 @@ impl Workspace {
         self.substitution.minimum_without(network, ranges, None)
     }
 
-    /// Finds the lines and planes of all nodes; `leans`, by element, replace the default ones.
-    pub(crate) fn relax_all(&mut self, network: &Network, ranges: &[Interval], leans: &[(usize, Lean)]) {
+    /// Finds the lines and planes of all nodes; `alphas`, by element, replace the default ones.
+    pub(crate) fn relax_all(&mut self, network: &Network, ranges: &[Interval], alphas: &[(usize, Alpha)]) {
         self.forget_sides(network);
         (0..network.layers.len()).for_each(|node| self.relax(network, node, ranges));
-        for &(element, lean) in leans {
+        for &(element, alpha) in alphas {
             let node = network.layers.partition_point(|layer| layer.elements.end <= element);
             let index = element - network.layers[node].elements.start;
-            if let Some(sides) = sides(&network.layers[node].kind, index, element, ranges, Some(lean)) {
+            if let Some(sides) = sides(&network.layers[node].kind, index, element, ranges, Some(alpha)) {
                 self.sides[element] = sides;
             }
         }
     }
 
-    /// Finds the lines or planes of a node for the default leans.
+    /// Finds the lines or planes of a node for the default alphas.
     fn relax(&mut self, network: &Network, node: usize, ranges: &[Interval]) {
         let layer = &network.layers[node];
         if matches!(layer.kind, Kind::Curve { .. } | Kind::Product { .. }) {
@@ -130,15 +130,15 @@ impl Workspace {
 }
 
 /// The lines or planes of an element, if it is of a curve or a product.
-fn sides(kind: &Kind, index: usize, element: usize, ranges: &[Interval], lean: Option<Lean>) -> Option<Sides> {
+fn sides(kind: &Kind, index: usize, element: usize, ranges: &[Interval], alpha: Option<Alpha>) -> Option<Sides> {
     match *kind {
         Kind::Curve { curve, argument } => {
             let x = ranges[argument + index];
-            Some(curve.sides(x, ranges[element], lean.unwrap_or_else(|| curve.default_lean(x))))
+            Some(curve.sides(x, ranges[element], alpha.unwrap_or_else(|| curve.default_alpha(x))))
         }
         Kind::Product { left, right } => {
             let (x, y) = (ranges[left + index], ranges[right + index]);
-            Some(product_sides(x, y, ranges[element], lean.unwrap_or(PRODUCT_LEAN)))
+            Some(product_sides(x, y, ranges[element], alpha.unwrap_or(PRODUCT_ALPHA)))
         }
         _ => None,
     }

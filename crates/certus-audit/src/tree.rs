@@ -21,7 +21,7 @@ use crate::error::{Reason, Rejection};
 use crate::formula::{Conjunct, Flat, Problem, Variable};
 use crate::network::{Kind, Network};
 use crate::parse::{Certificate, Claim, Combination, Record};
-use crate::relaxation::Lean;
+use crate::relaxation::Alpha;
 
 /// What makes a part smaller than the one it branched off.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,7 @@ struct Resolved {
     atoms: Vec<(usize, f64)>,
     /// Multiples of (element − end of its range).
     sides: Vec<(usize, f64, f64)>,
-    leans: Vec<(usize, Lean)>,
+    alphas: Vec<(usize, Alpha)>,
     strict: bool,
 }
 
@@ -333,7 +333,7 @@ impl<'a> Walk<'a> {
 
     /// Bounds a combination over the current part by an expression over the inputs, left in the workspace.
     fn substitute(&mut self, combination: &Resolved, ranges: &[Interval]) {
-        self.workspace.relax_all(self.network, ranges, &combination.leans);
+        self.workspace.relax_all(self.network, ranges, &combination.alphas);
         let Workspace { substitution, sides, .. } = &mut self.workspace;
         substitution.clear(self.network);
         for &(atom, weight) in &combination.atoms {
@@ -375,15 +375,15 @@ impl<'a> Walk<'a> {
             }
             sides.push((element, weight, end));
         }
-        let mut leans = Vec::with_capacity(combination.leans.len());
-        for &(place, lean) in &combination.leans {
+        let mut alphas = Vec::with_capacity(combination.alphas.len());
+        for &(place, alpha) in &combination.alphas {
             let element = self.network.element(place).ok_or(Reason::Unknown("element"))?;
             match self.network.layers[place.node].kind {
-                Kind::Curve { .. } | Kind::Product { .. } => leans.push((element, lean)),
+                Kind::Curve { .. } | Kind::Product { .. } => alphas.push((element, alpha)),
                 _ => return Err(Reason::Unknown("curve or product")),
             }
         }
-        Ok(Resolved { atoms: combination.atoms.clone(), sides, leans, strict })
+        Ok(Resolved { atoms: combination.atoms.clone(), sides, alphas, strict })
     }
 }
 

@@ -357,12 +357,7 @@ impl Shape {
         for (at, row) in self.cells(argument.errors.len()) {
             let range = Interval::new(argument.lower[at], argument.upper[at]);
             // Most curves are straight over small boxes, and then nothing is rounded.
-            let same = match *curve {
-                Curve::Relu => range.lo >= 0.0,
-                Curve::Clip { lower, upper } => lower <= range.lo && range.hi <= upper,
-                _ => false,
-            };
-            if same {
+            if curve.hands_on(range) {
                 for column in 0..self.columns {
                     own.forms[row + column * self.boxes] = argument.forms[row + column * self.boxes];
                 }
@@ -370,9 +365,7 @@ impl Shape {
                 (own.lower[at], own.upper[at]) = (range.lo, range.hi);
                 continue;
             }
-            if let Curve::Relu = curve
-                && range.hi <= 0.0
-            {
+            if curve.is_relu() && range.hi <= 0.0 {
                 (own.lower[at], own.upper[at]) = (0.0, 0.0);
                 continue;
             }
@@ -480,34 +473,14 @@ impl Shape {
 /// A smooth curve about the middle of a narrow range: its slope there, and what its value may be beyond slope · x, by the largest second derivative.
 fn tangent(curve: &Curve, range: Interval) -> Option<(f64, Interval)> {
     let (m, half) = middle(range.lo, range.hi);
-    // The largest |f''|, rounded up: that of all, or as |f''| grows from zero on.
-    let farthest = range.magnitude();
-    let second = match curve {
-        Curve::Tanh => f64::min(0.77, 2.0 * farthest),
-        Curve::Sigmoid => f64::min(0.0963, farthest / 8.0),
-        Curve::Sin => f64::min(1.0, farthest),
-        Curve::Cos => 1.0,
-        _ => return None,
-    };
     if !(half < 0.25 && m.abs() < 1e6) {
         return None;
     }
-    let at = Interval::point(m);
-    let (value, slope) = match curve {
-        Curve::Tanh => {
-            let value = at.tanh();
-            (value, 1.0 - value.lo * value.lo)
-        }
-        Curve::Sigmoid => {
-            let value = at.sigmoid();
-            (value, value.lo * (1.0 - value.lo))
-        }
-        Curve::Sin => (at.sin(), m.cos()),
-        _ => (at.cos(), -m.sin()),
-    };
+    let Curve::Activation(activation) = curve else { return None };
+    let (second, value, slope) = activation.taylor(m, range.magnitude())?;
     // The slope is within 1e-14 of the exact one: each comes from a number below one in size that is off by a few units in its last place.
     let remainder = (second / 2.0 * half * half + 1e-14 * half) * ROOM + f64::MIN_POSITIVE;
-    let rest = value - Interval::point(slope) * at;
+    let rest = value - Interval::point(slope) * Interval::point(m);
     Some((slope, rest.widen(remainder)))
 }
 

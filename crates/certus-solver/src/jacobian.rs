@@ -197,7 +197,7 @@ impl Frame {
     fn curve(&self, curve: &Curve, argument: &Values) -> Option<Values> {
         let mut own = Values::default();
         for (element, &range) in argument.ranges.iter().enumerate() {
-            let slope = slopes_of(curve, range)?;
+            let slope = curve.slopes(range)?;
             let middle = curve.enclose(self.entry(argument, element, 0));
             let slopes = (1..self.columns).map(|column| slope * self.entry(argument, element, column));
             self.push(&mut own, std::iter::once(middle).chain(slopes), curve.enclose(range));
@@ -236,43 +236,6 @@ fn contradiction(by_slopes: Interval, by_range: Interval) -> Interval {
         format!("slopes around the middle of a box give {by_slopes}, its range gives {by_range}"),
     );
     Interval::ENTIRE
-}
-
-/// The quotients of differences that a curve has over a range; nothing if they are unbounded or not known.
-fn slopes_of(curve: &Curve, range: Interval) -> Option<Interval> {
-    let has_breakpoint = |below: f64, above: f64, breakpoint: f64| {
-        if range.hi <= breakpoint {
-            Interval::point(below)
-        } else if range.lo >= breakpoint {
-            Interval::point(above)
-        } else {
-            Interval::new(below.min(above), below.max(above))
-        }
-    };
-    match *curve {
-        Curve::Relu => Some(has_breakpoint(0.0, 1.0, 0.0)),
-        Curve::LeakyRelu(alpha) => Some(has_breakpoint(alpha, 1.0, 0.0)),
-        Curve::Abs => Some(has_breakpoint(-1.0, 1.0, 0.0)),
-        Curve::Clip { lower, upper } if lower <= range.lo && range.hi <= upper => Some(Interval::ONE),
-        Curve::Clip { lower, upper } if range.hi <= lower || range.lo >= upper => Some(Interval::ZERO),
-        Curve::Clip { .. } => Some(Interval::new(0.0, 1.0)),
-        Curve::Tanh => Some(Interval::ONE - range.tanh().powi(2)),
-        Curve::Sigmoid => {
-            let value = range.sigmoid();
-            Some(value * (Interval::ONE - value))
-        }
-        Curve::Softplus => Some(range.sigmoid()),
-        Curve::Sin => Some(range.cos()),
-        Curve::Cos => Some(-range.sin()),
-        Curve::Exp => Some(range.exp()),
-        Curve::Power(2.0) => Some(Interval::point(2.0) * range),
-        Curve::Power(3.0) => Some(Interval::point(3.0) * range.powi(2)),
-        Curve::Floor | Curve::Step { .. } => {
-            let values = curve.enclose(range);
-            (values.lo == values.hi).then_some(Interval::ZERO)
-        }
-        Curve::Elu(_) | Curve::Sqrt | Curve::Log | Curve::Power(_) | Curve::Reciprocal => None,
-    }
 }
 
 #[cfg(test)]

@@ -104,7 +104,7 @@ impl Partial {
 
     /// A curve's values: new symbols where it is not linear.
     fn curve(&mut self, shape: Shape, curve: &Curve, argument: &Values) -> Option<Values> {
-        if !matches!(curve, Curve::Relu | Curve::Clip { .. } | Curve::Tanh | Curve::Sigmoid | Curve::Sin | Curve::Cos) {
+        if !matches!(curve, Curve::Activation(activation) if activation.is_nonexpansive()) {
             return None;
         }
         let elements = argument.errors.len();
@@ -113,11 +113,7 @@ impl Partial {
             let range = Interval::new(argument.lower[element], argument.upper[element]);
             let values = curve.enclose(range);
             (own.lower[element], own.upper[element]) = (values.lo, values.hi);
-            let same = match *curve {
-                Curve::Relu => range.lo >= 0.0,
-                Curve::Clip { lower, upper } => lower <= range.lo && range.hi <= upper,
-                _ => false,
-            };
+            let same = curve.hands_on(range);
             let row = element * shape.columns..(element + 1) * shape.columns;
             if same {
                 own.forms[row.clone()].copy_from_slice(&argument.forms[row]);

@@ -283,35 +283,26 @@ fn add_scaled<T: Real>(target: &mut [T], factor: T, source: &[T]) {
 /// Replaces arguments by the curve's values.
 fn values<T: Real>(curve: &Curve, xs: &mut [T]) {
     match curve {
-        Curve::Relu => certus_kernels::relu(xs),
-        Curve::Tanh => certus_kernels::tanh(xs),
-        Curve::Sigmoid => certus_kernels::sigmoid(xs),
-        Curve::Exp => certus_kernels::exp(xs),
-        Curve::Softplus => certus_kernels::softplus(xs),
+        Curve::Activation(activation) => activation.apply(xs),
         _ => xs.iter_mut().for_each(|x| *x = T::from_f64(curve.value(x.to_f64()))),
     }
 }
 
 /// Adds slope · adjoint to the adjoints of the argument.
 fn slopes<T: Real>(curve: &Curve, xs: &[T], ys: &[T], adjoints: &[T], targets: &mut [T]) {
-    let places = targets.iter_mut().zip(adjoints).zip(xs.iter().zip(ys));
+    let places = targets.iter_mut().zip(adjoints).zip(xs);
     match curve {
-        Curve::Relu => places.for_each(|((t, &d), (&x, _))| *t = *t + if x > T::ZERO { d } else { T::ZERO }),
-        Curve::Tanh => places.for_each(|((t, &d), (_, &y))| *t = *t + d * (T::ONE - y * y)),
-        Curve::Sigmoid => places.for_each(|((t, &d), (_, &y))| *t = *t + d * (y * (T::ONE - y))),
-        Curve::Exp => places.for_each(|((t, &d), (_, &y))| *t = *t + d * y),
-        Curve::Step { .. } | Curve::Floor => {
-            places.for_each(|((t, &d), (&x, _))| *t = *t + d * T::from_f64(ramp(curve, x.to_f64())));
+        // No product: an adjoint that is infinite would spoil the zeros.
+        _ if curve.is_relu() => places.for_each(|((t, &d), &x)| *t = *t + if x > T::ZERO { d } else { T::ZERO }),
+        Curve::Activation(activation) => activation.add_slopes(xs, ys, adjoints, targets),
+        Curve::Step { below, above, .. } => {
+            places.for_each(|((t, &d), &x)| *t = *t + d * T::from_f64(ramp(above - below, x.to_f64())));
         }
-        _ => places.for_each(|((t, &d), (&x, _))| *t = *t + d * T::from_f64(curve.slope(x.to_f64()))),
+        _ => places.for_each(|((t, &d), &x)| *t = *t + d * T::from_f64(curve.slope(x.to_f64()))),
     }
 }
 
-/// A slope for a curve with jumps: what points to the other side of the nearest one, weaker the farther it is away.
-fn ramp(curve: &Curve, x: f64) -> f64 {
-    match curve {
-        // Floor follows the identity from afar.
-        Curve::Floor => 1.0,
-        _ => (curve.value(1.0) - curve.value(-1.0)) / (1.0 + x * x),
-    }
+/// A slope for a jump at zero: it points to the other side, weaker the farther that is away.
+fn ramp(jump: f64, x: f64) -> f64 {
+    jump / (1.0 + x * x)
 }

@@ -26,7 +26,7 @@ use super::goal::{Goal, Multiplier, Row, add_rows};
 use super::minimiser::{finite, relaxed_values};
 use super::program::{Program, Role};
 use super::table::Bounds;
-use crate::relaxation::{Alpha, Curve, product_planes};
+use crate::relaxation::{Alpha, product_planes};
 
 /// The best bound found for one column.
 #[derive(Clone, Debug, Default)]
@@ -268,7 +268,9 @@ impl<'a> Optimiser<'a> {
             };
             *alpha = (*alpha + ALPHA_STEP * decay * moments.step(slope, count)).clamp(0.0, 1.0);
             let share = *alpha;
-            if let Role::Curve(Curve::Relu, argument) = &self.program.roles[neuron.node] {
+            if let Role::Curve(curve, argument) = &self.program.roles[neuron.node]
+                && curve.is_relu()
+            {
                 // Only the slope below moves, and its offset stays zero.
                 let reach = bounds.lower[*argument][neuron.at].abs().max(bounds.upper[*argument][neuron.at]);
                 let table = &mut bounds.relaxations[neuron.node];
@@ -321,8 +323,13 @@ fn alpha_gradient(program: &Program, bounds: &Bounds, neuron: &Neuron, below: bo
         false => (&table.upper_slope, &table.upper_second, &table.upper_offset),
     };
     match &program.roles[neuron.node] {
-        Role::Curve(Curve::Relu, argument) if below => values[*argument][at],
-        Role::Curve(Curve::Relu, _) => 0.0,
+        Role::Curve(curve, argument) if curve.is_relu() => {
+            if below {
+                values[*argument][at]
+            } else {
+                0.0
+            }
+        }
         Role::Curve(curve, argument) => {
             let x = values[*argument][at];
             let moved = curve.line(interval(*argument), below, alpha + delta);

@@ -369,16 +369,7 @@ impl Zonotopes {
 /// Whether forms may show that elements need no backward bounds: only curves with straight pieces become straight over a range.
 pub(crate) fn can_help(program: &Program) -> bool {
     let straightens = |reader: &usize| match &program.roles[*reader] {
-        Role::Curve(curve, _) => matches!(
-            curve,
-            Curve::Relu
-                | Curve::LeakyRelu(_)
-                | Curve::Clip { .. }
-                | Curve::Abs
-                | Curve::Elu(_)
-                | Curve::Floor
-                | Curve::Step { .. }
-        ),
+        Role::Curve(curve, _) => curve.has_linear_piece(),
         _ => false,
     };
     program.readers.iter().zip(&program.refinable).any(|(readers, &wanted)| wanted && readers.iter().any(straightens))

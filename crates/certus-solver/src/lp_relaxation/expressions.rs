@@ -6,7 +6,6 @@
 
 use crate::bound::program::{Program, Role};
 use crate::bound::table::Bounds;
-use crate::relaxation::Curve;
 
 /// A variable: an element of a node, `middle + half · u`.
 pub(super) struct Variable {
@@ -32,24 +31,19 @@ pub(super) struct Expressions {
     tables: Vec<Vec<f64>>,
 }
 
-/// How many elements of curves and products unstable over their ranges in one box of a table, and whether all of them only have breakpoints, so that
-/// finitely many splits make everything linear.
+/// How many neurons are unstable in one box of a table, and whether all of them are piecewise linear, so that finitely many
+/// splits make everything linear.
 pub(crate) fn count_unstable(program: &Program, bounds: &Bounds, index: usize) -> (usize, bool) {
-    let (mut count, mut has_breakpoint) = (0, true);
+    let (mut count, mut piecewise_linear) = (0, true);
     for (node, role) in program.roles.iter().enumerate() {
         if !matches!(role, Role::Curve(..) | Role::Product(..)) {
             continue;
         }
         let own = (0..program.sizes[node]).filter(|&element| unstable(program, bounds, node, element, index)).count();
         count += own;
-        has_breakpoint &= own == 0 || matches!(role, Role::Curve(curve, _) if is_piecewise_linear(curve));
+        piecewise_linear &= own == 0 || matches!(role, Role::Curve(curve, _) if curve.is_piecewise_linear());
     }
-    (count, has_breakpoint)
-}
-
-/// Whether finitely many splits make a curve linear.
-pub(crate) fn is_piecewise_linear(curve: &Curve) -> bool {
-    matches!(curve, Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs | Curve::Clip { .. })
+    (count, piecewise_linear)
 }
 
 /// Whether an element of a curve or product is not linear in what it reads.

@@ -32,7 +32,7 @@ mod simplex;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::expressions::{count_unstable, is_piecewise_linear};
+pub(crate) use self::expressions::count_unstable;
 
 use self::candidates::{around, judge};
 use self::expressions::Expressions;

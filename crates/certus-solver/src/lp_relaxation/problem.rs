@@ -2,6 +2,7 @@
 //! the split constraints. Solved by the dual simplex method, or by an interior point method where that fails.
 
 use certus_graph::Interval;
+use certus_graph::ops::Family;
 // Linked wherever clarabel is: with its semidefinite cones it calls these routines.
 use certus_lapack as _;
 use clarabel::algebra::CscMatrix;
@@ -12,7 +13,7 @@ use super::simplex::{Dense, Vertex};
 use crate::bound::goal::{Goal, Row};
 use crate::bound::program::{Program, Role};
 use crate::bound::table::Bounds;
-use crate::relaxation::{Alpha, Curve, product_planes};
+use crate::relaxation::{Alpha, product_planes};
 
 /// What a constraint of the program comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -154,13 +155,13 @@ impl Problem {
         let value = own.of(node, element);
         match &program.roles[node] {
             Role::Curve(curve, argument) => {
-                let relu = matches!(curve, Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs);
+                let relu = matches!(curve.family(), Some(Family::Breakpoint { .. }));
                 let default = curve.default_alpha(range(*argument));
                 let alphas: &[f64] = if relu { &ENDS } else { &SEVERAL };
                 let alphas = alphas.iter().map(|&t| Alpha { lower: t, upper: t }).chain((!relu).then_some(default));
                 let (mut below, mut above) = (Vec::new(), Vec::new());
                 for alpha in alphas {
-                    let lines = curve.lines(range(*argument), alpha);
+                    let lines = curve.relax(range(*argument), alpha);
                     below.push((alpha.lower, [lines.lower_slope, 0.0, lines.lower_offset]));
                     above.push((alpha.upper, [lines.upper_slope, 0.0, lines.upper_offset]));
                 }

@@ -25,7 +25,7 @@ pub(super) fn is_linear(lower: f64, upper: f64, x: Interval) -> bool {
 }
 
 /// Relaxation for x limited to [`lower`, `upper`].
-pub(super) fn lines(lower: f64, upper: f64, x: Interval, alpha: Alpha) -> Relaxation {
+pub(super) fn relax(lower: f64, upper: f64, x: Interval, alpha: Alpha) -> Relaxation {
     let (a, b) = limits(lower, upper);
     if x.hi <= a || a == b {
         return Relaxation::both(0.0, a);

@@ -14,8 +14,6 @@
 
 mod clip;
 mod curve;
-mod formulas;
-mod periodic;
 mod power;
 mod product;
 mod relu;

@@ -11,7 +11,7 @@ use super::{Alpha, Line, Relaxation, between};
 
 /// Relaxation for x above zero and `negative_slope`·x below.
 #[inline]
-pub(super) fn lines(negative_slope: f64, x: Interval, alpha: Alpha) -> Relaxation {
+pub(super) fn relax(negative_slope: f64, x: Interval, alpha: Alpha) -> Relaxation {
     if x.lo >= 0.0 {
         return Relaxation::IDENTITY;
     }

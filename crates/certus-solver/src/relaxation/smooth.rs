@@ -19,58 +19,9 @@
 
 use certus_graph::Interval;
 use certus_graph::interval::{add_up, mul_up, sub_down, sub_up};
+use certus_graph::ops::{Curvature, Side, Smooth};
 
 use super::{Alpha, Line, Relaxation, between, two_inflections};
-
-/// From which side a derivative is taken.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Side {
-    Left,
-    Right,
-}
-
-/// A function that is twice differentiable within its pieces.
-pub(super) trait Smooth {
-    /// The value, the slope and the curvature, to nearest.
-    fn floats(&self, x: f64) -> [f64; 3];
-
-    /// Enclosures of the value and of the one-sided slope.
-    fn enclosures(&self, x: f64, side: Side) -> (Interval, Interval);
-
-    /// Whether the slope jumps where the curvature changes its sign.
-    fn has_breakpoint(&self) -> bool {
-        false
-    }
-
-    /// How far from an inflection the function has all but settled.
-    fn reach(&self) -> f64 {
-        f64::INFINITY
-    }
-}
-
-/// How a function bends over a range; where the sense changes is enclosed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Curvature {
-    Convex,
-    Concave,
-    ConvexConcave(Interval),
-    ConcaveConvex(Interval),
-    ConvexConcaveConvex(Interval, Interval),
-    ConcaveConvexConcave(Interval, Interval),
-}
-
-impl Curvature {
-    fn negated(self) -> Curvature {
-        match self {
-            Curvature::Convex => Curvature::Concave,
-            Curvature::Concave => Curvature::Convex,
-            Curvature::ConvexConcave(inflection) => Curvature::ConcaveConvex(inflection),
-            Curvature::ConcaveConvex(inflection) => Curvature::ConvexConcave(inflection),
-            Curvature::ConvexConcaveConvex(first, second) => Curvature::ConcaveConvexConcave(first, second),
-            Curvature::ConcaveConvexConcave(first, second) => Curvature::ConvexConcaveConvex(first, second),
-        }
-    }
-}
 
 /// The useful lines below a function that is convex up to an inflection and concave from there.
 #[derive(Clone, Copy)]
@@ -321,7 +272,7 @@ pub(super) fn falling_root(function: impl Fn(f64) -> (f64, f64), low: f64, high:
 }
 
 /// Relaxation below and above.
-pub(super) fn lines(function: &(impl Smooth + ?Sized), curvature: Curvature, x: Interval, alpha: Alpha) -> Relaxation {
+pub(super) fn relax(function: &(impl Smooth + ?Sized), curvature: Curvature, x: Interval, alpha: Alpha) -> Relaxation {
     let view = View::new(function, x);
     let below = view.below(curvature, alpha.lower);
     let above = view.negate().below(curvature.negated(), alpha.upper);

@@ -52,7 +52,7 @@ impl Step {
         Line { slope, offset: ends.fold(f64::INFINITY, f64::min) }
     }
 
-    pub(super) fn lines(self, x: Interval, alpha: Alpha) -> Relaxation {
+    pub(super) fn relax(self, x: Interval, alpha: Alpha) -> Relaxation {
         let below = self.line_below(x, alpha.lower);
         let above = self.negated().line_below(x, alpha.upper);
         Relaxation::new(below, Line { slope: -above.slope, offset: -above.offset })

@@ -10,8 +10,9 @@
 //! extremes where one of those stands. So every slope is sound.
 
 use certus_graph::Interval;
+use certus_graph::ops::{Side, Smooth};
 
-use super::smooth::{Side, Smooth, View, falling_root, share_nearest};
+use super::smooth::{View, falling_root, share_nearest};
 use super::{Line, between};
 
 /// The points of the convex part of a concave, convex, concave function whose tangents meet the function at the lower

@@ -10,7 +10,6 @@ use certus_graph::reads::elements_read;
 
 use super::Search;
 use crate::bound::program::Role;
-use crate::lp_relaxation::is_piecewise_linear;
 use crate::query::visit;
 use crate::vnnlib::Variable;
 
@@ -72,7 +71,7 @@ pub(crate) fn fits_strong_branching(search: &Search<'_>) -> bool {
     let mut neurons = 0;
     for (role, size) in search.program.roles.iter().zip(&search.program.sizes) {
         match role {
-            Role::Curve(curve, _) if is_piecewise_linear(curve) => neurons += size,
+            Role::Curve(curve, _) if curve.is_piecewise_linear() => neurons += size,
             Role::Curve(..) | Role::Product(..) => return false,
             _ => {}
         }

@@ -4,6 +4,7 @@
 //! band is enclosed for the slope as it was rounded.
 
 use certus_graph::Interval;
+use certus_graph::ops::Family;
 
 use crate::relaxation::{Alpha, Curve};
 
@@ -11,14 +12,14 @@ use crate::relaxation::{Alpha, Curve};
 pub(crate) fn band(curve: &Curve, range: Interval) -> (f64, Interval) {
     let chord = || (curve.value(range.hi) - curve.value(range.lo)) / (range.hi - range.lo);
     // A line parallel to the chord, where the family has one.
-    let parallel = match *curve {
-        Curve::Relu => Some(chord()),
-        Curve::LeakyRelu(alpha) if alpha != 1.0 => Some((chord() - alpha) / (1.0 - alpha)),
-        Curve::Abs => Some((chord() + 1.0) / 2.0),
+    let parallel = match curve.family() {
+        Some(Family::Breakpoint { negative_slope }) if negative_slope != 1.0 => {
+            Some((chord() - negative_slope) / (1.0 - negative_slope))
+        }
         _ => None,
     };
     let lines = match parallel {
-        Some(alpha) => curve.lines(range, Alpha { lower: alpha, upper: alpha }),
+        Some(alpha) => curve.relax(range, Alpha { lower: alpha, upper: alpha }),
         None => curve.default_relaxation(range),
     };
     // Between the slopes of both lines every slope gives a band of the same width.

@@ -133,7 +133,7 @@ pub(crate) enum Record {
     End,
     /// Ranges are computed afresh.
     Bound,
-    /// Ranges are computed afresh and refined; `keep`: all parts of this one have them too.
+    /// Ranges are computed afresh and refined; `keep`: all subproblems of this one have them too.
     Refine {
         keep: bool,
     },

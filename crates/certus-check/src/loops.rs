@@ -16,7 +16,7 @@
 use certus_graph::ops::Sub;
 use certus_graph::{Graph, GraphError, Interval, NodeId};
 use certus_lang::system::{Formula, System};
-use certus_solver::{Place, Jacobian};
+use certus_solver::{Jacobian, Place};
 
 use crate::condition::source;
 use crate::enclosed::{Enclosed, Returns, violates_throughout};

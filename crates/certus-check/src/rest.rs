@@ -18,7 +18,7 @@ mod speeds;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{Fault, Graph, GraphError, Interval};
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
-use certus_solver::{JacobianEnclosure, Jacobian};
+use certus_solver::{Jacobian, JacobianEnclosure};
 
 use crate::condition::{always, never};
 use crate::lasso;

@@ -6,7 +6,7 @@
 
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::System;
-use certus_solver::{OutputForms, Symbols, AffineForms, ReducedNetwork, middle};
+use certus_solver::{AffineForms, OutputForms, ReducedNetwork, Symbols, middle};
 
 use crate::expand::{fitting, widest_node};
 use crate::extract::{Extraction, Given};

@@ -13,7 +13,7 @@ use certus_graph::eval::{enclose, evaluate};
 use certus_graph::fault::Fault;
 use certus_graph::{Graph, GraphError, Interval};
 use certus_lang::system::{AtomId, System};
-use certus_solver::{OutputForms, Symbols, AffineForms};
+use certus_solver::{AffineForms, OutputForms, Symbols};
 
 use crate::blocks::{Left, Size, largest_share};
 use crate::coarse::Coarse;
@@ -73,7 +73,7 @@ pub struct Expander<'a> {
     pub(crate) prepared: Vec<Prepared>,
     pub(crate) differences: Option<AffineForms>,
     pub(crate) terminal: Option<AffineForms>,
-    /// AffineForms of the environment's choices.
+    /// Ranges of the environment's choices.
     pub(crate) inputs: Vec<(f64, f64)>,
     /// Numbers of the one-hot inputs of the differences of scores.
     pub(crate) one_hots: usize,
@@ -87,7 +87,7 @@ pub struct Expander<'a> {
     groups: usize,
     /// Choices of the environment that are tried as those that are always allowed.
     witnesses: Vec<Vec<f64>>,
-    /// AffineForms of the environment's choices, cut; empty where that is not worth it.
+    /// Ranges of the environment's choices, cut; empty where that is not worth it.
     pieces: Vec<Vec<(f64, f64)>>,
     /// Doubts that were excluded for all states at once.
     pub(crate) excluded: Doubts,
@@ -601,7 +601,7 @@ fn halvings_of_inputs(inputs: usize) -> u32 {
     }
 }
 
-/// AffineForms of the environment's choices cut into pieces, for so many moves; none where that would be too many.
+/// Ranges of the environment's choices cut into pieces, for so many moves; none where that would be too many.
 fn pieces(inputs: &[(f64, f64)], moves: usize) -> Vec<Vec<(f64, f64)>> {
     let halvings = halvings_of_inputs(inputs.len());
     let parts = 1usize << halvings;

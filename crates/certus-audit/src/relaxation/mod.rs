@@ -1,4 +1,5 @@
-//! Lines below and above a curve, and planes below and above a product, over ranges of their arguments.
+//! The linear relaxations of the audit: lines below and above a curve, planes below and above a product. They share no code
+//! with those of the solver.
 //!
 //! A line is found in two steps that are kept apart. First a slope is *chosen*, in plain floats; any choice is fine.
 //! Then the offset is *proved* for that slope: a lower bound, in outward rounded intervals, of f(x) − slope·x over the
@@ -6,7 +7,7 @@
 //! curves (the extremes are at the knots), [`smooth`] for the others (pieces that are convex or concave), [`product`]
 //! (the extremes of a bilinear function are at the corners).
 //!
-//! The *alpha* chooses within a family of slopes: 0 and 1 are the ends of the family, for the line below and for
+//! The slope *α* chooses within a family: 0 and 1 are the ends of the family, for the line below and for
 //! the line above.
 
 mod curve;

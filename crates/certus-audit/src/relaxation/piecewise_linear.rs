@@ -1,4 +1,4 @@
-//! Piecewise linear curves.
+//! Relaxations of piecewise linear curves, ReLU among them.
 //!
 //! Between two knots such a curve is affine, and so is its distance from a line: the extremes of the distance are at
 //! knots. A jump is three knots at one place: the limits from both sides and the value between them.

@@ -1,4 +1,4 @@
-//! Planes below and above x·y over a box.
+//! McCormick planes below and above x·y over a box (McCormick, Mathematical Programming 1976).
 //!
 //! x·y − a·x − b·y is affine in each of x and y, so its extremes over a box are at corners, whatever a and b are.
 

@@ -180,7 +180,8 @@ pub fn prove(
     let formula = formula_of(property)?;
     let mut prover = Prover::new(system, property)?;
     let mut parts = FIRST_PARTS;
-    let mut conditional = prover.everywhere(&Budget { subproblems: parts.min(budget.subproblems), ..*budget }, watch)?;
+    let mut conditional =
+        prover.everywhere(&Budget { subproblems: parts.min(budget.subproblems), ..*budget }, watch)?;
     loop {
         let own = Budget { subproblems: parts.min(budget.subproblems), ..*budget };
         let round = match conditional.take() {

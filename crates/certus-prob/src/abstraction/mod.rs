@@ -289,8 +289,9 @@ impl Abstraction {
             }
             _ => vec![Vec::new(); regions.len()],
         };
-        let least =
-            |(rows, lines): (&Rows, &Vec<LinearBound>)| lines.iter().map(|line| Abstraction::least(line, rows)).collect();
+        let least = |(rows, lines): (&Rows, &Vec<LinearBound>)| {
+            lines.iter().map(|line| Abstraction::least(line, rows)).collect()
+        };
         regions.iter().zip(&lines).map(least).collect()
     }
 

@@ -197,6 +197,7 @@ pub(crate) fn minimise(
     let mut beta_terms = std::mem::take(&mut objectives.beta_terms).into_iter().peekable();
     for node in (0..=from).rev() {
         while let Some(beta) = beta_terms.next_if(|beta| beta.node >= node) {
+            debug_assert!(beta.weight.is_finite() && beta.end.is_finite(), "a multiplier β without an end: {beta:?}");
             objectives.add(program, bounds, (beta.node, beta.element, beta.column), beta.weight, 0.0);
             let term = beta.weight * beta.end;
             let constant = &mut objectives.constants[beta.column];
@@ -509,6 +510,7 @@ fn opaque(program: &Program, node: usize, bounds: &Bounds, coefficients: &[f64],
 fn finish(program: &Program, bounds: &Bounds, objectives: Objectives, at_inputs: Vec<f64>) -> LowerBounds {
     let columns = objectives.columns();
     let Objectives { boxes, constants, errors, kept, .. } = objectives;
+    debug_assert!(!errors.iter().any(|error| *error < 0.0), "an error bound is negative");
     let mut sums = constants.clone();
     let mut sizes: Vec<f64> = sums.iter().map(|value| value.abs()).collect();
     let mut terms = 1;

@@ -40,6 +40,11 @@ pub(crate) struct Goal {
 }
 
 impl Goal {
+    /// Whether all weights and multipliers are non-negative: what soundness rests on.
+    pub(crate) fn is_nonnegative(&self) -> bool {
+        self.rows.iter().all(|(_, weight)| *weight >= 0.0) && self.multipliers.iter().all(|m| m.weight >= 0.0)
+    }
+
     /// Multipliers of the given ranges, with the weights that a larger subproblem found.
     pub(crate) fn multipliers_of(ranges: &[Range], warm: &[Multiplier]) -> Vec<Multiplier> {
         let ends = ranges.iter().flat_map(|range| {

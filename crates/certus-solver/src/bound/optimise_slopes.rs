@@ -198,6 +198,8 @@ impl<'a> Optimiser<'a> {
 
     fn bound(&mut self, bounds: &Bounds) -> LowerBounds {
         let columns = self.goals.len();
+        debug_assert!(self.goals.iter().all(Goal::is_nonnegative), "a weight or a multiplier β is negative");
+        debug_assert!(self.neurons.iter().all(|neuron| neuron.alpha.is_valid()), "a slope α is outside of [0, 1]");
         let mut objectives = Objectives::new(self.program.roles.len(), (0..columns).collect());
         for (column, goal) in self.goals.iter().enumerate() {
             add_rows(self.program, bounds, &mut objectives, column, self.rows, &goal.rows);

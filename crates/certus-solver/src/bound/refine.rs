@@ -19,7 +19,7 @@ use super::zonotope::{Zonotopes, can_help};
 pub(crate) struct Subdomain<'a> {
     pub(crate) lower: &'a [f64],
     pub(crate) upper: &'a [f64],
-    /// AffineForms that branches and the formula's own bounds fix.
+    /// Ranges that splits and the formula's bounds of single elements fix.
     pub(crate) ranges: Vec<Range>,
     /// Bounds of refinable nodes that a larger subproblem has.
     pub(crate) inherited: Option<&'a InheritedBounds>,
@@ -133,6 +133,11 @@ pub(crate) fn bound_subdomains(
             return None;
         }
     }
+    let ordered = |own: &Subdomain<'_>| own.lower.iter().zip(own.upper).all(|(low, high)| low <= high);
+    debug_assert!(
+        !subproblems.iter().all(ordered) || bounds.are_ordered(),
+        "a lower bound is above the upper bound in a box that is not empty"
+    );
     Some(bounds)
 }
 

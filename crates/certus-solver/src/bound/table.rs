@@ -18,14 +18,14 @@ pub(crate) struct Range {
     pub(crate) hi: f64,
 }
 
-/// Relaxation (or planes, for products) below and above each element of a node, element-major over the boxes.
+/// Lines (or planes, for products) below and above each element of a node, element-major over the boxes.
 #[derive(Clone, Default)]
 pub(crate) struct RelaxationTable {
     pub(crate) lower_slope: Vec<f64>,
     pub(crate) lower_offset: Vec<f64>,
     pub(crate) upper_slope: Vec<f64>,
     pub(crate) upper_offset: Vec<f64>,
-    /// Jacobian in the second argument of a product; empty for curves.
+    /// Slopes in the second argument of a product; empty for curves.
     pub(crate) lower_second: Vec<f64>,
     pub(crate) upper_second: Vec<f64>,
     /// The size of what is added up where a line is used: slopes times magnitudes plus offset.
@@ -60,7 +60,7 @@ pub(crate) struct Bounds {
     pub(crate) upper: Vec<Vec<f64>>,
     /// Boxes in which some element has no value left.
     pub(crate) empty: Vec<bool>,
-    /// Relaxation of curves and products; nothing for other nodes.
+    /// Relaxations of curves and products; nothing for other nodes.
     pub(crate) relaxations: Vec<RelaxationTable>,
     /// How many multiplications refinement took.
     pub(crate) effort: u64,
@@ -98,6 +98,17 @@ impl Bounds {
         }
         self.lower[node][at] = lower;
         self.upper[node][at] = upper;
+    }
+
+    /// Whether lower bounds are nowhere above upper ones, except where a box is empty.
+    pub(crate) fn are_ordered(&self) -> bool {
+        self.lower.iter().zip(&self.upper).all(|(lower, upper)| {
+            lower
+                .iter()
+                .zip(upper)
+                .enumerate()
+                .all(|(at, (low, high))| self.empty[at % self.boxes.max(1)] || low <= high)
+        })
     }
 
     /// max |x| over the elements of a node, for each box.
@@ -139,7 +150,7 @@ impl Bounds {
         (reach, spread)
     }
 
-    /// Relaxation of a curve or product with their default alphas.
+    /// Relaxations of a curve or product with their default α.
     pub(crate) fn set_relaxations(&mut self, program: &Program, node: usize) {
         let (boxes, elements) = (self.boxes, program.sizes[node]);
         let cells = elements * boxes;

@@ -125,6 +125,7 @@ impl Zonotopes {
             form
         });
         self.settle(&mut form, bounds, node);
+        debug_assert!(form.error.iter().all(|error| *error >= 0.0), "the error of an affine form is negative");
         self.forms[node] = (self.last_reader[node] > node).then_some(form);
         for argument in &program.graph.nodes()[node].inputs {
             if self.last_reader[argument.index()] == node {

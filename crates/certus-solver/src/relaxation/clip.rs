@@ -1,4 +1,4 @@
-//! Two breakpoints: x limited to [a, b].
+//! The relaxation of x limited to [a, b] (clamp, hard tanh, ReLU6): two breakpoints.
 //!
 //! Below, the breakpoint at a is convex: lines through (a, a) with a slope from 0 up to that of the line which meets the
 //! function at the upper end of the range. Above, the same is true of the breakpoint at b. Where a breakpoint lies outside the
@@ -24,7 +24,7 @@ pub(super) fn is_linear(lower: f64, upper: f64, x: Interval) -> bool {
     a == b || !(inside(a) || inside(b))
 }
 
-/// Relaxation for x limited to [`lower`, `upper`].
+/// The relaxation of x limited to [`lower`, `upper`].
 pub(super) fn relax(lower: f64, upper: f64, x: Interval, alpha: Alpha) -> Relaxation {
     let (a, b) = limits(lower, upper);
     if x.hi <= a || a == b {

@@ -1,16 +1,18 @@
-//! Relaxation below and above a function over an interval, planes below and above a product over a box.
+//! Linear relaxations: lines below and above a function over an interval, planes below and above a product over a box.
 //!
-//! For y = f(x) with x in [l, u] a relaxation is a pair of lines with `a·x + c ≤ f(x) ≤ b·x + d` for all x in between.
-//! *Jacobian are free choices, made in floats*; what makes a line sound is its offset, which is computed with outward
+//! For y = f(x) with x in [l, u] a relaxation is a pair of lines with `a·x + c ≤ f(x) ≤ b·x + d` for all x in between
+//! (Zhang et al., *Efficient Neural Network Robustness Certification with General Activation Functions*, NeurIPS 2018).
+//! *Slopes are free choices, made in floats*; what makes a line sound is its offset, which is computed with outward
 //! rounding for the slope as it was rounded. So no search for a good slope has to be exact, and no choice can be wrong.
 //!
-//! Within a family of sound lines the choice is a pair of numbers in [0, 1], the [`Alpha`]; every alpha is sound, and
-//! gradient steps or linear programs look for a good one.
+//! Within a family of sound lines the choice is a pair of numbers in [0, 1], the relaxation slopes [`Alpha`]; every α is
+//! sound, and gradient ascent or an LP looks for a good one. (For an unstable ReLU, α is the slope of the lower line, as in
+//! α-CROWN.)
 //!
-//! One file per family: [`relu`] (one breakpoint at zero), [`clip`] (two breakpoints), [`smooth`] (convex, concave and S-shaped
-//! functions) with [`two_inflections`] (more than half a wave), [`steps`] (comparisons and rounding), [`product`] (two
-//! variables). The smooth functions themselves, with their derivatives and how they curvature, are in [`formulas`],
-//! [`power`] and [`periodic`].
+//! One file per family: [`relu`] (one breakpoint at zero), [`clip`] (two breakpoints), [`smooth`] (convex, concave and
+//! S-shaped functions) with [`two_inflections`] (more than half a wave), [`steps`] (comparisons and rounding), [`product`]
+//! (two variables). What the functions themselves are like, activation functions say (`certus_graph::ops::activation`);
+//! [`power`] has those that are no activations.
 
 mod clip;
 mod curve;
@@ -36,6 +38,11 @@ pub(crate) struct Alpha {
 }
 
 impl Alpha {
+    /// Whether both numbers are in [0, 1].
+    pub(crate) fn is_valid(self) -> bool {
+        (0.0..=1.0).contains(&self.lower) && (0.0..=1.0).contains(&self.upper)
+    }
+
     /// Within [0, 1]; what is no number becomes the default.
     #[inline]
     fn clamped(self, default: impl Fn() -> Alpha) -> Alpha {

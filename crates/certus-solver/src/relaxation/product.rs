@@ -1,8 +1,11 @@
-//! Planes below and above a product over a box.
+//! McCormick planes: the relaxation of a product over a box.
 //!
 //! From (x − lₓ)(y − l_y) ≥ 0 and (uₓ − x)(u_y − y) ≥ 0 come two planes below, from the other two pairs of signs two
-//! planes above (McCormick); a alpha mixes each two. Whatever the slopes a and b are, x·y − a·x − b·y is linear in each
-//! variable, so its extremes over the box are at corners, and they give the offset.
+//! planes above (McCormick, *Computability of Global Solutions to Factorable Nonconvex Programs*, Mathematical Programming
+//! 1976); α mixes each two.
+//!
+//! *Soundness.* Whatever the slopes a and b are, x·y − a·x − b·y is linear in each variable, so its extremes over the box are
+//! at corners, and they give the offset.
 
 use certus_graph::Interval;
 use certus_graph::interval::{add_down, add_up, mul_down, mul_up, sub_down, sub_up};

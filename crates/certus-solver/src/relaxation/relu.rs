@@ -1,15 +1,19 @@
-//! One breakpoint at zero: x above, αx below (ReLU with α = 0, the magnitude with α = −1, leaky forms).
+//! The ReLU relaxation, for any function with one breakpoint at zero: x above, k·x below (ReLU with k = 0, the magnitude
+//! with k = −1, leaky ReLU).
 //!
-//! For α ≤ 1 the function is max(x, αx), convex: a line through zero with a slope in [α, 1] lies below it, and above it
-//! lies the chord. For α > 1 it is min(x, αx) and the two change places. A slope from the chord's two ends is rounded;
-//! f(x) − s·x takes its extreme on the chord's side at an end whatever s is, and that gives the offset.
+//! The upper line is the chord of the triangle relaxation (Ehlers, *Formal Verification of Piece-Wise Linear Feed-Forward
+//! Neural Networks*, ATVA 2017), the lower one a line through zero with a slope of one's choice (Zhang et al., NeurIPS 2018).
+//!
+//! *Soundness.* For k ≤ 1 the function is max(x, k·x), convex: a line through zero with a slope in [k, 1] lies below it, and
+//! above it lies the chord. For k > 1 it is min(x, k·x) and the two change places. A slope from the chord's two ends is
+//! rounded; f(x) − s·x takes its extreme on the chord's side at an end whatever s is, and that gives the offset.
 
 use certus_graph::Interval;
 use certus_graph::interval::{mul_down, mul_up, sub_down, sub_up};
 
 use super::{Alpha, Line, Relaxation, between};
 
-/// Relaxation for x above zero and `negative_slope`·x below.
+/// The relaxation of x above zero and `negative_slope`·x below.
 #[inline]
 pub(super) fn relax(negative_slope: f64, x: Interval, alpha: Alpha) -> Relaxation {
     if x.lo >= 0.0 {

@@ -1,4 +1,9 @@
-//! Relaxation for functions made of one convex or concave piece, or of one of each; [`two_inflections`] has what is left.
+//! Relaxations of smooth functions by tangents and chords: one convex or concave piece, or one of each; [`two_inflections`]
+//! has what is left.
+//!
+//! Tangent and chord lines of S-shaped activations are those of CROWN (Zhang et al., NeurIPS 2018) and DeepPoly (Singh et
+//! al., POPL 2019). *Departures:* any function that knows its curvature has them, tangents are searched by Newton steps,
+//! and which tangent is taken is a parameter α that can be optimised.
 //!
 //! Everything is reduced to *the line below*: the line above f is the mirror image of the line below −f, and a function
 //! that is concave first is read from right to left. Three cases are left.
@@ -271,7 +276,7 @@ pub(super) fn falling_root(function: impl Fn(f64) -> (f64, f64), low: f64, high:
     x
 }
 
-/// Relaxation below and above.
+/// Lines below and above.
 pub(super) fn relax(function: &(impl Smooth + ?Sized), curvature: Curvature, x: Interval, alpha: Alpha) -> Relaxation {
     let view = View::new(function, x);
     let below = view.below(curvature, alpha.lower);

@@ -1,4 +1,4 @@
-//! Functions with jumps: comparisons with zero, and rounding down.
+//! Relaxations of functions with jumps: comparisons with zero, and rounding down.
 //!
 //! *Comparison.* Three constants, below zero, at it and above. A line below goes through (0, v) with v the least of the
 //! values met; its slope is limited by meeting the value of each side at that side's end. f(x) − s·x is linear on each
@@ -69,7 +69,7 @@ impl Step {
     }
 }
 
-/// Relaxation for rounding down.
+/// The relaxation of rounding down.
 pub(super) fn floor_relaxation(x: Interval, alpha: Alpha) -> Relaxation {
     let (first, last) = (x.lo.floor(), x.hi.floor());
     if first == last {

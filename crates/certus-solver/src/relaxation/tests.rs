@@ -42,7 +42,7 @@ fn any_curve() -> impl Strategy<Value = Curve> {
     ]
 }
 
-/// AffineForms about zero, breakpoints, multiples of π/2 and anywhere, from tiny to huge; about a third of them of positive
+/// Ranges about zero, breakpoints, multiples of π/2 and anywhere, from tiny to huge; about a third of them of positive
 /// numbers.
 fn any_range() -> impl Strategy<Value = Interval> {
     let about = prop_oneof![

@@ -1,4 +1,4 @@
-//! Relaxation below functions whose curvature changes twice over a range (a sine over more than half a period).
+//! Lines below functions with two inflection points over a range (a sine over more than half a period).
 //!
 //! * Concave, convex, concave: tangents of the convex part. The one whose tangent meets the function at the lower end
 //!   (t = 0) and the one that meets it at the upper end (t = 1) limit the useful ones; if they are in the wrong order,

@@ -1,4 +1,4 @@
-//! A subproblem of the region that the search has open.
+//! A subproblem: a node of the branch-and-bound tree that is still open.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use crate::bound::goal::Multiplier;
 use crate::bound::refine::InheritedBounds;
 use crate::bound::table::Range;
 
-/// A subproblem of the region: a box, ranges of elements, and disjuncts that were chosen.
+/// A subproblem: a box of inputs, ranges of elements (split constraints), and disjuncts that were chosen.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Subproblem {
     pub(crate) lower: Vec<f64>,
@@ -18,7 +18,7 @@ pub(crate) struct Subproblem {
     pub(crate) known: Option<Arc<InheritedBounds>>,
     /// Multipliers that served the larger subproblem.
     pub(crate) warm: Vec<Multiplier>,
-    /// Whether its bounds are to be refined.
+    /// Whether its intermediate bounds are to be refined.
     pub(crate) refine: bool,
     /// Which share of the whole region this is, every split counted as a half.
     pub(crate) share: f64,

@@ -21,7 +21,7 @@ fn tell(caller: &mut Caller, place: &Where) {
         if let Some(depth) = place.depth {
             shown.set_item("steps", depth.steps)?;
             shown.set_item("loop_to", depth.loop_to)?;
-            shown.set_item("closed", depth.progress.closed)?;
+            shown.set_item("verified", depth.progress.verified)?;
             shown.set_item("open", depth.progress.open)?;
         }
         shown.into_py_any(py)

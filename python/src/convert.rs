@@ -39,7 +39,7 @@ pub fn from_standing<'py>(py: Python<'py>, standing: &Standing) -> PyResult<Boun
     let dict = PyDict::new(py);
     dict.set_item("text", standing.to_string())?;
     dict.set_item("cases", standing.cases)?;
-    dict.set_item("closed", standing.closed())?;
+    dict.set_item("verified", standing.verified())?;
     dict.set_item("open", standing.open())?;
     dict.set_item("done", standing.done())?;
     dict.set_item("bound", standing.progress.bound)?;

@@ -347,7 +347,7 @@ impl<'a> Search<'a> {
         if encode(&self.violation, 0, shape, Beyond::TheBest, &mut some) == always() {
             return Ok(false);
         }
-        let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
+        let glance = Budget { subproblems: GLANCE.min(budget.subproblems), ..*budget };
         let question = possible(self.system, &self.violation, depth)?;
         Ok(matches!(answer(&question, shape, &glance, watch)?, Answer::Unsat(_)))
     }

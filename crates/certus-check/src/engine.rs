@@ -156,7 +156,7 @@ pub fn in_turns(
     let noted = |proof: Proof, no_errors: NoErrors, watch: &mut dyn FnMut(Depth)| -> Result<Outcome, CheckError> {
         exercised(proved(proof, no_errors), system, formula, steps, budget, watch)
     };
-    let first = Budget { boxes: parts.min(budget.boxes), ..*budget };
+    let first = Budget { subproblems: parts.min(budget.subproblems), ..*budget };
     if let Some(own) = &mut prover
         && let Some(proof) = own.everywhere(&first, watch)?
     {
@@ -172,7 +172,7 @@ pub fn in_turns(
         return Ok(Outcome { notes: vec![OVER_THE_REALS.to_owned()], ..found });
     }
     loop {
-        let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
+        let own = Budget { subproblems: parts.min(budget.subproblems), ..*budget };
         let mut short = false;
         let whole = |outcome: &Outcome| outcome.verdict == Verdict::Holds(Scope::Bounded(steps));
         if !bounded.as_ref().is_some_and(whole) {
@@ -188,7 +188,7 @@ pub fn in_turns(
                     return exercised(outcome, system, formula, steps, budget, watch);
                 }
                 Verdict::Holds(Scope::Bounded(reached)) => short = *reached < steps,
-                Verdict::Unknown(unknown) => short = unknown.reason == Some(UnknownReason::Boxes),
+                Verdict::Unknown(unknown) => short = unknown.reason == Some(UnknownReason::Subproblems),
             }
             bounded = Some(outcome);
         }
@@ -231,7 +231,7 @@ pub fn in_turns(
                 }
             }
         }
-        if !short || spent(budget).is_some() || (parts >= budget.boxes && far >= steps) {
+        if !short || spent(budget).is_some() || (parts >= budget.subproblems && far >= steps) {
             break;
         }
         parts = parts.saturating_mul(MORE);

@@ -190,7 +190,7 @@ impl<'a> Errors<'a> {
         if let Some(known) = self.everywhere.get() {
             return Ok(known);
         }
-        let own = Budget { boxes: FIRST_PARTS.min(budget.boxes), ..*budget };
+        let own = Budget { subproblems: FIRST_PARTS.min(budget.subproblems), ..*budget };
         let none = self.none_by_intervals()? || self.none_within(&[], &|_| Vec::new(), &own, watch)?;
         let cut_short = crate::induction::spent(budget).is_some();
         if none || !cut_short {
@@ -367,7 +367,7 @@ impl<'a> Errors<'a> {
             };
             let question = Question::new(&guarded.system, wanted, &|_| Vec::new())?;
             let query = question.query()?;
-            let own = Budget { boxes: DEPTH_PARTS.min(budget.boxes), ..*budget };
+            let own = Budget { subproblems: DEPTH_PARTS.min(budget.subproblems), ..*budget };
             let answer = solve(&query, &own, &mut |progress| {
                 watch(Depth { steps, loop_to: None, settled: None, progress });
             })?;
@@ -382,7 +382,7 @@ impl<'a> Errors<'a> {
                 _ => return Ok(Met::Open(UnknownReason::Precision)),
             }
         }
-        Ok(Met::Open(UnknownReason::Boxes))
+        Ok(Met::Open(UnknownReason::Subproblems))
     }
 
     /// Why nothing goes wrong for all time where a property has a proof; nothing if that was not shown.
@@ -410,7 +410,7 @@ impl<'a> Errors<'a> {
         if let Some(method) = &*self.induction.borrow() {
             return Ok(Some(NoErrors::Induction(method.clone())));
         }
-        if self.initial_is_defined()? != Some(true) || self.tried.get() >= budget.boxes {
+        if self.initial_is_defined()? != Some(true) || self.tried.get() >= budget.subproblems {
             return Ok(None);
         }
         let guarded = self.guarded()?;
@@ -424,7 +424,7 @@ impl<'a> Errors<'a> {
         };
         let mut prover = Prover::new(&guarded.system, &property)?;
         let round = prover.round(budget, watch)?;
-        self.tried.set(budget.boxes);
+        self.tried.set(budget.subproblems);
         if let Round::Proved(Proof::ForAllTime(mut methods)) = round
             && let Some(method) = methods.pop()
         {
@@ -553,7 +553,7 @@ pub(crate) fn allowed_choice(
     budget: &Budget<'_>,
 ) -> Result<(Question, Answer), CheckError> {
     let question = allowed_choice_question(system, state)?;
-    let own = Budget { boxes: CHOICE_PARTS.min(budget.boxes), ..*budget };
+    let own = Budget { subproblems: CHOICE_PARTS.min(budget.subproblems), ..*budget };
     let answer = solve(&question.query()?, &own, &mut |_| {})?;
     Ok((question, answer))
 }

@@ -16,7 +16,7 @@
 use certus_graph::ops::Sub;
 use certus_graph::{Graph, GraphError, Interval, NodeId};
 use certus_lang::system::{Formula, System};
-use certus_solver::{Place, Slopes};
+use certus_solver::{Jacobian, Place};
 
 use crate::condition::source;
 use crate::enclosed::{Enclosed, Returns, violates_throughout};
@@ -57,7 +57,7 @@ pub fn proved_loop(system: &System, formula: &Formula, run: &Run) -> Result<bool
 
 /// The function that is zero where a loop closes.
 struct Closing {
-    slopes: Slopes,
+    slopes: Jacobian,
     components: usize,
 }
 
@@ -77,7 +77,7 @@ impl Closing {
         }
         let outputs: Vec<usize> = (0..components).collect();
         let graph = graph.keep_outputs(&outputs);
-        Ok(if components == 0 { None } else { Some(Closing { slopes: Slopes::new(&graph)?, components }) })
+        Ok(if components == 0 { None } else { Some(Closing { slopes: Jacobian::new(&graph)?, components }) })
     }
 
     /// A box of what is free in which the loop closes for certain.

@@ -241,7 +241,7 @@ impl Survey<'_> {
         }
         match (finest, inside, open) {
             (true, Some(witness), _) => self.close(extent, Standing::ViolatedAt(witness)),
-            (true, None, reason) => self.close(extent, Standing::Open(reason.unwrap_or(UnknownReason::Boxes))),
+            (true, None, reason) => self.close(extent, Standing::Open(reason.unwrap_or(UnknownReason::Subproblems))),
             (false, ..) => self.waiting.extend(extent.halves()),
         }
         Ok(())
@@ -271,7 +271,7 @@ impl Survey<'_> {
         let left = |deadline: Instant| deadline.saturating_duration_since(now).max(Duration::from_millis(1));
         let budget = Budget {
             deadline: self.budget.deadline.map(|deadline| now + left(deadline) / share),
-            boxes: self.budget.boxes.min(if finest { FINE_PARTS } else { COARSE_PARTS }),
+            subproblems: self.budget.subproblems.min(if finest { FINE_PARTS } else { COARSE_PARTS }),
             ..*self.budget
         };
         self.asked += 1;
@@ -283,9 +283,9 @@ impl Survey<'_> {
         }
         Ok(match outcome.verdict {
             Verdict::Holds(scope) => Found::Holds(scope),
-            Verdict::Unknown(unknown) => Found::Open(unknown.reason.unwrap_or(UnknownReason::Boxes)),
+            Verdict::Unknown(unknown) => Found::Open(unknown.reason.unwrap_or(UnknownReason::Subproblems)),
             // At some value of the cell the model describes no system.
-            Verdict::ModelError(_) => Found::Open(UnknownReason::Boxes),
+            Verdict::ModelError(_) => Found::Open(UnknownReason::Subproblems),
             Verdict::Violated(run) => {
                 let mut drive = Drive::of(&self.system, &run);
                 let values = drive.state.split_off(drive.state.len() - lower.len());

@@ -18,7 +18,7 @@ mod speeds;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{Fault, Graph, GraphError, Interval};
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
-use certus_solver::{Sloped, Slopes};
+use certus_solver::{Jacobian, JacobianEnclosure};
 
 use crate::condition::{always, never};
 use crate::lasso;
@@ -32,7 +32,7 @@ use speeds::Speed;
 pub struct Rest<'a> {
     system: &'a System,
     step: Evaluator<f64>,
-    slopes: Slopes,
+    slopes: Jacobian,
     /// Every atom, then where operations are defined and transitions allowed, then whether a state is initial.
     truths: Graph,
     /// Whether a state is terminal.
@@ -64,7 +64,7 @@ type Known = Vec<Option<bool>>;
 struct Tube {
     states: Vec<Vec<Interval>>,
     /// The step over each state's box.
-    steps: Vec<Sloped>,
+    steps: Vec<JacobianEnclosure>,
     atoms: Vec<Known>,
 }
 
@@ -85,7 +85,7 @@ impl<'a> Rest<'a> {
         Ok(Some(Rest {
             system,
             step: Evaluator::new(&system.step),
-            slopes: Slopes::new(&system.step.keep_outputs(&next))?,
+            slopes: Jacobian::new(&system.step.keep_outputs(&next))?,
             truths: system.step.keep_outputs(&truths),
             terminal: roles.terminal.map(|terminal| system.step.keep_outputs(&[terminal.truth.port])),
         }))
@@ -254,7 +254,7 @@ impl<'a> Rest<'a> {
 }
 
 /// x(k+1) − x(k) over a box of states: its middle's, and how that changes within the box.
-fn increment(middle: &[f64], state: &[Interval], step: &Sloped) -> Vec<Interval> {
+fn increment(middle: &[f64], state: &[Interval], step: &JacobianEnclosure) -> Vec<Interval> {
     let rows = step.middle.iter().zip(&step.slopes).enumerate();
     rows.map(|(row, (&next, slopes))| {
         let fixed = next - Interval::point(middle[row]);

@@ -148,7 +148,7 @@ fn vacuous(
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Option<String>, CheckError> {
-    let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
+    let glance = Budget { subproblems: GLANCE.min(budget.subproblems), ..*budget };
     for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
         let shape = Shape { positions: steps + 1, loop_to: None };
         let wanted =
@@ -204,7 +204,7 @@ fn never(
         expect: None,
         source: String::new(),
     };
-    let own = Budget { boxes: FIRST_PARTS.min(budget.boxes), ..*budget };
+    let own = Budget { subproblems: FIRST_PARTS.min(budget.subproblems), ..*budget };
     Ok(Prover::new(system, &property)?.everywhere(&own, watch)?.is_some())
 }
 
@@ -221,7 +221,7 @@ fn run_with(
     let wanted =
         Wanted { start: Start::Initial, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
     let question = Question::new(system, wanted, &|_| Vec::new())?;
-    let own = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
+    let own = Budget { subproblems: GLANCE.min(budget.subproblems), ..*budget };
     match solve(&question.query()?, &own, &mut |_| {})? {
         Answer::Sat(witness) => Ok(Some(walked(system, &question.drive(&witness))?)),
         _ => Ok(None),

@@ -18,7 +18,7 @@ fn zoo(name: &str) -> System {
 }
 
 const BUDGET: Budget<'static> =
-    Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 1 << 30, boxes: 2_000, certify: false };
+    Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 1 << 30, subproblems: 2_000, certify: false };
 
 fn proved(system: &System, property: &str) -> Outcome {
     prove(system, system.property(property).unwrap(), &Errors::new(system, false), &BUDGET, &mut |_| ()).unwrap()

@@ -13,7 +13,7 @@ fn load(name: &str) -> System {
 
 fn ask(system: &System, property: &str, steps: usize) -> Outcome {
     let property = system.property(property).unwrap();
-    let budget = Budget { boxes: 20_000, ..Budget::default() };
+    let budget = Budget { subproblems: 20_000, ..Budget::default() };
     check(system, property, Some(steps), &Errors::new(system, false), &budget, &mut |_| {}).unwrap()
 }
 

@@ -1,4 +1,4 @@
-//! Intervals of reals with outward rounding.
+//! Interval arithmetic with outward rounding (Moore, *Interval Analysis*, 1966).
 //!
 //! An [`Interval`] `[lo, hi]` stands for every real between its ends. Each operation returns an interval that
 //! contains the exact real result for every choice of arguments, so a bound proved with intervals survives the

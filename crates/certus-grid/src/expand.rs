@@ -17,7 +17,7 @@ mod transition_bounds;
 use certus_automata::system::Truths;
 use certus_graph::{Graph, GraphError};
 use certus_lang::system::{AtomId, System};
-use certus_solver::Ranges;
+use certus_solver::AffineForms;
 
 use self::environment::{pieces, witnesses};
 pub(crate) use self::tables::{Boxes, Slices, columns, enclose_slices, fitting, truth, widest_node};
@@ -36,7 +36,7 @@ pub(crate) struct Prepared {
     pub(crate) is_free: bool,
     /// Transitions that differ only in what chance and the environment choose form a group: one that is allowed suffices.
     group: usize,
-    pub(crate) ranges: Ranges,
+    pub(crate) ranges: AffineForms,
     /// For each coordinate of the next state, the one that it is a copy of.
     pub(crate) copies: Vec<Option<usize>>,
     /// The atoms and the condition alone, operator by operator.
@@ -76,8 +76,8 @@ pub struct Expander<'a> {
     pub(crate) grid: &'a Grid,
     pub(crate) relation: &'a TransitionRelation,
     pub(crate) prepared: Vec<Prepared>,
-    pub(crate) score_differences: Option<Ranges>,
-    pub(crate) terminal: Option<Ranges>,
+    pub(crate) score_differences: Option<AffineForms>,
+    pub(crate) terminal: Option<AffineForms>,
     /// Ranges of the environment's choices.
     pub(crate) inputs: Vec<(f64, f64)>,
     /// Numbers of the one-hot inputs of the differences of scores.
@@ -128,7 +128,7 @@ impl<'a> Expander<'a> {
         let mut widest = 1;
         for own in &relation.transitions {
             let outputs = own.step.outputs().len();
-            let ranges = Ranges::new(&own.step)?;
+            let ranges = AffineForms::new(&own.step)?;
             widest = widest.max(widest_node(&own.step));
             let axes = grid.axes.len();
             // A copy of what the environment chooses is as free as that.
@@ -155,7 +155,7 @@ impl<'a> Expander<'a> {
             None => None,
         };
         let score_differences = match &relation.score_differences {
-            Some(graph) if extraction.is_none() || policy_bounds.is_some() => Some(Ranges::new(graph)?),
+            Some(graph) if extraction.is_none() || policy_bounds.is_some() => Some(AffineForms::new(graph)?),
             _ => None,
         };
         let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().copied().zip(own.upper.iter().copied()));
@@ -177,7 +177,7 @@ impl<'a> Expander<'a> {
             relation,
             prepared,
             score_differences,
-            terminal: relation.terminal.as_ref().map(Ranges::new).transpose()?,
+            terminal: relation.terminal.as_ref().map(AffineForms::new).transpose()?,
             inputs,
             atoms: atoms.len(),
             extraction,

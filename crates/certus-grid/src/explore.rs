@@ -99,7 +99,7 @@ impl Product<'_> {
             unknown.sort_unstable();
             unknown.dedup();
             if self.expansions + unknown.len() as u64 > self.most {
-                return Ok(Exploration::OutOfBudget(UnknownReason::Boxes));
+                return Ok(Exploration::OutOfBudget(UnknownReason::Subproblems));
             }
             if let Some(reason) = self.expand(expander, &unknown, budget)? {
                 return Ok(Exploration::OutOfBudget(reason));
@@ -137,13 +137,13 @@ impl Product<'_> {
                 self.looks += visited as u64;
                 visited = 0;
                 if self.has_looked_enough() {
-                    return Err(Exploration::OutOfBudget(UnknownReason::Boxes));
+                    return Err(Exploration::OutOfBudget(UnknownReason::Subproblems));
                 }
                 if let Some(reason) = exhausted(budget) {
                     return Err(Exploration::OutOfBudget(reason));
                 }
                 if self.cells.len() as u64 / MET_PER_EXPANDED > self.most {
-                    return Err(Exploration::OutOfBudget(UnknownReason::Boxes));
+                    return Err(Exploration::OutOfBudget(UnknownReason::Subproblems));
                 }
                 if self.bytes() + 16 * next.capacity() > budget.memory {
                     return Err(Exploration::OutOfBudget(UnknownReason::Memory));
@@ -182,7 +182,7 @@ impl Product<'_> {
                     return Err(Exploration::OutOfBudget(UnknownReason::Memory));
                 }
                 if fresh > self.most as f64 {
-                    return Err(Exploration::OutOfBudget(UnknownReason::Boxes));
+                    return Err(Exploration::OutOfBudget(UnknownReason::Subproblems));
                 }
                 let mut propagation =
                     Propagation { sets: &mut self.state_sets, states: &targets, next: &mut next, visited: 0 };

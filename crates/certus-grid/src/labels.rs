@@ -4,7 +4,7 @@
 //! dependence on the state cancels.
 
 use certus_graph::GraphError;
-use certus_solver::{Enclosed, Forms};
+use certus_solver::{OutputForms, Symbols};
 
 use crate::expand::{Expander, Slices, columns, enclose_slices};
 use crate::extract::ExtractedAction;
@@ -103,15 +103,15 @@ impl Expander<'_> {
 
     /// For each cell and each action by the largest score, the labels that can be chosen if scores are off by so much, as bits.
     pub(crate) fn possible(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
-        self.possible_in(lower, upper, count, (off, Forms::None))
+        self.possible_in(lower, upper, count, (off, Symbols::None))
     }
 
     /// The same for boxes of many cells, for which intervals alone say little.
     pub(crate) fn possible_in_blocks(&self, lower: &[f64], upper: &[f64], count: usize, off: f64) -> Vec<u32> {
-        self.possible_in(lower, upper, count, (off, Forms::Affine(self.symbols)))
+        self.possible_in(lower, upper, count, (off, Symbols::Inputs(self.symbols)))
     }
 
-    fn possible_in(&self, lower: &[f64], upper: &[f64], count: usize, how: (f64, Forms)) -> Vec<u32> {
+    fn possible_in(&self, lower: &[f64], upper: &[f64], count: usize, how: (f64, Symbols)) -> Vec<u32> {
         if count <= self.asked_at_once {
             return self.possible_at_once(lower, upper, count, how);
         }
@@ -123,7 +123,7 @@ impl Expander<'_> {
         pieces.collect()
     }
 
-    fn possible_at_once(&self, lower: &[f64], upper: &[f64], count: usize, (off, first): (f64, Forms)) -> Vec<u32> {
+    fn possible_at_once(&self, lower: &[f64], upper: &[f64], count: usize, (off, first): (f64, Symbols)) -> Vec<u32> {
         let Some(differences) = &self.score_differences else {
             return vec![1; self.relation.argmax.len() * count];
         };
@@ -139,7 +139,7 @@ impl Expander<'_> {
         };
         let low = with_labels(lower, 0.0, None);
         let high = with_labels(upper, 1.0, None);
-        let Enclosed { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, first);
+        let OutputForms { lower: mut below, upper: mut above, .. } = differences.enclose(&low, &high, count, first);
         let largest = self.relation.argmax.len();
         let read = |below: &[f64], above: &[f64], cell: usize, kept: &mut [u32]| {
             for (kept, &(choice, begin)) in kept.iter_mut().zip(&self.relation.argmax) {
@@ -166,10 +166,10 @@ impl Expander<'_> {
                 open.push(cell);
             }
         }
-        if first == Forms::None && !open.is_empty() {
+        if first == Symbols::None && !open.is_empty() {
             let low = with_labels(lower, 0.0, Some(&open));
             let high = with_labels(upper, 1.0, Some(&open));
-            let tight = differences.enclose(&low, &high, open.len(), Forms::Affine(self.symbols));
+            let tight = differences.enclose(&low, &high, open.len(), Symbols::Inputs(self.symbols));
             for row in 0..differences.outputs() {
                 for (place, &cell) in open.iter().enumerate() {
                     below[row * count + cell] = tight.lower[row * open.len() + place];

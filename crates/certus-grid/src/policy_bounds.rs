@@ -7,7 +7,7 @@
 
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::System;
-use certus_solver::{Enclosed, Forms, Ranges, Reduced, middle};
+use certus_solver::{AffineForms, OutputForms, ReducedNetwork, Symbols, middle};
 
 use crate::expand::{fitting, widest_node};
 use crate::extract::{ExtractedAction, Extraction};
@@ -17,7 +17,7 @@ use crate::transition_relation::TransitionRelation;
 
 /// Bounds of an extracted policy over wide boxes.
 pub struct PolicyBounds {
-    policy: Ranges,
+    policy: AffineForms,
     /// How many numbers the policies' outputs have.
     outputs: usize,
     /// How far an answer can be from the network's real one.
@@ -63,7 +63,7 @@ impl PolicyBounds {
         let off = rounding.outputs.iter().zip(&ends).map(|(error, range)| (error + mean * range.magnitude()) * ROOM);
         let policies = graph.keep_outputs(&(0..system.policies.len()).collect::<Vec<_>>());
         Ok(PolicyBounds {
-            policy: Ranges::new(&policies)?,
+            policy: AffineForms::new(&policies)?,
             outputs: relation.outputs,
             rounding: off.take(relation.outputs).collect(),
             scores: rounding.scores,
@@ -86,10 +86,10 @@ impl PolicyBounds {
         keys: &[u64],
         (lower, upper): (&[f64], &[f64]),
         given: &[Option<ExtractedAction>],
-    ) -> Enclosed {
+    ) -> OutputForms {
         let (count, columns) = (given.len(), 1 + self.numbers);
         let cells = self.outputs * count;
-        let mut all = Enclosed {
+        let mut all = OutputForms {
             lower: vec![0.0; cells],
             upper: vec![0.0; cells],
             symbols: self.numbers,
@@ -108,7 +108,7 @@ impl PolicyBounds {
             return all;
         }
         let (low, high) = (self.boxes(lower, &wide, count, 0.0), self.boxes(upper, &wide, count, 1.0));
-        let found = self.policy.enclose(&low, &high, wide.len(), Forms::Affine(self.numbers));
+        let found = self.policy.enclose(&low, &high, wide.len(), Symbols::Inputs(self.numbers));
         for (place, &cell) in wide.iter().enumerate() {
             let key = &keys[cell * grid.words()..(cell + 1) * grid.words()];
             let shares: Vec<Option<f64>> = (0..self.numbers)
@@ -154,7 +154,7 @@ impl PolicyBounds {
         let mut ends: Vec<Vec<Interval>> = vec![Vec::new(); self.outputs];
         for blocks in all.chunks(self.at_once) {
             let (low, high) = (self.boxes(lower, blocks, count, 0.0), self.boxes(upper, blocks, count, 1.0));
-            let found = self.policy.enclose(&low, &high, blocks.len(), Forms::Affine(self.numbers));
+            let found = self.policy.enclose(&low, &high, blocks.len(), Symbols::Inputs(self.numbers));
             for (place, &block) in blocks.iter().enumerate() {
                 let (mut actions, mut forms) = (Vec::new(), Vec::new());
                 for (output, ends) in ends.iter_mut().enumerate() {
@@ -183,7 +183,7 @@ impl PolicyBounds {
     }
 
     /// What is left of the policy over a box of states and environment's choices, if that is little.
-    pub fn reduced(&self, lower: &[f64], upper: &[f64]) -> Option<Reduced> {
+    pub fn reduced(&self, lower: &[f64], upper: &[f64]) -> Option<ReducedNetwork> {
         // Labels that it may see are not a part of the box.
         if self.policy.inputs() > self.numbers { None } else { self.policy.reduced(lower, upper) }
     }

@@ -98,7 +98,7 @@ fn extreme_number(
     let sign = if extreme == Extreme::Lowest { -1.0 } else { 1.0 };
     let objective =
         Linear::constant(Interval::ZERO).plus(Interval::point(sign), &Linear::variable(Variable::Output(0)));
-    let budget = Budget { boxes: budget.boxes.min(256), ..*budget };
+    let budget = Budget { subproblems: budget.subproblems.min(256), ..*budget };
     let found = optimise(&query, &objective, 1e-3, &budget, &mut |_| {});
     Ok(found.map_err(|error| MineError::new(error.to_string()))?.witness)
 }

@@ -215,9 +215,9 @@ impl Network {
         }
         if impossible.is_empty() {
             // What is easy is easy with all labels at once.
-            let few = Budget { boxes: budget.boxes.min(EASY), ..*budget };
+            let few = Budget { subproblems: budget.subproblems.min(EASY), ..*budget };
             match ask(formula, &few)? {
-                Verdict::Open(UnknownReason::Boxes) => {}
+                Verdict::Open(UnknownReason::Subproblems) => {}
                 verdict => return Ok(verdict),
             }
         }
@@ -233,7 +233,11 @@ impl Network {
                 Verdict::Holds => *impossible = impossible.union(OutputSet::of(label)),
                 Verdict::Open(reason) if !matches!(reason, UnknownReason::Deadline | UnknownReason::Stopped) => {
                     // More parts may still help with one of them.
-                    open = Some(if open == Some(UnknownReason::Boxes) { UnknownReason::Boxes } else { reason });
+                    open = Some(if open == Some(UnknownReason::Subproblems) {
+                        UnknownReason::Subproblems
+                    } else {
+                        reason
+                    });
                 }
                 verdict => return Ok(verdict),
             }

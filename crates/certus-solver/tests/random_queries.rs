@@ -49,7 +49,7 @@ proptest! {
     ) {
         let mut numbers = Numbers(seed);
         let asked = ask(&inner, Plan { inputs, unused, copies, looped }, &mut numbers);
-        let budget = Budget { boxes: 150, certify, threads, ..Budget::default() };
+        let budget = Budget { subproblems: 150, certify, threads, ..Budget::default() };
         let verdict = judged(&asked, &budget, 300, &mut numbers);
         prop_assert!(verdict.is_ok(), "{verdict:?} for {:?}", asked.formula);
     }
@@ -65,7 +65,7 @@ proptest! {
                 asked.lower.resize(2 + unused, -1.0);
                 asked.upper.resize(2 + unused, 1.0);
             }
-            let budget = Budget { boxes: 60, threads, ..Budget::default() };
+            let budget = Budget { subproblems: 60, threads, ..Budget::default() };
             let verdict = judged(&asked, &budget, 100, &mut Numbers(!seed));
             prop_assert!(verdict.is_ok(), "{verdict:?} for {:?}", asked.formula);
             verdicts.extend(verdict);

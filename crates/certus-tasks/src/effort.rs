@@ -16,7 +16,7 @@ pub struct Effort {
     pub threads: usize,
     /// Names the random numbers.
     pub seed: u64,
-    /// How many bytes the open parts of a search may take.
+    /// How many bytes the open subproblems of a search may take.
     pub memory: usize,
 }
 

@@ -35,7 +35,7 @@ pub struct Folder {
     /// What the search is about; a folder with anything else is another's.
     subject: String,
     certify: bool,
-    /// The closed cases, with the number of parts closed in each.
+    /// The closed cases, with the number of subproblems verified in each.
     closed: BTreeMap<usize, u64>,
     /// Trees of closed cases that are not written yet.
     unwritten: BTreeMap<usize, String>,
@@ -111,7 +111,7 @@ impl Folder {
         Err(broken("the end is missing"))
     }
 
-    /// The number of parts closed in a case that is closed.
+    /// The number of subproblems verified in a case that is closed.
     pub fn closed(&self, case: usize) -> Option<u64> {
         self.closed.get(&case).copied()
     }
@@ -151,7 +151,7 @@ impl Folder {
 
     /// Notes that a case is closed.
     pub fn close(&mut self, case: usize, refutation: &Refutation) -> Result<(), Failure> {
-        self.closed.insert(case, refutation.progress.closed);
+        self.closed.insert(case, refutation.progress.verified);
         if let Some(tree) = &refutation.tree {
             self.unwritten.insert(case, tree.clone());
         }

@@ -14,9 +14,9 @@ pub struct Standing {
     pub cases: usize,
     /// The case that is searched now.
     case: usize,
-    /// Cases that are closed.
+    /// Cases that are refuted.
     finished: usize,
-    /// Parts closed and left open in the cases before this one.
+    /// Subproblems verified and left open in the cases before this one.
     before: Progress,
     /// The case that is searched now, so far.
     pub progress: Progress,
@@ -42,31 +42,31 @@ impl Standing {
     /// A case goes on that was left like this.
     pub fn take_up(&mut self, case: usize, left: Progress) {
         self.case = case;
-        self.before.closed = self.before.closed.saturating_sub(left.closed);
+        self.before.verified = self.before.verified.saturating_sub(left.verified);
         self.before.open = self.before.open.saturating_sub(left.open);
         self.before.done -= left.done;
         self.progress = left;
     }
 
-    /// The case is closed.
+    /// The case is refuted.
     pub fn finish(&mut self, progress: Progress) {
         self.finished += 1;
-        self.before.closed += progress.closed;
+        self.before.verified += progress.verified;
         self.before.done += 1.0;
         self.progress = Progress::default();
     }
 
     /// The case is left as it is.
     pub fn leave(&mut self, progress: Progress) {
-        self.before.closed += progress.closed;
+        self.before.verified += progress.verified;
         self.before.open += progress.open;
         self.before.done += progress.done;
         self.progress = Progress { bound: progress.bound, ..Progress::default() };
     }
 
-    /// Parts closed so far.
-    pub fn closed(&self) -> u64 {
-        self.before.closed + self.progress.closed
+    /// Subproblems verified so far.
+    pub fn verified(&self) -> u64 {
+        self.before.verified + self.progress.verified
     }
 
     /// Parts open, as far as they are known.
@@ -89,10 +89,10 @@ impl fmt::Display for Standing {
             return f.write_str("reading");
         }
         if self.cases > 1 {
-            write!(f, "case {} of {}, {} closed; ", self.case + 1, self.cases, self.finished)?;
+            write!(f, "case {} of {}, {} refuted; ", self.case + 1, self.cases, self.finished)?;
         }
-        let (closed, open, done) = (self.closed(), self.open(), 100.0 * self.done());
-        write!(f, "{closed} parts closed, {open} open, {done:.1} % done")?;
+        let (verified, open, done) = (self.verified(), self.open(), 100.0 * self.done());
+        write!(f, "{verified} subproblems verified, {open} open, {done:.1} % done")?;
         match self.progress.bound {
             Some(bound) => write!(f, ", lowest bound {}", short(bound)),
             None => Ok(()),

@@ -111,9 +111,9 @@ impl Verified {
         let why = match self.reason {
             Some(UnknownReason::Deadline) | None => "the time was over",
             Some(UnknownReason::Stopped) => "interrupted",
-            Some(UnknownReason::Memory) => "the open parts need more memory than --memory allows",
-            Some(UnknownReason::Boxes) => "the number of parts was reached",
-            Some(UnknownReason::Numerics) => "some part can neither be closed nor cut any further",
+            Some(UnknownReason::Memory) => "the open subproblems need more memory than --memory allows",
+            Some(UnknownReason::Subproblems) => "the budget of subproblems is spent",
+            Some(UnknownReason::Numerics) => "some subproblem can be neither verified nor split further",
             Some(UnknownReason::Precision) => {
                 "a point satisfies the assertion in double precision, and none was found that does in single precision too"
             }
@@ -201,12 +201,12 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
         if certify {
             *tree = Some(folder.tree(index)?);
         }
-        let progress = Progress { closed: parts, done: 1.0, ..Progress::default() };
+        let progress = Progress { verified: parts, done: 1.0, ..Progress::default() };
         Standing::update(standing, |standing| standing.finish(progress));
     }
     let mut turn = FIRST_TURN;
     'turns: while !waiting.is_empty() {
-        budget.boxes = if waiting.len() > 1 { turn } else { u64::MAX };
+        budget.subproblems = if waiting.len() > 1 { turn } else { u64::MAX };
         turn = turn.saturating_mul(LONGER_TURNS);
         for (index, left) in std::mem::take(&mut waiting) {
             if let Some(reason) = exhausted(deadline, stop) {
@@ -244,7 +244,7 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
                 Answer::Unknown(reason, progress) => {
                     Standing::update(standing, |standing| standing.leave(progress));
                     match (reason, left) {
-                        (UnknownReason::Boxes, Some(left)) => waiting.push((index, Some((left, progress)))),
+                        (UnknownReason::Subproblems, Some(left)) => waiting.push((index, Some((left, progress)))),
                         _ => outcome.open = outcome.open.or(Some(reason)),
                     }
                 }

@@ -372,11 +372,11 @@ fn what_was_closed_is_not_searched_again() {
     leave();
     close("closed 1 4\n");
     let document = json(&verify(&["--memory", "0", "--json"]).stdout);
-    assert_eq!((&document["verdict"], &document["closed"]), (&"unsat".into(), &21.into()));
+    assert_eq!((&document["verdict"], &document["verified"]), (&"unsat".into(), &21.into()));
 
     // What is damaged is named.
     for (name, text) in [
-        ("case-0.search", "certus-search 1\nstrategy inputs\n"),
+        ("case-0.search", "certus-search 2\nstrategy input-splits\n"),
         ("progress", "certus-resume 1\nnetwork"),
         ("progress", "something else"),
     ] {

@@ -44,17 +44,17 @@ pub struct Asker<'a, 'w> {
 impl Asker<'_, '_> {
     /// Answers a question.
     pub fn ask(&mut self, question: &Question) -> Result<Answer, CheckError> {
-        self.ask_within(question, self.budget.boxes)
+        self.ask_within(question, self.budget.subproblems)
     }
 
     /// Answers a question with so many parts at most.
-    fn ask_within(&mut self, question: &Question, boxes: u64) -> Result<Answer, CheckError> {
+    fn ask_within(&mut self, question: &Question, subproblems: u64) -> Result<Answer, CheckError> {
         let (watch, steps) = (&mut self.watch, self.steps);
-        let own = Budget { boxes, ..*self.budget };
+        let own = Budget { subproblems, ..*self.budget };
         let answer = solve(&question.query()?, &own, &mut |progress| {
             watch(Depth { steps, loop_to: None, settled: None, progress })
         })?;
-        self.short |= matches!(answer, Answer::Unknown(UnknownReason::Boxes, _));
+        self.short |= matches!(answer, Answer::Unknown(UnknownReason::Subproblems, _));
         Ok(answer)
     }
 
@@ -180,9 +180,10 @@ pub fn prove(
     let formula = formula_of(property)?;
     let mut prover = Prover::new(system, property)?;
     let mut parts = FIRST_PARTS;
-    let mut conditional = prover.everywhere(&Budget { boxes: parts.min(budget.boxes), ..*budget }, watch)?;
+    let mut conditional =
+        prover.everywhere(&Budget { subproblems: parts.min(budget.subproblems), ..*budget }, watch)?;
     loop {
-        let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
+        let own = Budget { subproblems: parts.min(budget.subproblems), ..*budget };
         let round = match conditional.take() {
             Some(proof) => Round::Proved(proof),
             None => prover.round(&own, watch)?,
@@ -193,7 +194,7 @@ pub fn prove(
                     return Ok(proved(proof, no_errors));
                 }
                 let reason = spent(budget);
-                if reason.is_some() || parts >= MOST_PARTS.min(budget.boxes) {
+                if reason.is_some() || parts >= MOST_PARTS.min(budget.subproblems) {
                     let place = "the absence of model errors";
                     let unknown = Unknown { holds_if: errors.conditions()?, ..Unknown::at(reason, place) };
                     return Ok(Outcome::new(NAME, Verdict::Unknown(unknown)));
@@ -203,7 +204,7 @@ pub fn prove(
                 continue;
             }
             _ if spent(budget).is_some() => spent(budget),
-            Round::Short if parts >= budget.boxes => Some(UnknownReason::Boxes),
+            Round::Short if parts >= budget.subproblems => Some(UnknownReason::Subproblems),
             Round::Short => {
                 parts = parts.saturating_mul(MORE);
                 continue;
@@ -271,17 +272,17 @@ const STAYS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Shows that no run stays for ever where `tail` holds.
 fn live(system: &System, tail: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
-    let mut boxes = asker.budget.boxes;
+    let mut subproblems = asker.budget.subproblems;
     for positions in STAYS {
         asker.steps = positions - 1;
         if asker.over() {
             return Ok(None);
         }
-        match asker.ask_within(&stays(system, tail, positions)?, boxes)? {
+        match asker.ask_within(&stays(system, tail, positions)?, subproblems)? {
             Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: positions - 1 })),
             Answer::Sat(_) => {}
             // Longer runs are harder to refute; most of the effort is for the shortest that may not exist.
-            Answer::Unknown(..) => boxes = (boxes / MORE).max(1),
+            Answer::Unknown(..) => subproblems = (subproblems / MORE).max(1),
         }
     }
     asker.steps = 1;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use certus_automata::system::Truths;
 use certus_graph::fault::Fault;
 use certus_graph::{GraphError, Interval};
-use certus_solver::Reduced;
+use certus_solver::ReducedNetwork;
 
 use super::ROOM;
 use super::bound::{BEFORE_SLOPES, Bounded};
@@ -25,7 +25,7 @@ pub(super) enum Answers {
     /// Its affine form, at the mean of the states: the form is as good as linear there.
     Form,
     /// What is left of it over the block, with how far each mean of its answers is off.
-    Reduced(Reduced, Vec<f64>),
+    Reduced(ReducedNetwork, Vec<f64>),
 }
 
 /// Buffers that are reused.

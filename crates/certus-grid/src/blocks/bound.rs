@@ -6,7 +6,7 @@
 
 use certus_automata::system::Truths;
 use certus_graph::{GraphError, Interval};
-use certus_solver::{Enclosed, Forms, middle};
+use certus_solver::{OutputForms, Symbols, middle};
 
 use super::actions::Answers;
 use super::{ROOM, Size};
@@ -132,7 +132,7 @@ impl Expander<'_> {
             for blocks in blocks.chunks(self.batch) {
                 let pick = |table: &[f64]| crate::expand::columns(table, blocks, count);
                 let (low, high) = (pick(&lower), pick(&upper));
-                let result = own.ranges.enclose(&low, &high, blocks.len(), Forms::Affine(symbols));
+                let result = own.ranges.enclose(&low, &high, blocks.len(), Symbols::Inputs(symbols));
                 for (place, &block) in blocks.iter().enumerate() {
                     let input = Slices { low: &low, high: &high, count: blocks.len(), place };
                     match self.form(own, input, &result, symbols)? {
@@ -157,7 +157,7 @@ impl Expander<'_> {
         &self,
         own: &Prepared,
         input: Slices<'_>,
-        result: &Enclosed,
+        result: &OutputForms,
         symbols: usize,
     ) -> Result<Option<Form>, GraphError> {
         let (count, place) = (input.count, input.place);

@@ -6,7 +6,7 @@
 use certus_automata::system::Truths;
 use certus_graph::eval::enclose;
 use certus_graph::{GraphError, Interval};
-use certus_solver::Forms;
+use certus_solver::Symbols;
 
 use super::tables::picked;
 use super::transition_bounds::Scratch;
@@ -86,7 +86,7 @@ impl Expander<'_> {
                     low.extend(cells.iter().map(|&cell| values[cell]));
                     high.extend(cells.iter().map(|&cell| values[cell]));
                 }
-                own.ranges.enclose(&low, &high, cells.len(), Forms::Affine(self.symbols))
+                own.ranges.enclose(&low, &high, cells.len(), Symbols::Inputs(self.symbols))
             };
             for (place, &cell) in cells.iter().enumerate() {
                 let input = Slices { low: &low, high: &high, count: cells.len(), place };
@@ -172,7 +172,7 @@ impl Expander<'_> {
             table
         };
         let (low, high) = (padded(lower, 0.0), padded(upper, 1.0));
-        let found = ranges.enclose(&low, &high, count, Forms::None);
+        let found = ranges.enclose(&low, &high, count, Symbols::None);
         let known = (0..count).map(|place| {
             let sure = truth(Interval::new(found.lower[place], found.upper[place]));
             if sure.is_some() {

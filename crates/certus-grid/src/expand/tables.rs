@@ -3,7 +3,7 @@
 use certus_automata::system::Truths;
 use certus_graph::eval::enclose;
 use certus_graph::{Graph, GraphError, Interval};
-use certus_solver::Enclosed;
+use certus_solver::OutputForms;
 
 /// Values that a table of one node may hold.
 const TABLE_VALUES: usize = 1 << 13;
@@ -49,8 +49,8 @@ impl Boxes {
 }
 
 /// The forms of some cells only.
-pub(super) fn picked(all: &Enclosed, cells: &[usize], count: usize) -> Enclosed {
-    Enclosed {
+pub(super) fn picked(all: &OutputForms, cells: &[usize], count: usize) -> OutputForms {
+    OutputForms {
         lower: columns(&all.lower, cells, count),
         upper: columns(&all.upper, cells, count),
         symbols: all.symbols,

@@ -17,7 +17,7 @@ use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::interval::{add_down, add_up};
 use certus_graph::{Graph, Interval};
 use certus_lang::System;
-use certus_solver::{Line, Lines};
+use certus_solver::{LinearBound, LinearBounds};
 
 pub use expand::{Expansion, Failure, Part, Refining, Successor};
 pub use joint::{Choice, Joint, Layout, Task};
@@ -32,12 +32,12 @@ pub struct Abstraction {
     template: Arc<Template>,
     modes: Modes,
     /// For modes that are linear: a line above each direction of each move's next state.
-    images: Vec<Option<Vec<Line>>>,
+    images: Vec<Option<Vec<LinearBound>>>,
     choices: Vec<Choice>,
     moves: Vec<Vec<usize>>,
     order: order::Order,
     inputs: inputs::Inputs,
-    policy: Option<Lines>,
+    policy: Option<LinearBounds>,
     evaluator: Option<Evaluator<f64>>,
     plant: Evaluator<f64>,
     scores: Graph,
@@ -85,7 +85,7 @@ impl Abstraction {
         let count = system.inputs.iter().map(|input| input.len).sum();
         let inputs = inputs::Inputs::new((&lower, &upper), states, count, joint.allowed.as_ref()).map_err(failed)?;
         let scored = !joint.scores.outputs().is_empty();
-        let policy = if scored { Some(Lines::new(&joint.scores).map_err(failed)?) } else { None };
+        let policy = if scored { Some(LinearBounds::new(&joint.scores).map_err(failed)?) } else { None };
         let compiled = canonicalize(&joint.scores).map_err(failed)?;
         let plant = canonicalize(&joint.plant).map_err(failed)?;
         let mut own = Abstraction {
@@ -247,7 +247,7 @@ impl Abstraction {
     }
 
     /// The smallest value that a line's objective may have over some rows.
-    fn least(line: &Line, rows: &Rows) -> f64 {
+    fn least(line: &LinearBound, rows: &Rows) -> f64 {
         if line.constant == f64::NEG_INFINITY {
             return line.bound;
         }
@@ -289,8 +289,9 @@ impl Abstraction {
             }
             _ => vec![Vec::new(); regions.len()],
         };
-        let least =
-            |(rows, lines): (&Rows, &Vec<Line>)| lines.iter().map(|line| Abstraction::least(line, rows)).collect();
+        let least = |(rows, lines): (&Rows, &Vec<LinearBound>)| {
+            lines.iter().map(|line| Abstraction::least(line, rows)).collect()
+        };
         regions.iter().zip(&lines).map(least).collect()
     }
 
@@ -384,8 +385,8 @@ impl Abstraction {
     }
 
     /// The next state of each move, from lines over all moves and directions.
-    fn image(&self, lines: &[Line], rows: &Rows) -> Vec<Polyhedron> {
-        let of_move = |lines: &[Line]| {
+    fn image(&self, lines: &[LinearBound], rows: &Rows) -> Vec<Polyhedron> {
+        let of_move = |lines: &[LinearBound]| {
             let offsets = lines.iter().map(|line| -Abstraction::least(line, rows)).collect();
             Polyhedron::from_offsets(&self.template, offsets)
         };

@@ -9,7 +9,7 @@ use certus_graph::canonical::canonicalize;
 use certus_graph::eval::enclose;
 use certus_graph::ops::{Clip, Compare, Min, Neg, Op, Sub};
 use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
-use certus_solver::{Line, Lines};
+use certus_solver::{LinearBound, LinearBounds};
 
 use super::joint::Layout;
 use crate::domain::Rows;
@@ -26,7 +26,7 @@ pub struct HalfSpace {
 /// A plant without linear guards.
 pub struct Mode {
     /// The next states of all moves, one after the other, over boxes.
-    pub next: Lines,
+    pub next: LinearBounds,
     /// For each move, whether it leaves the state as it is: absorbing states are such.
     pub still: Vec<bool>,
     /// Whether the goal holds, if that is the same everywhere.
@@ -205,13 +205,13 @@ fn half_spaces(graph: &Graph, guard: &Guard, rows: &Rows) -> Result<Option<(Half
     };
     let difference = extended.apply(Sub, &[guard.left, right])?;
     extended.output("difference", difference);
-    let lines = Lines::new(&extended.keep_outputs(&[graph.outputs().len()]))?;
+    let lines = LinearBounds::new(&extended.keep_outputs(&[graph.outputs().len()]))?;
     if !lines.is_linear() {
         return Ok(None);
     }
     let found = lines.below(&[rows.bounds()], &[vec![(0, 1.0)], vec![(0, -1.0)]]);
     // Where the difference is at most zero, a line below it is too.
-    let side = |line: &Line| HalfSpace { normal: line.slopes.clone(), offset: -line.constant };
+    let side = |line: &LinearBound| HalfSpace { normal: line.slopes.clone(), offset: -line.constant };
     let usable = found[0].iter().all(|line| line.constant.is_finite());
     Ok(usable.then(|| (side(&found[0][0]), side(&found[0][1]))))
 }
@@ -313,7 +313,7 @@ impl Modes {
         let nexts = graph.keep_outputs(&(0..moves).collect::<Vec<_>>());
         let still = still(&nexts);
         self.modes.push(Mode {
-            next: Lines::new(&nexts)?,
+            next: LinearBounds::new(&nexts)?,
             still,
             goal,
             stay,

@@ -1,27 +1,31 @@
-//! Linear lower bounds by substitution backwards (CROWN, DeepPoly), for a batch of objectives.
+//! CROWN: linear lower bounds by backward substitution, for a batch of objectives.
 //!
-//! An objective is a linear function Λ·v of nodes' values, one per column; each column belongs to a box. From the last node to the
-//! first, a node's coefficients are replaced by coefficients of its arguments: exactly for affine nodes and movements,
-//! by the lower or upper line of a curve (plane of a product) according to the coefficient's sign, and by the enclosure of an opaque
-//! node. What remains is linear in the inputs, and its minimum over the box is a lower bound of the objective.
+//! Zhang, Weng, Chen, Hsieh, Daniel, *Efficient Neural Network Robustness Certification with General Activation Functions*,
+//! NeurIPS 2018; Singh, Gehr, Püschel, Vechev, *An Abstract Domain for Certifying Neural Networks* (DeepPoly), POPL 2019.
+//! An objective is a linear function Λ·v of nodes' values, one per column; each column belongs to a box. From the last
+//! node to the first, a node's coefficients are replaced by coefficients of its arguments: exactly for affine nodes and
+//! movements, by the lower or upper line of a curve (plane of a product) according to the coefficient's sign, and by the
+//! enclosure of an opaque node. What remains is linear in the inputs, and its minimum over the box bounds the objective.
 //!
-//! *Constraints.* Where an element's value lies in [lo, hi], adding m·(value − hi) with m ≥ 0 (or m·(value − lo) with m ≤ 0) only
-//! lowers the objective on the part that matters, so the bound stays one; good multipliers make it much better.
+//! *Split constraints* (β-CROWN). Where an element's value lies in [lo, hi], adding β·(value − hi) with β ≥ 0 (or
+//! β·(value − lo) with β ≤ 0) only lowers the objective where the constraint holds, so the bound stays sound; good
+//! multipliers make it much better.
 //!
-//! *Rounding.* Coefficients are computed to nearest, so the function that arrives differs from the one that was meant. For an affine
-//! node with m rows each new coefficient is off by at most γₘ Σᵢ|Λᵢ||Wᵢⱼ| ≤ γₘ ‖Λ‖₁ maxᵢ|Wᵢⱼ|; multiplied by |xⱼ| and summed this
-//! is what rounding can have changed, and it is taken off the bound. Curves and constants are treated likewise. The
-//! price is some 1e-13 of the objective's size, and no bound needs to be confirmed by another computation.
+//! *Soundness, and departures: rounding.* Coefficients are computed to nearest, so the function that arrives differs from the
+//! one that was meant. For an affine node with m rows each new coefficient is off by at most γₘ Σᵢ|Λᵢ||Wᵢⱼ| ≤
+//! γₘ ‖Λ‖₁ maxᵢ|Wᵢⱼ|; multiplied by |xⱼ| and summed this is what rounding can have changed, and it is taken off the bound
+//! (standard error analysis; Higham, *Accuracy and Stability of Numerical Algorithms*, 2002). Curves and constants are
+//! treated likewise. The price is some 1e-13 of the objective's size, and no bound needs to be confirmed afterwards.
 
 use certus_graph::Op;
 
 use super::program::{Layer, Program, Role};
-use super::table::{Bounds, LineTable, line_error};
+use super::table::{Bounds, RelaxationTable, line_error};
 use super::{ROOM, TINY, gamma};
 
 /// A multiplier of a constraint, added to one column where its node is reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Pull {
+pub(crate) struct BetaTerm {
     pub(crate) node: usize,
     pub(crate) element: usize,
     pub(crate) column: usize,
@@ -41,7 +45,7 @@ pub(crate) struct Objectives {
     /// What rounding may have changed so far, one per column.
     pub(crate) errors: Vec<f64>,
     /// Multipliers, in descending order of their nodes.
-    pub(crate) pulls: Vec<Pull>,
+    pub(crate) beta_terms: Vec<BetaTerm>,
     /// Buffers that are free again.
     spare: Vec<Vec<f64>>,
     /// Where to keep the coefficients of curves, products, opaque nodes and what curves read, by node.
@@ -70,7 +74,7 @@ impl Objectives {
             coefficients: vec![None; nodes],
             constants: vec![0.0; columns],
             errors: vec![0.0; columns],
-            pulls: Vec::new(),
+            beta_terms: Vec::new(),
             spare: Vec::new(),
             kept: None,
         }
@@ -190,14 +194,15 @@ pub(crate) fn minimise(
     let columns = objectives.columns();
     let mut at_inputs = vec![0.0; program.inputs * columns];
     let mut effort = 0;
-    let mut pulls = std::mem::take(&mut objectives.pulls).into_iter().peekable();
+    let mut beta_terms = std::mem::take(&mut objectives.beta_terms).into_iter().peekable();
     for node in (0..=from).rev() {
-        while let Some(pull) = pulls.next_if(|pull| pull.node >= node) {
-            objectives.add(program, bounds, (pull.node, pull.element, pull.column), pull.weight, 0.0);
-            let term = pull.weight * pull.end;
-            let constant = &mut objectives.constants[pull.column];
+        while let Some(beta) = beta_terms.next_if(|beta| beta.node >= node) {
+            debug_assert!(beta.weight.is_finite() && beta.end.is_finite(), "a multiplier β without an end: {beta:?}");
+            objectives.add(program, bounds, (beta.node, beta.element, beta.column), beta.weight, 0.0);
+            let term = beta.weight * beta.end;
+            let constant = &mut objectives.constants[beta.column];
             *constant -= term;
-            objectives.errors[pull.column] += 2.0 * f64::EPSILON * (term.abs() + constant.abs());
+            objectives.errors[beta.column] += 2.0 * f64::EPSILON * (term.abs() + constant.abs());
         }
         let Some(coefficients) = objectives.coefficients[node].take() else { continue };
         match &program.roles[node] {
@@ -334,7 +339,7 @@ fn use_lines(slopes: (&[f64], &[f64]), row: &[f64], target: &mut [f64]) {
 
 /// Adds the offsets of lines, and what rounding may change where they are used.
 fn use_offsets(
-    table: &LineTable,
+    table: &RelaxationTable,
     cells: std::ops::Range<usize>,
     factor: f64,
     row: &[f64],
@@ -400,7 +405,7 @@ fn curve(
     let fresh = shared.is_none();
     let mut target = shared.unwrap_or_else(|| objectives.buffer(program.sizes[argument]));
     let factor = line_error(program.sizes[node]);
-    let table = &bounds.lines[node];
+    let table = &bounds.relaxations[node];
     let Objectives { boxes, constants, errors, .. } = objectives;
     for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
         let target = &mut target[element * columns..(element + 1) * columns];
@@ -450,7 +455,7 @@ fn product(
     let columns = objectives.columns();
     let spans = spans(objectives, bounds);
     let factor = line_error(program.sizes[node]);
-    let table = &bounds.lines[node];
+    let table = &bounds.relaxations[node];
     for (argument, lower, upper) in
         [(left, &table.lower_slope, &table.upper_slope), (right, &table.lower_second, &table.upper_second)]
     {
@@ -505,6 +510,7 @@ fn opaque(program: &Program, node: usize, bounds: &Bounds, coefficients: &[f64],
 fn finish(program: &Program, bounds: &Bounds, objectives: Objectives, at_inputs: Vec<f64>) -> LowerBounds {
     let columns = objectives.columns();
     let Objectives { boxes, constants, errors, kept, .. } = objectives;
+    debug_assert!(!errors.iter().any(|error| *error < 0.0), "an error bound is negative");
     let mut sums = constants.clone();
     let mut sizes: Vec<f64> = sums.iter().map(|value| value.abs()).collect();
     let mut terms = 1;

@@ -1,17 +1,20 @@
-//! Forward bounds that remember where values come from: affine forms over a batch of boxes.
+//! Zonotopes: forward bounds that remember where values come from, over a batch of boxes.
 //!
-//! An element's value is written as `centre + Σ coefficient · symbol + error`, where each symbol is some number in [−1, 1] that all
-//! elements share and the error is a number of the element's own, known by its size alone. Inputs bring a symbol each; a
+//! Affine arithmetic (de Figueiredo and Stolfi, *Affine Arithmetic: Concepts and Applications*, Numerical Algorithms 2004) in
+//! the form of DeepZ (Singh, Gehr, Mirman, Püschel, Vechev, *Fast and Effective Robustness Certification*, NeurIPS 2018). An
+//! element's value is `centre + Σ coefficient · symbol + error`, where each noise symbol is some number in [−1, 1] that
+//! all elements share and the error is a number of this element alone, known by its size. Inputs bring a symbol each; a
 //! curve f over a range is `slope · x` plus a number in a narrow band, and the band brings a new symbol, as does the
 //! remainder of a product x·y = m·y + n·x − m·n + (x − m)(y − n) about the middles of both ranges. Affine nodes are one
-//! matrix product for all columns. One pass from front to back bounds every node, where substitution backwards needs a pass for each; the price
-//! is one slope per curve for both sides, so the bounds are looser.
+//! matrix product for all columns. One pass from front to back bounds every node, where backward substitution needs a pass
+//! for each; the price is one slope per curve for both sides, so the bounds are looser.
 //!
-//! *A bounded number of symbols.* Each box keeps as many as it is given. When a layer brings more, the ones with the smallest
-//! coefficients there are dissolved: their part of every form that is still to be read becomes part of the error.
+//! *Departures: a bounded number of symbols.* Each box keeps a fixed number. When a layer brings more, the ones with the
+//! smallest coefficients there are dissolved: what they contribute to every form that is still to be read becomes error.
 //!
-//! *Rounding.* Coefficients are computed to nearest. In a row with n terms each column is off by at most γₙ Σ|w||x|, and
-//! summed over the columns that is γₙ Σ|w| (|centre| + Σ|coefficient|); it goes through the matrix of magnitudes together with the errors.
+//! *Soundness.* Coefficients are computed to nearest. In a row with n terms each column is off by at most γₙ Σ|w||x|, and
+//! summed over the columns that is γₙ Σ|w| (|centre| + Σ|coefficient|); it goes through the matrix of magnitudes together
+//! with the errors.
 
 use certus_graph::Interval;
 
@@ -86,7 +89,7 @@ pub(crate) struct Zonotopes {
 }
 
 impl Zonotopes {
-    /// Forms for a graph and a batch of boxes in which some inputs are `free` (have any width), with so many symbols beside the inputs'.
+    /// Symbols for a graph and a batch of boxes in which some inputs are `free` (have any width), with so many symbols beside the inputs'.
     pub(crate) fn new(program: &Program, free: &[bool], boxes: usize, symbols: usize) -> Zonotopes {
         let mut inputs = 0;
         let of_inputs = free
@@ -122,6 +125,7 @@ impl Zonotopes {
             form
         });
         self.settle(&mut form, bounds, node);
+        debug_assert!(form.error.iter().all(|error| *error >= 0.0), "the error of an affine form is negative");
         self.forms[node] = (self.last_reader[node] > node).then_some(form);
         for argument in &program.graph.nodes()[node].inputs {
             if self.last_reader[argument.index()] == node {
@@ -366,16 +370,7 @@ impl Zonotopes {
 /// Whether forms may show that elements need no backward bounds: only curves with straight pieces become straight over a range.
 pub(crate) fn can_help(program: &Program) -> bool {
     let straightens = |reader: &usize| match &program.roles[*reader] {
-        Role::Curve(curve, _) => matches!(
-            curve,
-            Curve::Relu
-                | Curve::LeakyRelu(_)
-                | Curve::Clip { .. }
-                | Curve::Abs
-                | Curve::Elu(_)
-                | Curve::Floor
-                | Curve::Step { .. }
-        ),
+        Role::Curve(curve, _) => curve.has_linear_piece(),
         _ => false,
     };
     program.readers.iter().zip(&program.refinable).any(|(readers, &wanted)| wanted && readers.iter().any(straightens))

@@ -141,7 +141,7 @@ fn words(system: &System, property: &Property, hints: &Hints<'_>, budget: &Budge
         Some(_) => hints.witnesses.iter().map(witness_words).collect(),
         None => Vec::new(),
     };
-    let budget = Budget { boxes: PARTS_PER_GUESS.min(budget.boxes), ..*budget };
+    let budget = Budget { subproblems: PARTS_PER_GUESS.min(budget.subproblems), ..*budget };
     let mut open = String::new();
     for errors in guesses(&proof, hints.no_errors) {
         let words = Words { proof: proof.clone(), errors, witness: witness.clone() };

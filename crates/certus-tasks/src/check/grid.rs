@@ -108,7 +108,7 @@ pub(super) fn turn(
     let Verdict::Unknown(unknown) = outcome.verdict else {
         return Ok((Turn::Decided(Box::new(outcome)), Some(report)));
     };
-    let more = [UnknownReason::Boxes, UnknownReason::Deadline, UnknownReason::Stopped];
+    let more = [UnknownReason::Subproblems, UnknownReason::Deadline, UnknownReason::Stopped];
     let more = unknown.reason.is_some_and(|reason| more.contains(&reason));
     Ok((Turn::Open { more, learnt: Some(Box::new(unknown)) }, None))
 }

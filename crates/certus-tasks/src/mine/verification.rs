@@ -123,7 +123,7 @@ pub(super) fn verify(
         threads: 1,
         seed: task.effort.seed,
         memory: task.effort.memory / threads.max(1),
-        boxes: FIRST_ROUND,
+        subproblems: FIRST_ROUND,
         certify: false,
     };
     let verdicts = task.cache.as_deref().map(Verdicts::read).transpose()?;
@@ -175,13 +175,13 @@ pub(super) fn verify(
         for (pair, answer) in answers {
             let (answer, impossible) = answer?;
             before[pair.0][pair.1] = (answer.seconds, impossible);
-            if matches!(answer.verdict, Verdict::Open(UnknownReason::Boxes)) {
+            if matches!(answer.verdict, Verdict::Open(UnknownReason::Subproblems)) {
                 waiting.push(pair);
             }
             checked[pair.0][pair.1] = Some(answer);
         }
         (budget.threads, budget.memory) = (threads.max(2), task.effort.memory);
-        budget.boxes = budget.boxes.saturating_mul(LONGER_ROUNDS);
+        budget.subproblems = budget.subproblems.saturating_mul(LONGER_ROUNDS);
     }
     if let Some(verdicts) = &verdicts {
         verdicts.lock().unwrap_or_else(PoisonError::into_inner).write()?;

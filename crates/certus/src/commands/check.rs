@@ -172,7 +172,7 @@ fn standing(place: &Where) -> String {
     };
     let progress = depth.progress;
     let bound = progress.bound.map(|bound| format!(", lowest bound {}", short(bound))).unwrap_or_default();
-    format!("{}: {shape}; {} parts closed, {} open{bound}", place.property, progress.closed, progress.open)
+    format!("{}: {shape}; {} subproblems verified, {} open{bound}", place.property, progress.verified, progress.open)
 }
 
 /// What one property came to.

@@ -57,7 +57,7 @@ fn report(
         let point = witness.map_or(Value::Null, |(question, witness)| question.json_witness(witness));
         document.insert("point".to_owned(), point);
         document.insert("reason".to_owned(), found.reason.clone().into());
-        document.insert("closed".to_owned(), standing.closed().into());
+        document.insert("verified".to_owned(), standing.verified().into());
         document.insert("open".to_owned(), standing.open().into());
         document.insert("seconds".to_owned(), json_number(started.elapsed().as_secs_f64()));
         document.insert("relative_to".to_owned(), optimise::RELATIVE_TO.into());

@@ -57,7 +57,7 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
         document.insert("reason".to_owned(), verified.reason().into());
         document.insert("certificate".to_owned(), certificate.map(|path| path.display().to_string()).into());
         document.insert("cases".to_owned(), standing.cases.into());
-        document.insert("closed".to_owned(), standing.closed().into());
+        document.insert("verified".to_owned(), standing.verified().into());
         document.insert("open".to_owned(), standing.open().into());
         document.insert("done".to_owned(), json_number(standing.done()));
         document.insert("bound".to_owned(), standing.progress.bound.map(json_number).into());

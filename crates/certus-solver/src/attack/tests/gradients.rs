@@ -24,7 +24,7 @@ fn gradient(graph: &Graph, element: usize, points: &[f64], batch: usize) -> Vec<
 }
 
 /// Compares the gradient at random points with differences; returns how many slopes could be compared, as differences
-/// say nothing beside a kink or a jump.
+/// say nothing beside a breakpoint or a jump.
 fn compare(graph: &Graph, numbers: &mut Numbers) -> usize {
     const BATCH: usize = 5;
     const STEP: f64 = 1e-6;

@@ -1,5 +1,5 @@
-mod descents;
 mod gradients;
+mod pgd;
 
 use certus_graph::ops::Affine;
 use certus_graph::{Graph, Interval, NodeId};

@@ -1,14 +1,14 @@
-//! Outputs that are nothing but one of the inputs.
+//! Outputs that are copies of an input.
 //!
 //! A bound of such an output is exact, and more can be said of it than a closed interval does: where an input is below a number, so is its copy.
 //! Constants that a loop carries along, windows over its past and states that stay as they are, are all of this kind.
 
 use certus_graph::ops::{Affine, Op};
 
-use super::Ranges;
+use super::AffineForms;
 use crate::bound::program::Role;
 
-impl Ranges {
+impl AffineForms {
     /// For each output, the place among all numbers of the inputs of the one that it is a copy of.
     pub fn copies(&self) -> Vec<Option<usize>> {
         self.outputs.iter().map(|&(node, element)| self.copied(node, element)).collect()
@@ -59,14 +59,14 @@ mod tests {
         let x = graph.input("x", &[2]);
         let y = graph.input("y", &[1]);
         let sum = graph.apply(Add, &[y, y]).unwrap();
-        let bent = graph.apply(Relu, &[y]).unwrap();
-        let all = graph.apply(Concat { axis: 0 }, &[y, sum, x, bent]).unwrap();
+        let relu = graph.apply(Relu, &[y]).unwrap();
+        let all = graph.apply(Concat { axis: 0 }, &[y, sum, x, relu]).unwrap();
         // Rows: x1 as it is, twice x0, x0 and a bias, both.
         let rows = vec![0.0, 1.0, 2.0, 0.0, 1.0, 0.0, 1.0, 1.0];
         let affine = graph.apply(Affine::dense(rows, 4, 2, vec![0.0, 0.0, 0.5, 0.0]).unwrap(), &[x]).unwrap();
         graph.output("moved", all);
         graph.output("affine", affine);
-        let copies = Ranges::new(&graph).unwrap().copies();
+        let copies = AffineForms::new(&graph).unwrap().copies();
         assert_eq!(copies, [Some(2), None, Some(0), Some(1), None, Some(1), None, None, None]);
     }
 }

@@ -3,10 +3,10 @@
 use certus_graph::Interval;
 
 use crate::bound::backward::{Objectives, minimise};
+use crate::bound::goal::{Goal, Row, add_rows};
 use crate::bound::program::{Program, Role};
-use crate::bound::refine::{Outline, bound_parts};
+use crate::bound::refine::{Subdomain, bound_subdomains};
 use crate::bound::table::Bounds;
-use crate::bound::tune::{Goal, Row, add_rows};
 
 /// What bounds over a single point say of the rows there.
 pub(super) struct Judgement {
@@ -18,10 +18,10 @@ pub(super) struct Judgement {
     pub(super) rounding: f64,
 }
 
-/// Bounds the goal's rows at one point. No part that contains the point has a better bound than the point alone.
+/// Bounds the goal's rows at one point. No subproblem that contains the point has a better bound than the point alone.
 pub(super) fn judge(program: &Program, rows: &[Row], goal: &Goal, point: &[f64], last: usize) -> Option<Judgement> {
-    let outline = Outline { lower: point, upper: point, ranges: Vec::new(), inherited: None };
-    let bounds = bound_parts(program, &[outline], false, &|| false)?;
+    let subdomain = Subdomain { lower: point, upper: point, ranges: Vec::new(), inherited: None };
+    let bounds = bound_subdomains(program, &[subdomain], false, &|| false)?;
     let mut judgement = Judgement { refuted: false, largest: f64::NEG_INFINITY, rounding: 0.0 };
     let mut objectives = Objectives::new(program.roles.len(), vec![0; goal.rows.len()]);
     for (column, &(row, _)) in goal.rows.iter().enumerate() {

@@ -1,19 +1,28 @@
-//! Linear programs that find the best bound of a part, where gradient steps only come near it.
+//! LP relaxation of a subproblem: the best bound that the linear relaxations allow.
 //!
-//! Over a box, every curve lies between lines and every product between planes. All values that these and the part's ranges
-//! allow form a polyhedron over the inputs and the outputs of what bends, and the smallest s for which every row can be ≤ s in it is
-//! found by a linear program (an interior point method). Its dual is a backward bound: the multipliers of the rows and ranges are a
-//! [`Goal`], and the multipliers of an element's lines say which mixture of them to lean on. So by duality the ordinary backward bound
-//! with these numbers is as good as the program's optimum, and that bound alone is believed: nothing here is trusted, and an inexact
-//! solution costs a little of the bound and no soundness.
+//! Over a box, every curve lies between lines and every product between planes; for ReLU with both lower lines this is
+//! the triangle relaxation (Ehlers, *Formal Verification of Piece-Wise Linear Feed-Forward Neural Networks*, ATVA 2017). All
+//! values that these and the split constraints allow form a polyhedron over the inputs and the unstable neurons, and a
+//! linear program finds the smallest s for which every row can be ≤ s in it.
 //!
-//! Where the optimum is not positive, its point is a candidate for the attack, and the elements whose value there is furthest from
-//! their curve are the ones worth cutting. A part is *tied* where there is room for neither proof nor witness, and cutting it further is of no use: the
-//! bound is zero up to rounding and the point reaches it; or bounds cannot refute even that single point, so that no part around it will
-//! ever be closed, and nothing in the part is below zero by more than single precision rounds.
+//! *Duality, and soundness.* The dual of this program is a backward bound (Salman, Yang, Zhang, Hsieh, Zhang, *A Convex
+//! Relaxation Barrier to Tight Robustness Verification of Neural Networks*, NeurIPS 2019): the multipliers of the rows and
+//! split constraints are a [`Goal`], and the multipliers of a neuron's lines say which α to take. So the ordinary backward
+//! bound with these numbers is as good as the program's optimum, and that bound alone is believed: nothing here is trusted,
+//! and an inexact solution costs a little of the bound and no soundness.
+//!
+//! *Branching.* Where the optimum is not positive, its point is a candidate for the attack, and the neurons whose value there
+//! is furthest from their curve are the ones worth splitting. Strong branching (Applegate, Bixby, Chvátal, Cook, *Finding Cuts
+//! in the TSP*, 1995; Achterberg, Koch, Martin, *Branching Rules Revisited*, Operations Research Letters 2005) tries the best
+//! of them out on both sides.
+//!
+//! *Ties.* A subproblem is *tied* where there is room for neither proof nor witness, and splitting it further is of no use:
+//! the bound is zero up to rounding and the point reaches it; or bounds cannot refute even that single point, so that no
+//! subproblem around it will ever be verified, and nothing in it is below zero by more than single precision rounds.
 //!
 //! * [`expressions`]: every element as an affine function of the variables;
-//! * [`problem`]: the program, and its solution;
+//! * [`problem`]: the program, its solution, and strong branching;
+//! * [`simplex`]: the dual simplex method that solves it;
 //! * [`candidates`]: points near the solution that are easier on rounding.
 
 mod candidates;
@@ -23,24 +32,26 @@ mod simplex;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use self::expressions::{bending, has_only_kinks};
+pub(crate) use self::expressions::count_unstable;
 
 use self::candidates::{around, judge};
 use self::expressions::Expressions;
 use self::problem::{Origin, Problem, Solution};
+use crate::bound::branching_scores::Split;
+use crate::bound::goal::{Goal, Row};
+use crate::bound::optimise_slopes::{OptimisedBound, certify};
 use crate::bound::program::{Program, Role};
 use crate::bound::table::Bounds;
-use crate::bound::tune::{Cut, Goal, Row, Tuned, certify};
-use crate::relaxation::Lean;
+use crate::relaxation::Alpha;
 
-/// What a linear program says of a part.
-pub(crate) struct Relaxed {
-    /// The backward bound with the program's multipliers and leans.
-    pub(crate) tuned: Tuned,
+/// What a linear program says of a subproblem.
+pub(crate) struct LpBound {
+    /// The backward bound with the program's multipliers and alphas.
+    pub(crate) optimised: OptimisedBound,
     /// Points at which the rows may hold.
     pub(crate) points: Vec<Vec<f64>>,
-    /// Elements to cut, the most promising first.
-    pub(crate) cuts: Vec<Cut>,
+    /// Elements to split, the most promising first.
+    pub(crate) splits: Vec<Split>,
     /// The rows reach zero and no further, as far as floats can tell.
     pub(crate) tied: bool,
 }
@@ -56,7 +67,7 @@ const ACCURACY: f64 = 1e-9;
 const TOUCH: f64 = 1e-12;
 const ROUNDINGS: f64 = 4096.0;
 
-/// Bounds the goal over the one box of a table by a linear program of at most `most` variables. The best of so many cuts is
+/// Bounds the goal over the one box of a table by a linear program of at most `most` variables. The best of so many splits is
 /// found by trying them out.
 pub(crate) fn relax(
     program: &Program,
@@ -65,34 +76,36 @@ pub(crate) fn relax(
     goal: &Goal,
     most: usize,
     trials: usize,
-    keep_leans: bool,
-) -> Option<Relaxed> {
+    keep_alphas: bool,
+) -> Option<LpBound> {
     let in_rows = goal.rows.iter().flat_map(|&(row, _)| rows[row].terms.iter().map(|term| term.0));
     let last = in_rows.chain(goal.multipliers.iter().map(|multiplier| multiplier.node)).max()?;
     let own = Expressions::new(program, bounds, last, most)?;
     let problem = Problem::new(program, bounds, rows, goal, &own);
     let solution = problem.solve(goal.fixed.is_none())?;
-    let (found, leans) = multipliers(&own, goal, &solution);
-    let mut relaxed = Relaxed { tuned: Tuned::default(), points: Vec::new(), cuts: Vec::new(), tied: false };
-    relaxed.tuned = certify(program, bounds, rows, found, &leans, keep_leans);
+    let (found, alphas) = multipliers(&own, goal, &solution);
+    let mut relaxed =
+        LpBound { optimised: OptimisedBound::default(), points: Vec::new(), splits: Vec::new(), tied: false };
+    relaxed.optimised = certify(program, bounds, rows, found, &alphas, keep_alphas);
     if solution.value.is_infinite() {
         return Some(relaxed);
     }
-    relaxed.cuts = cuts(program, bounds, &own, &solution);
-    if trials > 0 && goal.fixed.is_none() && relaxed.tuned.bound <= 0.0 {
-        let place = |cut: &Cut| {
-            own.variables.iter().position(|own| reads(program, own.node, cut.node) && own.element == cut.element)
+    relaxed.splits = splits(program, bounds, &own, &solution);
+    if trials > 0 && goal.fixed.is_none() && relaxed.optimised.bound <= 0.0 {
+        let place = |split: &Split| {
+            own.variables.iter().position(|own| reads(program, own.node, split.node) && own.element == split.element)
         };
-        let worth = |cut: &Cut| problem.worth(program, bounds, &own, &solution, place(cut)?, cut.at);
-        let mut tried: Vec<Cut> = relaxed.cuts.iter().take(trials).copied().collect();
-        tried.iter_mut().for_each(|cut| cut.score = worth(cut).unwrap_or(0.0));
+        let worth =
+            |split: &Split| problem.strong_branching_score(program, bounds, &own, &solution, place(split)?, split.at);
+        let mut tried: Vec<Split> = relaxed.splits.iter().take(trials).copied().collect();
+        tried.iter_mut().for_each(|split| split.score = worth(split).unwrap_or(0.0));
         tried.sort_by(|a, b| b.score.total_cmp(&a.score));
-        relaxed.cuts.splice(..tried.len(), tried);
+        relaxed.splits.splice(..tried.len(), tried);
     }
     let point = point(program, bounds, &own, &solution);
     match judge(program, rows, goal, &point, last).filter(|_| goal.fixed.is_none()) {
         Some(judgement) => {
-            let bound = relaxed.tuned.bound;
+            let bound = relaxed.optimised.bound;
             let near = |value: f64| value.abs() <= COARSER * judgement.rounding;
             let hidden = !judgement.refuted && near(bound) && near(judgement.largest);
             let reached = judgement.largest <= ACCURACY * solution.scale;
@@ -110,20 +123,20 @@ fn reads(program: &Program, node: usize, argument: usize) -> bool {
     matches!(&program.roles[node], Role::Curve(_, own) if *own == argument)
 }
 
-/// The goal and the leans that the dual solution stands for.
-fn multipliers(own: &Expressions, goal: &Goal, solution: &Solution) -> (Goal, Vec<(usize, usize, Lean)>) {
+/// The goal and the alphas that the dual solution stands for.
+fn multipliers(own: &Expressions, goal: &Goal, solution: &Solution) -> (Goal, Vec<(usize, usize, Alpha)>) {
     let mut found = goal.clone();
     found.rows.iter_mut().for_each(|(_, weight)| *weight = 0.0);
     found.multipliers.iter_mut().for_each(|multiplier| multiplier.weight = 0.0);
-    // Per variable and side: the sum of the multipliers, and of these times the leans.
+    // Per variable and side: the sum of the multipliers, and of these times the alphas.
     let mut sums = vec![[(0.0, 0.0); 2]; own.variables.len()];
     for &(origin, dual) in &solution.duals {
         match origin {
             Origin::Range => {}
             Origin::Row(place) => found.rows[place].1 = dual,
             Origin::Multiplier(place) => found.multipliers[place].weight = dual,
-            Origin::Below(variable, lean) => add(&mut sums[variable][0], dual, lean),
-            Origin::Above(variable, lean) => add(&mut sums[variable][1], dual, lean),
+            Origin::Below(variable, alpha) => add(&mut sums[variable][0], dual, alpha),
+            Origin::Above(variable, alpha) => add(&mut sums[variable][1], dual, alpha),
         }
     }
     let all = found.rows.iter().map(|row| row.1).chain(found.multipliers.iter().map(|multiplier| multiplier.weight));
@@ -138,16 +151,16 @@ fn multipliers(own: &Expressions, goal: &Goal, solution: &Solution) -> (Goal, Ve
         found.rows.iter_mut().for_each(|(_, weight)| *weight /= unit);
         found.multipliers.iter_mut().for_each(|multiplier| multiplier.weight /= unit);
     }
-    let leans = own.variables.iter().zip(&sums).map(|(variable, sums)| {
-        let [lower, upper] = sums.map(|(sum, leaning)| if sum > 0.0 { leaning / sum } else { f64::NAN });
-        (variable.node, variable.element, Lean { lower, upper })
+    let alphas = own.variables.iter().zip(&sums).map(|(variable, sums)| {
+        let [lower, upper] = sums.map(|(sum, weighted)| if sum > 0.0 { weighted / sum } else { f64::NAN });
+        (variable.node, variable.element, Alpha { lower, upper })
     });
-    (found, leans.collect())
+    (found, alphas.collect())
 }
 
-fn add(sums: &mut (f64, f64), dual: f64, lean: f64) {
+fn add(sums: &mut (f64, f64), dual: f64, alpha: f64) {
     sums.0 += dual;
-    sums.1 += dual * lean;
+    sums.1 += dual * alpha;
 }
 
 /// The inputs of the solution.
@@ -171,35 +184,35 @@ fn point(program: &Program, bounds: &Bounds, own: &Expressions, solution: &Solut
 }
 
 /// The elements whose values in the solution are far from their curves, by what that costs the bound.
-fn cuts(program: &Program, bounds: &Bounds, own: &Expressions, solution: &Solution) -> Vec<Cut> {
-    let mut pulls = vec![0.0; own.variables.len()];
+fn splits(program: &Program, bounds: &Bounds, own: &Expressions, solution: &Solution) -> Vec<Split> {
+    let mut beta_terms = vec![0.0; own.variables.len()];
     for &(origin, dual) in &solution.duals {
         match origin {
-            Origin::Below(variable, _) => pulls[variable] += dual,
-            Origin::Above(variable, _) => pulls[variable] -= dual,
+            Origin::Below(variable, _) => beta_terms[variable] += dual,
+            Origin::Above(variable, _) => beta_terms[variable] -= dual,
             _ => {}
         }
     }
-    let mut cuts = Vec::new();
-    for (variable, pull) in own.variables.iter().zip(pulls) {
+    let mut splits = Vec::new();
+    for (variable, beta) in own.variables.iter().zip(beta_terms) {
         let (node, element) = (variable.node, variable.element);
         let value = |node: usize| own.value(node, element, &solution.at);
         match &program.roles[node] {
             Role::Curve(curve, argument) => {
                 let Some(at) = curve.split_point(bounds.interval(*argument, element, 0)) else { continue };
-                let score = pull.abs() * (curve.value(value(*argument)) - value(node)).abs();
-                cuts.push(Cut { node: *argument, element, at, score });
+                let score = beta.abs() * (curve.value(value(*argument)) - value(node)).abs();
+                splits.push(Split { node: *argument, element, at, score });
             }
             Role::Product(left, right) => {
-                let score = pull.abs() * (value(*left) * value(*right) - value(node)).abs();
+                let score = beta.abs() * (value(*left) * value(*right) - value(node)).abs();
                 let (x, y) = (bounds.interval(*left, element, 0), bounds.interval(*right, element, 0));
                 let (factor, range) = if x.width() >= y.width() { (*left, x) } else { (*right, y) };
-                cuts.push(Cut { node: factor, element, at: range.lo / 2.0 + range.hi / 2.0, score });
+                splits.push(Split { node: factor, element, at: range.lo / 2.0 + range.hi / 2.0, score });
             }
             _ => {}
         }
     }
-    cuts.retain(|cut| cut.score.is_finite());
-    cuts.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.node.cmp(&b.node)).then(a.element.cmp(&b.element)));
-    cuts
+    splits.retain(|split| split.score.is_finite());
+    splits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.node.cmp(&b.node)).then(a.element.cmp(&b.element)));
+    splits
 }

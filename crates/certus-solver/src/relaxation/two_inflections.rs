@@ -1,4 +1,4 @@
-//! Lines below functions whose bend changes twice over a range (a sine over more than half a period).
+//! Lines below functions with two inflection points over a range (a sine over more than half a period).
 //!
 //! * Concave, convex, concave: tangents of the convex part. The one whose tangent meets the function at the lower end
 //!   (t = 0) and the one that meets it at the upper end (t = 1) limit the useful ones; if they are in the wrong order,
@@ -10,8 +10,9 @@
 //! extremes where one of those stands. So every slope is sound.
 
 use certus_graph::Interval;
+use certus_graph::ops::{Side, Smooth};
 
-use super::smooth::{Side, Smooth, View, falling_root, share_nearest};
+use super::smooth::{View, falling_root, share_nearest};
 use super::{Line, between};
 
 /// The points of the convex part of a concave, convex, concave function whose tangents meet the function at the lower
@@ -21,7 +22,7 @@ fn hollow_limits<F: Smooth + ?Sized>(view: &View<'_, F>, from: f64, to: f64) -> 
     (-falling_root(view.mirror().miss(), -to, -from, -guess), falling_root(view.miss(), from, to, guess))
 }
 
-/// The part between two turns, as far as it is certain.
+/// The part between two inflections, as far as it is certain.
 fn inner_part<F: ?Sized>(view: &View<'_, F>, first: Interval, second: Interval) -> (f64, f64) {
     let Interval { lo: start, hi: end } = view.range;
     (first.hi.clamp(start, end), second.lo.clamp(start, end))

@@ -1,10 +1,15 @@
-//! How fast a graph's outputs change between any two points of a box, soundly.
+//! Jacobian enclosure: how fast a graph's outputs change between any two points of a box.
 //!
-//! Between points a and b of a box the outputs differ by `D · (b − a)` with a matrix D whose entries lie in intervals. They are found in one
-//! pass from front to back: an affine map multiplies, a curve multiplies by the range of its slopes, and a product adds both of its
-//! arguments' shares. Kinks are no obstacle, since nothing is differentiated: a slope is a quotient of differences. Every node also
-//! knows its value at the middle of the box, and the middle with the slopes gives a range that is much narrower than
-//! intervals alone would give; that range decides on which side of a kink an element is.
+//! Between points a and b of a box the outputs differ by `D · (b − a)` with a matrix D whose entries lie in intervals: an
+//! interval slope matrix, which contains every Jacobian where the graph is differentiable (Neumaier, *Interval Methods for
+//! Systems of Equations*, 1990). It is found in one forward pass: an affine map multiplies, a curve multiplies by the range of
+//! its difference quotients, and a product adds the shares of both arguments. Breakpoints are no obstacle, since nothing is
+//! differentiated. Every node also knows its value at the middle of the box, and the mean value form (middle plus slopes
+//! times distance) gives a range that is much narrower than interval arithmetic; that range decides on which side of a
+//! breakpoint an element is.
+//!
+//! *Soundness.* Matrix products are rounded to nearest with a priori error bounds as in `bound::zonotope`; everything else
+//! is interval arithmetic with outward rounding.
 
 use certus_graph::lower::lower;
 use certus_graph::ops::Operator;
@@ -15,7 +20,7 @@ use crate::bound::{ROOM, gamma};
 use crate::relaxation::Curve;
 
 /// A graph prepared for slopes.
-pub struct Slopes {
+pub struct Jacobian {
     program: Program,
     /// For each flattened output its node and element.
     outputs: Vec<(usize, usize)>,
@@ -23,7 +28,7 @@ pub struct Slopes {
 
 /// The outputs over a box.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Sloped {
+pub struct JacobianEnclosure {
     /// Each output at the middle of the box.
     pub middle: Vec<Interval>,
     /// Each output over all of the box.
@@ -48,19 +53,19 @@ struct Frame {
     columns: usize,
 }
 
-impl Slopes {
+impl Jacobian {
     /// Prepares a graph.
-    pub fn new(graph: &Graph) -> Result<Slopes, GraphError> {
+    pub fn new(graph: &Graph) -> Result<Jacobian, GraphError> {
         let program = Program::new(lower(graph)?);
         let ports = program.graph.outputs().iter();
         let outputs = ports
             .flat_map(|port| (0..program.graph.elements(port.node)).map(|element| (port.node.index(), element)))
             .collect();
-        Ok(Slopes { program, outputs })
+        Ok(Jacobian { program, outputs })
     }
 
     /// The outputs over a box around a middle; nothing where they have no slopes: at a jump, or where an operator is not known well enough.
-    pub fn over(&self, middle: &[f64], region: &[Interval]) -> Option<Sloped> {
+    pub fn over(&self, middle: &[f64], region: &[Interval]) -> Option<JacobianEnclosure> {
         debug_assert!(region.iter().all(|range| range.is_well_formed()));
         let columns = 1 + middle.len();
         let reach = region.iter().zip(middle).map(|(&range, &middle)| range - Interval::point(middle)).collect();
@@ -81,7 +86,7 @@ impl Slopes {
             }
             values.push(own);
         }
-        let mut found = Sloped { middle: Vec::new(), range: Vec::new(), slopes: Vec::new() };
+        let mut found = JacobianEnclosure { middle: Vec::new(), range: Vec::new(), slopes: Vec::new() };
         for &(node, element) in &self.outputs {
             let own = &values[node];
             found.middle.push(frame.entry(own, element, 0));
@@ -192,7 +197,7 @@ impl Frame {
     fn curve(&self, curve: &Curve, argument: &Values) -> Option<Values> {
         let mut own = Values::default();
         for (element, &range) in argument.ranges.iter().enumerate() {
-            let slope = slopes_of(curve, range)?;
+            let slope = curve.slopes(range)?;
             let middle = curve.enclose(self.entry(argument, element, 0));
             let slopes = (1..self.columns).map(|column| slope * self.entry(argument, element, column));
             self.push(&mut own, std::iter::once(middle).chain(slopes), curve.enclose(range));
@@ -233,49 +238,12 @@ fn contradiction(by_slopes: Interval, by_range: Interval) -> Interval {
     Interval::ENTIRE
 }
 
-/// The quotients of differences that a curve has over a range; nothing if they are unbounded or not known.
-fn slopes_of(curve: &Curve, range: Interval) -> Option<Interval> {
-    let kinked = |below: f64, above: f64, kink: f64| {
-        if range.hi <= kink {
-            Interval::point(below)
-        } else if range.lo >= kink {
-            Interval::point(above)
-        } else {
-            Interval::new(below.min(above), below.max(above))
-        }
-    };
-    match *curve {
-        Curve::Relu => Some(kinked(0.0, 1.0, 0.0)),
-        Curve::LeakyRelu(alpha) => Some(kinked(alpha, 1.0, 0.0)),
-        Curve::Abs => Some(kinked(-1.0, 1.0, 0.0)),
-        Curve::Clip { lower, upper } if lower <= range.lo && range.hi <= upper => Some(Interval::ONE),
-        Curve::Clip { lower, upper } if range.hi <= lower || range.lo >= upper => Some(Interval::ZERO),
-        Curve::Clip { .. } => Some(Interval::new(0.0, 1.0)),
-        Curve::Tanh => Some(Interval::ONE - range.tanh().powi(2)),
-        Curve::Sigmoid => {
-            let value = range.sigmoid();
-            Some(value * (Interval::ONE - value))
-        }
-        Curve::Softplus => Some(range.sigmoid()),
-        Curve::Sin => Some(range.cos()),
-        Curve::Cos => Some(-range.sin()),
-        Curve::Exp => Some(range.exp()),
-        Curve::Power(2.0) => Some(Interval::point(2.0) * range),
-        Curve::Power(3.0) => Some(Interval::point(3.0) * range.powi(2)),
-        Curve::Floor | Curve::Step { .. } => {
-            let values = curve.enclose(range);
-            (values.lo == values.hi).then_some(Interval::ZERO)
-        }
-        Curve::Elu(_) | Curve::Sqrt | Curve::Log | Curve::Power(_) | Curve::Reciprocal => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::ranges::tests::{sample, value};
+    use crate::affine_forms::tests::{sample, value};
 
     proptest! {
         #[test]
@@ -285,7 +253,7 @@ mod tests {
             a in prop::array::uniform2(0.0..=1.0f64),
             b in prop::array::uniform2(0.0..=1.0f64),
         ) {
-            let slopes = Slopes::new(&sample()).unwrap();
+            let slopes = Jacobian::new(&sample()).unwrap();
             let region: Vec<Interval> =
                 corner.iter().zip(&width).map(|(&low, &width)| Interval::new(low, low + width)).collect();
             let middle: Vec<f64> = region.iter().map(|range| range.lo + (range.hi - range.lo) / 2.0).collect();
@@ -303,7 +271,7 @@ mod tests {
 
     #[test]
     fn slopes_near_a_point_are_the_derivative() {
-        let slopes = Slopes::new(&sample()).unwrap();
+        let slopes = Jacobian::new(&sample()).unwrap();
         let region = [0.5, -0.2].map(|x: f64| Interval::point(x).widen(1e-9));
         let found = slopes.over(&[0.5, -0.2], &region).unwrap();
         let h = 1e-6;

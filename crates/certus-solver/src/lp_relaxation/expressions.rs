@@ -6,7 +6,6 @@
 
 use crate::bound::program::{Program, Role};
 use crate::bound::table::Bounds;
-use crate::relaxation::Curve;
 
 /// A variable: an element of a node, `middle + half · u`.
 pub(super) struct Variable {
@@ -32,28 +31,23 @@ pub(super) struct Expressions {
     tables: Vec<Vec<f64>>,
 }
 
-/// How many elements of curves and products bend over their ranges in one box of a table, and whether all of them only have kinks, so that
-/// finitely many cuts make everything linear.
-pub(crate) fn bending(program: &Program, bounds: &Bounds, index: usize) -> (usize, bool) {
-    let (mut count, mut kinked) = (0, true);
+/// How many neurons are unstable in one box of a table, and whether all of them are piecewise linear, so that finitely many
+/// splits make everything linear.
+pub(crate) fn count_unstable(program: &Program, bounds: &Bounds, index: usize) -> (usize, bool) {
+    let (mut count, mut piecewise_linear) = (0, true);
     for (node, role) in program.roles.iter().enumerate() {
         if !matches!(role, Role::Curve(..) | Role::Product(..)) {
             continue;
         }
-        let own = (0..program.sizes[node]).filter(|&element| bends(program, bounds, node, element, index)).count();
+        let own = (0..program.sizes[node]).filter(|&element| unstable(program, bounds, node, element, index)).count();
         count += own;
-        kinked &= own == 0 || matches!(role, Role::Curve(curve, _) if has_only_kinks(curve));
+        piecewise_linear &= own == 0 || matches!(role, Role::Curve(curve, _) if curve.is_piecewise_linear());
     }
-    (count, kinked)
-}
-
-/// Whether finitely many cuts make a curve linear.
-pub(crate) fn has_only_kinks(curve: &Curve) -> bool {
-    matches!(curve, Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs | Curve::Clip { .. })
+    (count, piecewise_linear)
 }
 
 /// Whether an element of a curve or product is not linear in what it reads.
-pub(super) fn bends(program: &Program, bounds: &Bounds, node: usize, element: usize, index: usize) -> bool {
+pub(super) fn unstable(program: &Program, bounds: &Bounds, node: usize, element: usize, index: usize) -> bool {
     match &program.roles[node] {
         Role::Curve(curve, argument) => !curve.is_linear(bounds.interval(*argument, element, index)),
         Role::Product(left, right) => [left, right].iter().all(|&&factor| {
@@ -140,12 +134,12 @@ impl Expressions {
                     match role {
                         // Linear here: both lines are the function, up to rounding.
                         Role::Curve(_, argument) => {
-                            let lines = &bounds.lines[node];
+                            let lines = &bounds.relaxations[node];
                             scale(row, lines.lower_slope[element], self.of(*argument, element));
                             row[width - 1] += lines.lower_offset[element];
                         }
                         Role::Product(left, right) => {
-                            let lines = &bounds.lines[node];
+                            let lines = &bounds.relaxations[node];
                             scale(row, lines.lower_slope[element], self.of(*left, element));
                             scale(row, lines.lower_second[element], self.of(*right, element));
                             row[width - 1] += lines.lower_offset[element];
@@ -166,7 +160,7 @@ fn scale(row: &mut [f64], factor: f64, other: &[f64]) {
 fn kind(program: &Program, bounds: &Bounds, node: usize, element: usize) -> Kind {
     let variable = match &program.roles[node] {
         Role::Input(_) | Role::Opaque => bounds.lower[node][element] < bounds.upper[node][element],
-        Role::Curve(..) | Role::Product(..) => bends(program, bounds, node, element, 0),
+        Role::Curve(..) | Role::Product(..) => unstable(program, bounds, node, element, 0),
         Role::Affine(_) | Role::Movement(_) => false,
     };
     if variable { Kind::Variable } else { Kind::Dependent }

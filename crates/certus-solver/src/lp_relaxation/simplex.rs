@@ -1,12 +1,18 @@
-//! A dual simplex method for programs in which every variable comes with a limit on each side.
+//! The dual simplex method (Lemke, *The Dual Method of Solving the Linear Programming Problem*, Naval Research Logistics
+//! Quarterly 1954) for programs in which every variable has a limit on each side.
 //!
-//! It minimises the last variable where `row · u ≤ limit` for all rows. A vertex is given by as many rows as there are variables,
-//! taken as equalities; it is *dual feasible* if non-negative multiples of these rows add up to a bound of the
-//! objective. The method begins with such a vertex and replaces one row after the other by one that the vertex breaks; the bound
-//! only grows, so it can end as soon as the bound is good enough. The first vertex is what a backward bound is made of: from the
-//! last variable to the first, each is replaced by the limit that its coefficient asks for.
+//! It minimises the last variable where `row · u ≤ limit` for all rows. A vertex is given by as many rows as there are
+//! variables, taken as equalities; it is *dual feasible* if non-negative multiples of these rows add up to a bound of the
+//! objective. The method begins with such a vertex and replaces one row after the other by one that the vertex violates;
+//! the bound only grows, so it can end as soon as the bound is good enough. The first vertex is what a backward bound is
+//! made of: from the last variable to the first, each is replaced by the limit that its coefficient asks for. Strong
+//! branching adds rows and goes on from the optimal vertex, which stays dual feasible.
 //!
-//! Everything is dense and in plain floats. Nothing is believed of the result: multipliers are turned into a bound elsewhere.
+//! *Departures.* Dense tableau with an explicit inverse, Dantzig's rule (the most violated row enters), and a fresh
+//! inverse where the multipliers became inaccurate.
+//!
+//! *Soundness.* Everything is in plain floats, and nothing is believed of the result: multipliers are turned into a sound
+//! bound elsewhere.
 
 /// Rows `row · u ≤ limit`, with one more column than there are variables: the last one is minimised.
 #[derive(Clone)]

@@ -1,14 +1,20 @@
-//! Projected gradient descent from many points at once.
+//! Projected gradient descent (PGD) from many points at once: the attack that looks for witnesses.
 //!
-//! A batch of *slots* is stepped together; each slot holds one descent. A step evaluates the graph at all slots, hands the
-//! points at which the formula seems to hold to a replay, and moves every point against its gradient by Adam
-//! (Kingma and Ba, 2015) with steps that are measured in widths of the region, shrink with age, and end at its borders. A slot
-//! whose descent is over (too old, or no progress for too long) begins the next one at once, so the batch is always full.
+//! PGD is the standard attack on networks (Madry, Makelov, Schmidt, Tsipras, Vladu, *Towards Deep Learning Models Resistant
+//! to Adversarial Attacks*, ICLR 2018): steps against the gradient of a distance from the goal (`objective.rs`), each
+//! projected back onto the region, restarted from many points (`starts.rs`).
 //!
-//! Giving up early is what makes this fast: most descents that will succeed do so within few steps. On properties 7 and 8
-//! of ACAS Xu the evaluations before a witness fell by a factor of five when descents ended after ten steps without
-//! progress. Steps by the sign of the gradient alone do as well on property 8 but found nothing on property 7, where points
-//! slide along a border and need different lengths in different directions.
+//! A batch of *slots* is stepped together; each slot holds one restart. A step evaluates the graph at all slots, hands the
+//! points at which the formula seems to hold to a replay, and moves every point by Adam (Kingma and Ba, *Adam: A Method for
+//! Stochastic Optimization*, ICLR 2015) with steps that are measured in widths of the region, shrink with age, and end at
+//! its borders. A slot whose restart is over (too old, or no progress for too long) begins the next one at once.
+//!
+//! *Departures.* Adam instead of the sign of the gradient: sign steps do as well on property 8 of ACAS Xu but found nothing
+//! on property 7, where points slide along a border and need different lengths in different directions. Restarts end
+//! early: on both properties the evaluations before a witness fell by a factor of five when restarts ended after ten steps
+//! without progress. Some restarts begin beside near misses (`pool.rs`).
+//!
+//! *Soundness.* Nothing here is trusted: a point is a witness only after its replay in `attack/mod.rs`.
 
 use certus_graph::{Graph, GraphError};
 
@@ -38,8 +44,8 @@ const NEAR: f64 = 1e-5;
 /// A distance that is smaller by this share counts as progress.
 const PROGRESS: f64 = 1e-4;
 
-/// A query prepared for descents.
-pub(crate) struct Descent {
+/// A query prepared for PGD.
+pub(crate) struct Pgd {
     gradient: Gradient<f32>,
     objective: Objective,
     limits: Limits,
@@ -49,15 +55,15 @@ pub(crate) struct Descent {
 /// How much to try.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Effort {
-    /// How many descents.
+    /// How many restarts.
     pub(crate) restarts: usize,
     /// How many steps each of them has at most.
     pub(crate) steps: usize,
-    /// Names the random numbers.
+    /// The seed of all random numbers.
     pub(crate) seed: u64,
 }
 
-/// What descents gave.
+/// What an attack found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Falsification {
     /// A point at which the formula holds, if one was found.
@@ -66,7 +72,7 @@ pub struct Falsification {
     pub distance: f64,
     /// Where that was.
     pub nearest: Vec<f64>,
-    /// How many descents were ended.
+    /// How many restarts ended.
     pub restarts: usize,
     /// How many points were evaluated.
     pub evaluations: u64,
@@ -75,13 +81,13 @@ pub struct Falsification {
 /// Decides about a point at which the formula seems to hold, or nearly so; gets its distance too.
 pub(crate) type Replay<'a> = dyn FnMut(&[f64], f64) -> Result<Option<Witness>, GraphError> + 'a;
 
-impl Descent {
+impl Pgd {
     /// Prepares a query; `graph` is its graph, or another one for the same function.
     pub(crate) fn new(query: &Query, graph: &Graph) -> Self {
         let graph = graph.without_dead_nodes();
         let gradient = Gradient::new(&graph);
         let values: usize = (0..graph.len()).map(|node| gradient.elements(node)).sum();
-        Descent {
+        Pgd {
             objective: Objective::new(&graph, &query.formula),
             limits: Limits::new(&query.region),
             batch: (MOST_VALUES / values.max(1)).clamp(1, BATCH),
@@ -89,7 +95,7 @@ impl Descent {
         }
     }
 
-    /// Descends until a replay succeeds, `restarts` descents have ended, or `should_stop` says so.
+    /// Runs until a replay succeeds, `effort.restarts` restarts have ended, or `should_stop` says so.
     pub(crate) fn run(
         &self,
         starts: Starts<'_>,
@@ -138,7 +144,7 @@ impl Descent {
                         return Ok(result);
                     }
                 }
-                let aim = slots.descents[slot].aim;
+                let aim = slots.restarts[slot].aim;
                 self.objective.weigh(aim, &value, &mut |atom| weights[atom * batch + slot] += 1.0);
             }
             self.gradient.clear(&mut tape);
@@ -146,9 +152,9 @@ impl Descent {
             self.gradient.backward(&mut tape);
             slots.advance(&self.gradient, &tape, effort.steps);
             for slot in 0..batch {
-                if slots.descents[slot].is_over(effort.steps) {
+                if slots.restarts[slot].is_over(effort.steps) {
                     result.restarts += 1;
-                    let ended = &slots.descents[slot];
+                    let ended = &slots.restarts[slot];
                     pool.add(ended.best, &ended.best_point);
                     slots.place(slot, &next(&pool));
                 }
@@ -161,8 +167,8 @@ impl Descent {
     }
 }
 
-/// One descent's own state.
-struct OneDescent {
+/// The state of one restart.
+struct Restart {
     aim: Aim,
     rate: f64,
     patience: usize,
@@ -174,7 +180,7 @@ struct OneDescent {
     best_point: Vec<f64>,
 }
 
-impl OneDescent {
+impl Restart {
     fn is_over(&self, steps: usize) -> bool {
         self.age >= steps || self.idle > self.patience
     }
@@ -189,7 +195,7 @@ struct Slots {
     scale: Vec<f64>,
     mean: Vec<f64>,
     square: Vec<f64>,
-    descents: Vec<OneDescent>,
+    restarts: Vec<Restart>,
 }
 
 impl Slots {
@@ -203,11 +209,11 @@ impl Slots {
             scale: rows(),
             mean: rows(),
             square: rows(),
-            descents: Vec::with_capacity(batch),
+            restarts: Vec::with_capacity(batch),
         }
     }
 
-    /// Puts a new descent into a slot; slots are filled in order the first time.
+    /// Puts a new restart into a slot; slots are filled in order the first time.
     fn place(&mut self, slot: usize, start: &Start) {
         for (input, &value) in start.point.iter().enumerate() {
             let at = input * self.batch + slot;
@@ -216,7 +222,7 @@ impl Slots {
             self.scale[at] = start.scale[input];
             (self.mean[at], self.square[at]) = (0.0, 0.0);
         }
-        let descent = OneDescent {
+        let restart = Restart {
             aim: start.aim,
             rate: start.rate,
             patience: start.patience,
@@ -225,9 +231,9 @@ impl Slots {
             best: f64::INFINITY,
             best_point: Vec::new(),
         };
-        match self.descents.get_mut(slot) {
-            Some(place) => *place = descent,
-            None => self.descents.push(descent),
+        match self.restarts.get_mut(slot) {
+            Some(place) => *place = restart,
+            None => self.restarts.push(restart),
         }
     }
 
@@ -237,14 +243,14 @@ impl Slots {
 
     /// Takes note of the distance at a point; whether it is progress.
     fn note(&mut self, slot: usize, distance: f64) -> bool {
-        let best = self.descents[slot].best;
+        let best = self.restarts[slot].best;
         let needed = if best.is_finite() { best - PROGRESS * best.abs() } else { best };
         let progress = distance < needed;
         let point = (distance < best).then(|| self.point(slot));
-        let descent = &mut self.descents[slot];
-        descent.idle = if progress { 0 } else { descent.idle + 1 };
+        let restart = &mut self.restarts[slot];
+        restart.idle = if progress { 0 } else { restart.idle + 1 };
         if let Some(point) = point {
-            (descent.best, descent.best_point) = (distance, point);
+            (restart.best, restart.best_point) = (distance, point);
         }
         progress
     }
@@ -263,13 +269,13 @@ impl Slots {
     /// Moves every point one step against its gradient.
     fn advance(&mut self, gradient: &Gradient<f32>, tape: &Tape<f32>, steps: usize) {
         let corrections: Vec<(f64, f64)> = self
-            .descents
+            .restarts
             .iter_mut()
-            .map(|descent| {
-                descent.age += 1;
+            .map(|restart| {
+                restart.age += 1;
                 // The means start at zero; these factors take that bias out.
-                let unbiased = |kept: f64| 1.0 / (1.0 - kept.powi(descent.age as i32));
-                let rate = descent.rate * LAST_STEP.powf(descent.age as f64 / steps as f64);
+                let unbiased = |kept: f64| 1.0 / (1.0 - kept.powi(restart.age as i32));
+                let rate = restart.rate * LAST_STEP.powf(restart.age as f64 / steps as f64);
                 (rate * unbiased(MEAN_KEPT), unbiased(SQUARE_KEPT))
             })
             .collect();

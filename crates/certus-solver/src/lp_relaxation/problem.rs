@@ -1,17 +1,19 @@
-//! The linear program of a goal: minimise s where every row is at most s, within the lines of all curves and the ranges of the part.
+//! The linear program of a goal: minimise s where every row is at most s, within the relaxations of all unstable neurons and
+//! the split constraints. Solved by the dual simplex method, or by an interior point method where that fails.
 
 use certus_graph::Interval;
+use certus_graph::ops::Family;
 // Linked wherever clarabel is: with its semidefinite cones it calls these routines.
 use certus_lapack as _;
 use clarabel::algebra::CscMatrix;
 use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
 
-use super::expressions::{Expressions, Variable, bends};
+use super::expressions::{Expressions, Variable, unstable};
 use super::simplex::{Dense, Vertex};
+use crate::bound::goal::{Goal, Row};
 use crate::bound::program::{Program, Role};
 use crate::bound::table::Bounds;
-use crate::bound::tune::{Goal, Row};
-use crate::relaxation::{Curve, Lean, product_planes};
+use crate::relaxation::{Alpha, product_planes};
 
 /// What a constraint of the program comes from.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,7 +24,7 @@ pub(super) enum Origin {
     Row(usize),
     /// A multiplier of the goal, by its place there.
     Multiplier(usize),
-    /// A line below a variable, by the lean that gives it.
+    /// A line below a variable, by the alpha that gives it.
     Below(usize, f64),
     /// A line above a variable.
     Above(usize, f64),
@@ -55,14 +57,14 @@ pub(super) struct Solution {
     vertex: Option<(Dense, Vertex)>,
 }
 
-/// Leans whose lines are offered to the program: two where all others are mixtures of them.
+/// Alphas whose lines are offered to the program: two where all others are mixtures of them.
 const ENDS: [f64; 2] = [0.0, 1.0];
 const SEVERAL: [f64; 5] = [0.0, 0.25, 0.5, 0.75, 1.0];
 
 /// A bound above this share of how much the rows vary is as good as any.
 const ENOUGH: f64 = 1e-6;
 
-/// A cut that gains nothing on one side is not quite worth nothing.
+/// A split that gains nothing on one side is not quite worth nothing.
 const LEAST_GAIN: f64 = 1e-6;
 
 /// Rows of the goal that are tried as the first.
@@ -106,7 +108,7 @@ impl Problem {
             problem.add(Origin::Multiplier(place), &sum, (0.0, 0.0));
         }
         for (place, variable) in own.variables.iter().enumerate() {
-            if bends(program, bounds, variable.node, variable.element, 0) {
+            if unstable(program, bounds, variable.node, variable.element, 0) {
                 let element = variable.element;
                 problem.add_lines(program, own, place, &|node| bounds.interval(node, element, 0));
             } else {
@@ -153,21 +155,21 @@ impl Problem {
         let value = own.of(node, element);
         match &program.roles[node] {
             Role::Curve(curve, argument) => {
-                let hinge = matches!(curve, Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs);
-                let default = curve.default_lean(range(*argument));
-                let leans: &[f64] = if hinge { &ENDS } else { &SEVERAL };
-                let leans = leans.iter().map(|&t| Lean { lower: t, upper: t }).chain((!hinge).then_some(default));
+                let relu = matches!(curve.family(), Some(Family::Breakpoint { .. }));
+                let default = curve.default_alpha(range(*argument));
+                let alphas: &[f64] = if relu { &ENDS } else { &SEVERAL };
+                let alphas = alphas.iter().map(|&t| Alpha { lower: t, upper: t }).chain((!relu).then_some(default));
                 let (mut below, mut above) = (Vec::new(), Vec::new());
-                for lean in leans {
-                    let lines = curve.lines(range(*argument), lean);
-                    below.push((lean.lower, [lines.lower_slope, 0.0, lines.lower_offset]));
-                    above.push((lean.upper, [lines.upper_slope, 0.0, lines.upper_offset]));
+                for alpha in alphas {
+                    let lines = curve.relax(range(*argument), alpha);
+                    below.push((alpha.lower, [lines.lower_slope, 0.0, lines.lower_offset]));
+                    above.push((alpha.upper, [lines.upper_slope, 0.0, lines.upper_offset]));
                 }
                 self.add_planes(place, value, (own.of(*argument, element), None), below, above);
             }
             Role::Product(left, right) => {
                 let planes =
-                    ENDS.map(|t| (t, product_planes(range(*left), range(*right), Lean { lower: t, upper: t })));
+                    ENDS.map(|t| (t, product_planes(range(*left), range(*right), Alpha { lower: t, upper: t })));
                 let below = planes.iter().map(|(t, planes)| (*t, planes.lower)).collect();
                 let above = planes.iter().map(|(t, planes)| (*t, planes.upper)).collect();
                 let arguments = (own.of(*left, element), Some(own.of(*right, element)));
@@ -186,7 +188,7 @@ impl Problem {
         above: Vec<(f64, [f64; 3])>,
     ) {
         for (planes, sign) in [(below, 1.0), (above, -1.0)] {
-            for (index, &(lean, plane)) in planes.iter().enumerate() {
+            for (index, &(alpha, plane)) in planes.iter().enumerate() {
                 // The same line again says nothing new.
                 if planes[..index].iter().any(|(_, other)| *other == plane) {
                     continue;
@@ -197,7 +199,7 @@ impl Problem {
                     sum.iter_mut().zip(second).for_each(|(sum, value)| *sum += sign * plane[1] * value);
                 }
                 sum[self.columns - 1] += sign * plane[2];
-                let origin = if sign > 0.0 { Origin::Below(place, lean) } else { Origin::Above(place, lean) };
+                let origin = if sign > 0.0 { Origin::Below(place, alpha) } else { Origin::Above(place, alpha) };
                 self.add(origin, &sum, (0.0, 0.0));
             }
         }
@@ -205,11 +207,11 @@ impl Problem {
 
     /// Solves the program; nothing where all methods fail. With `enough`, a positive bound may end it early.
     pub(super) fn solve(&self, enough: bool) -> Option<Solution> {
-        self.by_vertices(enough).or_else(|| self.by_interior_points())
+        self.by_dual_simplex(enough).or_else(|| self.by_interior_point())
     }
 
-    /// Solves the program by going from vertex to vertex.
-    pub(super) fn by_vertices(&self, enough: bool) -> Option<Solution> {
+    /// Solves the program by the dual simplex method.
+    pub(super) fn by_dual_simplex(&self, enough: bool) -> Option<Solution> {
         let columns = self.columns;
         let mut rows = vec![0.0; self.rows.len() * columns];
         for (entries, row) in self.rows.iter().zip(rows.chunks_exact_mut(columns)) {
@@ -231,9 +233,9 @@ impl Problem {
         })
     }
 
-    /// By how much cutting the argument of a curve at a place brings the optimum nearer to zero, as shares of the whole way: the
+    /// By how much splitting the argument of a curve at a place brings the optimum nearer to zero, as shares of the whole way: the
     /// product of both sides. Nothing where that cannot be told.
-    pub(super) fn worth(
+    pub(super) fn strong_branching_score(
         &self,
         program: &Program,
         bounds: &Bounds,
@@ -302,8 +304,8 @@ impl Problem {
         best.map(|best| best.1)
     }
 
-    /// Solves the program by a method that goes through its inside.
-    pub(super) fn by_interior_points(&self) -> Option<Solution> {
+    /// Solves the program by an interior point method (Clarabel).
+    pub(super) fn by_interior_point(&self) -> Option<Solution> {
         let columns = self.columns;
         let mut objective = vec![0.0; columns];
         objective[columns - 1] = 1.0;

@@ -1,19 +1,21 @@
-//! What is left of a network over one small box.
+//! A network over one small box: stable neurons folded into one affine map, unstable ones kept.
 //!
-//! Over a small box most neurons of a network are on one side of their kinks, so that nearly all of it is one affine map. The few
-//! that are not are kept: each is a function of the inputs and of those kept before it. Evaluating what is left at a point of the box costs as
-//! many operations as there are such neurons and inputs, instead of a pass over all weights, and its distance from the network over the
-//! reals is known.
+//! Over a small box most neurons are stable (on one side of their breakpoint), so nearly all of the network is one affine
+//! map. Each neuron that is not is kept, as a function of the inputs and of those kept before it. Evaluating what is left at
+//! a point of the box costs as many operations as there are such neurons and inputs, instead of a pass over all weights.
+//!
+//! *Soundness.* The distance of the evaluated result from the network over the reals is bounded: rounding, library
+//! functions, and how far errors of kept neurons carry (kept curves have slopes of at most one).
 
 use certus_graph::Interval;
 
-use super::{Ranges, Shape, Values, middle};
+use super::{AffineForms, Shape, Values, middle};
 use crate::bound::program::Role;
 use crate::bound::{ROOM, gamma};
 use crate::relaxation::Curve;
 
 /// A network over one box.
-pub struct Reduced {
+pub struct ReducedNetwork {
     /// Middles of the box, then of the kept neurons' values.
     middles: Vec<f64>,
     inputs: usize,
@@ -25,7 +27,7 @@ pub struct Reduced {
 }
 
 /// What is known while a network is taken apart.
-struct Parts {
+struct Partial {
     /// Middles and half widths of the inputs and the kept neurons.
     symbols: Vec<(f64, f64)>,
     kept: Vec<(Curve, Vec<f64>)>,
@@ -40,15 +42,15 @@ const MOST_KEPT: usize = 40;
 /// What the library's functions may be off by, in sizes of at most one: far more than the three units in the last place that they are.
 const FUNCTIONS: f64 = 16.0 * f64::EPSILON;
 
-impl Ranges {
+impl AffineForms {
     /// What is left of the network over a box; nothing if too much is, or if it has an operator other than layers and curves that are at most as steep as
     /// the diagonal.
-    pub fn reduced(&self, lower: &[f64], upper: &[f64]) -> Option<Reduced> {
+    pub fn reduced(&self, lower: &[f64], upper: &[f64]) -> Option<ReducedNetwork> {
         let program = &self.program;
         let inputs = program.inputs;
         let shape = Shape { boxes: 1, columns: 1 + inputs + MOST_KEPT };
         let symbols: Vec<(f64, f64)> = lower.iter().zip(upper).map(|(&low, &high)| middle(low, high)).collect();
-        let mut parts = Parts { symbols, kept: Vec::new(), off: Vec::new(), inputs };
+        let mut partial = Partial { symbols, kept: Vec::new(), off: Vec::new(), inputs };
         let mut values: Vec<Values> = Vec::with_capacity(program.roles.len());
         let mut scratch = Vec::new();
         for (node, role) in program.roles.iter().enumerate() {
@@ -58,7 +60,7 @@ impl Ranges {
                     shape.input(*offset, &lower[*offset..offset + elements], &upper[*offset..offset + elements])
                 }
                 Role::Affine(layer) => shape.affine(layer, &values, elements, &mut scratch),
-                Role::Curve(curve, argument) => parts.curve(shape, curve, &values[*argument])?,
+                Role::Curve(curve, argument) => partial.curve(shape, curve, &values[*argument])?,
                 Role::Movement(sources) => shape.movement(sources, &values),
                 Role::Product(..) | Role::Opaque => return None,
             };
@@ -71,17 +73,17 @@ impl Ranges {
         }
         let (mut outputs, mut errors) = (Vec::new(), Vec::new());
         for &(node, element) in &self.outputs {
-            let (row, off) = parts.row(shape, &values[node], element);
+            let (row, off) = partial.row(shape, &values[node], element);
             outputs.push(row);
             errors.push(off);
         }
         let sure = errors.iter().all(|error| error.is_finite());
-        let middles = parts.symbols.iter().map(|symbol| symbol.0).collect();
-        sure.then_some(Reduced { middles, inputs, kept: parts.kept, outputs, errors })
+        let middles = partial.symbols.iter().map(|symbol| symbol.0).collect();
+        sure.then_some(ReducedNetwork { middles, inputs, kept: partial.kept, outputs, errors })
     }
 }
 
-impl Parts {
+impl Partial {
     /// An element as a function of inputs and kept neurons, in numbers that points are multiplied with: the constant, then the slopes. With it, how far
     /// its computed value can be off.
     fn row(&self, shape: Shape, values: &Values, element: usize) -> (Vec<f64>, f64) {
@@ -100,9 +102,9 @@ impl Parts {
         (row, (off + rounding) * ROOM + f64::MIN_POSITIVE)
     }
 
-    /// A curve's values: new symbols where it bends.
+    /// A curve's values: new symbols where it is not linear.
     fn curve(&mut self, shape: Shape, curve: &Curve, argument: &Values) -> Option<Values> {
-        if !matches!(curve, Curve::Relu | Curve::Clip { .. } | Curve::Tanh | Curve::Sigmoid | Curve::Sin | Curve::Cos) {
+        if !matches!(curve, Curve::Activation(activation) if activation.is_nonexpansive()) {
             return None;
         }
         let elements = argument.errors.len();
@@ -111,11 +113,7 @@ impl Parts {
             let range = Interval::new(argument.lower[element], argument.upper[element]);
             let values = curve.enclose(range);
             (own.lower[element], own.upper[element]) = (values.lo, values.hi);
-            let same = match *curve {
-                Curve::Relu => range.lo >= 0.0,
-                Curve::Clip { lower, upper } => lower <= range.lo && range.hi <= upper,
-                _ => false,
-            };
+            let same = curve.hands_on(range);
             let row = element * shape.columns..(element + 1) * shape.columns;
             if same {
                 own.forms[row.clone()].copy_from_slice(&argument.forms[row]);
@@ -139,7 +137,7 @@ impl Parts {
     }
 }
 
-impl Reduced {
+impl ReducedNetwork {
     /// How many neurons are left.
     pub fn kept(&self) -> usize {
         self.kept.len()
@@ -175,7 +173,7 @@ mod tests {
 
     const WIDTH: usize = 8;
 
-    /// Two inputs, eight neurons with kinks, eight more, two that are bent, from a list of numbers.
+    /// Two inputs, eight neurons with breakpoints, eight more, two with tanh, from a list of numbers.
     fn network(numbers: &[f64]) -> Graph {
         let mut numbers = numbers.iter().copied().cycle();
         let mut graph = Graph::new();
@@ -200,7 +198,7 @@ mod tests {
             shares in prop::collection::vec(prop::array::uniform2(0.0..1.0f64), 6),
         ) {
             let graph = network(&numbers);
-            let ranges = Ranges::new(&graph).unwrap();
+            let ranges = AffineForms::new(&graph).unwrap();
             let upper = corner.map(|low| low + width);
             let left = ranges.reduced(&corner, &upper).unwrap();
             let (mut room, mut outputs) = (Vec::new(), Vec::new());
@@ -220,7 +218,7 @@ mod tests {
     #[test]
     fn over_a_small_box_little_is_left() {
         let numbers: Vec<f64> = (0..131).map(|place| (f64::from(place) * 1.7).sin()).collect();
-        let ranges = Ranges::new(&network(&numbers)).unwrap();
+        let ranges = AffineForms::new(&network(&numbers)).unwrap();
         let kept = |reach: f64| ranges.reduced(&[0.3 - reach; 2], &[0.3 + reach; 2]).unwrap().kept();
         assert_eq!(kept(1e-6), 2);
         assert!(kept(3.0) > 8);
@@ -232,6 +230,6 @@ mod tests {
         let (x, y) = (graph.input("x", &[1]), graph.input("y", &[1]));
         let product = graph.apply(Mul, &[x, y]).unwrap();
         graph.output("z", product);
-        assert!(Ranges::new(&graph).unwrap().reduced(&[0.0; 2], &[1.0; 2]).is_none());
+        assert!(AffineForms::new(&graph).unwrap().reduced(&[0.0; 2], &[1.0; 2]).is_none());
     }
 }

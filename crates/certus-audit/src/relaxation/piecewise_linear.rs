@@ -1,4 +1,4 @@
-//! Piecewise linear curves.
+//! Relaxations of piecewise linear curves, ReLU among them.
 //!
 //! Between two knots such a curve is affine, and so is its distance from a line: the extremes of the distance are at
 //! knots. A jump is three knots at one place: the limits from both sides and the value between them.
@@ -6,11 +6,11 @@
 use certus_graph::Interval;
 use certus_graph::interval::{mul_down, mul_up, sub_down, sub_up};
 
-use super::{Lean, Side, Sides};
+use super::{Alpha, Side, Sides};
 
 /// A piecewise linear curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Hinge {
+pub(crate) enum PiecewiseLinear {
     Relu,
     LeakyRelu(f64),
     Clip { lower: f64, upper: f64 },
@@ -22,56 +22,58 @@ pub(crate) enum Hinge {
 /// A place and the curve's value there.
 type Knot = (f64, Interval);
 
-impl Hinge {
+impl PiecewiseLinear {
     /// Whether the curve is affine over the range.
     pub(crate) fn is_linear(&self, x: Interval) -> bool {
         match *self {
-            Hinge::Relu | Hinge::LeakyRelu(_) | Hinge::Abs => x.lo >= 0.0 || x.hi <= 0.0,
-            Hinge::Clip { lower, upper } => {
+            PiecewiseLinear::Relu | PiecewiseLinear::LeakyRelu(_) | PiecewiseLinear::Abs => x.lo >= 0.0 || x.hi <= 0.0,
+            PiecewiseLinear::Clip { lower, upper } => {
                 x.hi <= lower || x.lo >= upper || (lower <= x.lo && x.hi <= upper) || lower >= upper
             }
-            Hinge::Floor => x.lo.floor() == x.hi.floor(),
-            Hinge::Step { at, above, below } => {
+            PiecewiseLinear::Floor => x.lo.floor() == x.hi.floor(),
+            PiecewiseLinear::Step { at, above, below } => {
                 x.lo > 0.0 || x.hi < 0.0 || (x.lo == 0.0 && at == above) || (x.hi == 0.0 && at == below)
             }
         }
     }
 
-    /// The slope of the larger side of a kink, as a lean; the lines of a jump are flat.
-    pub(crate) fn default_lean(&self, x: Interval) -> Lean {
-        let prefers_right = |kink: f64| if x.hi - kink > kink - x.lo { 1.0 } else { 0.0 };
+    /// The slope of the larger side of a breakpoint, as α; the lines of a jump are flat.
+    pub(crate) fn default_alpha(&self, x: Interval) -> Alpha {
+        let prefers_right = |breakpoint: f64| if x.hi - breakpoint > breakpoint - x.lo { 1.0 } else { 0.0 };
         match *self {
-            Hinge::Relu | Hinge::LeakyRelu(_) | Hinge::Abs => {
-                Lean { lower: prefers_right(0.0), upper: prefers_right(0.0) }
+            PiecewiseLinear::Relu | PiecewiseLinear::LeakyRelu(_) | PiecewiseLinear::Abs => {
+                Alpha { lower: prefers_right(0.0), upper: prefers_right(0.0) }
             }
-            // Left of the upper kink the curve has the slope 1, so that side is the one to follow.
-            Hinge::Clip { lower, upper } => Lean { lower: prefers_right(lower), upper: 1.0 - prefers_right(upper) },
-            Hinge::Floor | Hinge::Step { .. } => Lean { lower: 0.0, upper: 0.0 },
+            // Left of the upper breakpoint the curve has the slope 1, so that side is the one to follow.
+            PiecewiseLinear::Clip { lower, upper } => {
+                Alpha { lower: prefers_right(lower), upper: 1.0 - prefers_right(upper) }
+            }
+            PiecewiseLinear::Floor | PiecewiseLinear::Step { .. } => Alpha { lower: 0.0, upper: 0.0 },
         }
     }
 
     /// Lines below and above.
-    pub(crate) fn sides(&self, x: Interval, value: Interval, lean: Lean) -> Sides {
+    pub(crate) fn sides(&self, x: Interval, value: Interval, alpha: Alpha) -> Sides {
         if !x.lo.is_finite() || !x.hi.is_finite() {
-            return self.unbounded_sides(x, value, lean);
+            return self.unbounded_sides(x, value, alpha);
         }
         match *self {
-            Hinge::Relu => bent(x, 0.0, lean),
-            Hinge::LeakyRelu(alpha) => bent(x, alpha, lean),
-            Hinge::Abs => bent(x, -1.0, lean),
-            Hinge::Clip { lower, upper } => clip_sides(x, value, lower, upper, lean),
-            Hinge::Floor => floor_sides(x, value),
-            Hinge::Step { below, at, above } => step_sides(x, value, [below, at, above], lean),
+            PiecewiseLinear::Relu => one_breakpoint(x, 0.0, alpha),
+            PiecewiseLinear::LeakyRelu(left) => one_breakpoint(x, left, alpha),
+            PiecewiseLinear::Abs => one_breakpoint(x, -1.0, alpha),
+            PiecewiseLinear::Clip { lower, upper } => clip_sides(x, value, lower, upper, alpha),
+            PiecewiseLinear::Floor => floor_sides(x, value),
+            PiecewiseLinear::Step { below, at, above } => step_sides(x, value, [below, at, above], alpha),
         }
     }
 
-    /// Over an unbounded range: what holds for all reals, the line through the kink on its convex side.
-    fn unbounded_sides(&self, x: Interval, value: Interval, lean: Lean) -> Sides {
+    /// Over an unbounded range: what holds for all reals, the line through the breakpoint on its convex side.
+    fn unbounded_sides(&self, x: Interval, value: Interval, alpha: Alpha) -> Sides {
         let constants = Sides::constants(value);
         let left = match *self {
-            Hinge::Relu => 0.0,
-            Hinge::LeakyRelu(alpha) => alpha,
-            Hinge::Abs => -1.0,
+            PiecewiseLinear::Relu => 0.0,
+            PiecewiseLinear::LeakyRelu(left) => left,
+            PiecewiseLinear::Abs => -1.0,
             _ => return constants,
         };
         if x.lo >= 0.0 {
@@ -81,9 +83,9 @@ impl Hinge {
             let side = Side::line(left, 0.0);
             Sides { lower: side, upper: side }
         } else if left <= 1.0 {
-            Sides { lower: Side::line(between(left, 1.0, lean.lower), 0.0), ..constants }
+            Sides { lower: Side::line(between(left, 1.0, alpha.lower), 0.0), ..constants }
         } else {
-            Sides { upper: Side::line(between(left, 1.0, lean.upper), 0.0), ..constants }
+            Sides { upper: Side::line(between(left, 1.0, alpha.upper), 0.0), ..constants }
         }
     }
 }
@@ -94,7 +96,7 @@ fn between(from: f64, to: f64, part: f64) -> f64 {
 }
 
 /// The curve with slope `left` below zero and 1 above it, over a bounded range.
-fn bent(x: Interval, left: f64, lean: Lean) -> Sides {
+fn one_breakpoint(x: Interval, left: f64, alpha: Alpha) -> Sides {
     if x.lo >= 0.0 || x.hi <= 0.0 {
         let side = Side::line(if x.lo >= 0.0 { 1.0 } else { left }, 0.0);
         return Sides { lower: side, upper: side };
@@ -102,15 +104,15 @@ fn bent(x: Interval, left: f64, lean: Lean) -> Sides {
     let leftmost = Interval { lo: mul_down(left, x.lo), hi: mul_up(left, x.lo) };
     let knots = [(x.lo, leftmost), (x.hi, Interval::point(x.hi))];
     let slope = (x.hi - left * x.lo) / (x.hi - x.lo);
-    // Any slope between those of the two sides gives a line through the kink that stays on one side of the curve.
+    // Any slope between those of the two sides gives a line through the breakpoint that stays on one side of the curve.
     if left <= 1.0 {
-        Sides { lower: Side::line(between(left, 1.0, lean.lower), 0.0), upper: above(&knots, slope) }
+        Sides { lower: Side::line(between(left, 1.0, alpha.lower), 0.0), upper: above(&knots, slope) }
     } else {
-        Sides { lower: below(&knots, slope), upper: Side::line(between(left, 1.0, lean.upper), 0.0) }
+        Sides { lower: below(&knots, slope), upper: Side::line(between(left, 1.0, alpha.upper), 0.0) }
     }
 }
 
-/// The best line of this slope below a curve with these knots. A kink at which the slope grows is never where the
+/// The best line of this slope below a curve with these knots. A breakpoint at which the slope grows is never where the
 /// line above touches, and need not be among the knots for it; nor one at which it shrinks for the line below.
 fn below(knots: &[Knot], slope: f64) -> Side {
     let distance = |&(x, value): &Knot| sub_down(value.lo, mul_up(slope, x));
@@ -124,7 +126,7 @@ fn above(knots: &[Knot], slope: f64) -> Side {
 }
 
 /// min(max(x, lower), upper) over a bounded range.
-fn clip_sides(x: Interval, value: Interval, lower: f64, upper: f64, lean: Lean) -> Sides {
+fn clip_sides(x: Interval, value: Interval, lower: f64, upper: f64, alpha: Alpha) -> Sides {
     if lower >= upper || x.hi <= lower || x.lo >= upper {
         return Sides::constants(value);
     }
@@ -133,12 +135,12 @@ fn clip_sides(x: Interval, value: Interval, lower: f64, upper: f64, lean: Lean) 
         return Sides { lower: side, upper: side };
     }
     let clip = |place: f64| (place, Interval::point(place.max(lower).min(upper)));
-    // A kink outside the range is replaced by the end that is next to it.
+    // A breakpoint outside the range is replaced by the end that is next to it.
     let knots = [x.lo, lower.clamp(x.lo, x.hi), upper.clamp(x.lo, x.hi), x.hi].map(clip);
     let chord = |from: f64, to: f64| (clip(to).1.lo - clip(from).1.lo) / (to - from);
-    // Below: from flat to the line from the lower kink to the right end. Without a kink there, the chord.
-    let low = if x.lo < lower { lean.lower * chord(lower, x.hi) } else { chord(x.lo, x.hi) };
-    let high = if x.hi > upper { lean.upper * chord(x.lo, upper) } else { chord(x.lo, x.hi) };
+    // Below: from flat to the line from the lower breakpoint to the right end. Without a breakpoint there, the chord.
+    let low = if x.lo < lower { alpha.lower * chord(lower, x.hi) } else { chord(x.lo, x.hi) };
+    let high = if x.hi > upper { alpha.upper * chord(x.lo, upper) } else { chord(x.lo, x.hi) };
     Sides { lower: below(&knots, low), upper: above(&knots, high) }
 }
 
@@ -151,7 +153,7 @@ fn floor_sides(x: Interval, value: Interval) -> Sides {
 }
 
 /// A jump at zero.
-fn step_sides(x: Interval, value: Interval, [left, at, right]: [f64; 3], lean: Lean) -> Sides {
+fn step_sides(x: Interval, value: Interval, [left, at, right]: [f64; 3], alpha: Alpha) -> Sides {
     if x.lo >= 0.0 || x.hi <= 0.0 || left == right {
         return Sides::constants(value);
     }
@@ -159,5 +161,5 @@ fn step_sides(x: Interval, value: Interval, [left, at, right]: [f64; 3], lean: L
     let knots = knots.map(|(place, value)| (place, Interval::point(value)));
     // The line below reaches the upper level at the end of it, the line above the lower level at the other end.
     let (low, high) = if left < right { (x.hi, -x.lo) } else { (x.lo, -x.hi) };
-    Sides { lower: below(&knots, lean.lower / low), upper: above(&knots, lean.upper / high) }
+    Sides { lower: below(&knots, alpha.lower / low), upper: above(&knots, alpha.upper / high) }
 }

@@ -8,7 +8,7 @@ use certus_graph::{Graph, Tensor};
 use proptest::prelude::*;
 
 use super::{around, atom, layer, signed};
-use crate::attack::descent::{Descent, Effort};
+use crate::attack::pgd::{Effort, Pgd};
 use crate::attack::starts::{Numbers, Starts};
 use crate::attack::{Attack, Falsification, falsify};
 use crate::formula::Formula;
@@ -74,7 +74,7 @@ proptest! {
         let replayed = Cell::new(0);
         let mut outside = Vec::new();
         let effort = Effort { restarts: 300, steps: 20, seed };
-        let result = Descent::new(&query, &query.lowered).run(starts, effort, &|| false, &mut |point, _| {
+        let result = Pgd::new(&query, &query.lowered).run(starts, effort, &|| false, &mut |point, _| {
             replayed.set(replayed.get() + 1);
             let mut inside = (0..6).all(|i| point[i].is_finite() && lower[i] <= point[i] && point[i] <= upper[i]);
             if confined {

@@ -1,14 +1,19 @@
-//! Ranges of a graph's outputs over many boxes at once, in one pass from front to back.
+//! Affine forms of a graph's outputs over many boxes at once, in one forward pass.
 //!
-//! What [`crate::Lines`] finds by substitution backwards costs a pass per output; engines that cover a space with very many small
-//! boxes want one pass, and over small boxes lose little by it. An element's value is `centre + Σ slope · symbol + error`, where each input
-//! brings a symbol in [−1, 1] and the error is known by its size. Without symbols that is interval arithmetic with centres and
-//! radii; with them it remembers how values depend on the inputs, which matters where a policy acts against what the plant
-//! does. Every range is sound over the reals; rounding goes into the errors as in the solver's affine forms, but what a curve bends becomes error at once, so that a layer is one
-//! matrix product for centres and slopes and one for errors.
+//! Affine arithmetic (de Figueiredo and Stolfi, *Affine Arithmetic: Concepts and Applications*, Numerical Algorithms 2004)
+//! with noise symbols of the inputs alone. What [`crate::LinearBounds`] finds by backward substitution costs a pass per
+//! output; engines that cover a space with very many small boxes want one pass, and over small boxes lose little by it. An
+//! element's value is `centre + Σ slope · symbol + error`, where each input brings a symbol in [−1, 1] and the error is
+//! known by its size. Without symbols that is interval arithmetic with centres and radii; with them it remembers how
+//! values depend on the inputs, which matters where a policy acts against what the plant does.
+//!
+//! *Departure from `bound::zonotope`:* what a curve or product is not linear by becomes error at once, not a new symbol, so
+//! that a layer is one matrix product for centres and slopes and one for errors.
+//!
+//! *Soundness.* Every range holds over the reals; rounding goes into the errors, as in the zonotopes.
 
 mod copies;
-mod reduced;
+mod reduced_network;
 
 use certus_graph::lower::lower;
 use certus_graph::ops::{Arg, Operator};
@@ -19,10 +24,10 @@ use crate::bound::zonotope::band::band;
 use crate::bound::{ROOM, gamma};
 use crate::relaxation::Curve;
 
-pub use reduced::Reduced;
+pub use reduced_network::ReducedNetwork;
 
 /// A graph prepared for ranges.
-pub struct Ranges {
+pub struct AffineForms {
     program: Program,
     /// For each flattened output its node and element.
     outputs: Vec<(usize, usize)>,
@@ -32,16 +37,16 @@ pub struct Ranges {
 
 /// How much is remembered of where values come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Forms {
+pub enum Symbols {
     /// Nothing: intervals alone.
     None,
     /// Their dependence on each of the first so many inputs.
-    Affine(usize),
+    Inputs(usize),
 }
 
 /// The outputs over some boxes. Tables are element-major: output i of box b at `i * boxes + b`.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Enclosed {
+pub struct OutputForms {
     /// Lower ends.
     pub lower: Vec<f64>,
     /// Upper ends.
@@ -72,9 +77,9 @@ struct Shape {
     columns: usize,
 }
 
-impl Ranges {
+impl AffineForms {
     /// Prepares a graph.
-    pub fn new(graph: &Graph) -> Result<Ranges, GraphError> {
+    pub fn new(graph: &Graph) -> Result<AffineForms, GraphError> {
         let program = Program::new(lower(graph)?);
         let ports = program.graph.outputs().iter();
         let outputs: Vec<(usize, usize)> = ports
@@ -85,7 +90,7 @@ impl Ranges {
             node.inputs.iter().for_each(|argument| last_reader[argument.index()] = reader);
         }
         outputs.iter().for_each(|&(node, _)| last_reader[node] = usize::MAX);
-        Ok(Ranges { program, outputs, last_reader })
+        Ok(AffineForms { program, outputs, last_reader })
     }
 
     /// How many numbers the inputs have together.
@@ -99,13 +104,13 @@ impl Ranges {
     }
 
     /// Every output over some boxes, whose ends are given element-major: input i of box b at `i * boxes + b`.
-    pub fn enclose(&self, lower: &[f64], upper: &[f64], boxes: usize, forms: Forms) -> Enclosed {
+    pub fn enclose(&self, lower: &[f64], upper: &[f64], boxes: usize, forms: Symbols) -> OutputForms {
         self.enclose_from(lower, upper, boxes, forms, None)
     }
 
     /// The same where the last inputs are not boxes but forms: over the symbols of the first ones, as another graph gave them.
-    pub fn enclose_with(&self, lower: &[f64], upper: &[f64], boxes: usize, given: &Enclosed) -> Enclosed {
-        self.enclose_from(lower, upper, boxes, Forms::Affine(given.symbols), Some(given))
+    pub fn enclose_with(&self, lower: &[f64], upper: &[f64], boxes: usize, given: &OutputForms) -> OutputForms {
+        self.enclose_from(lower, upper, boxes, Symbols::Inputs(given.symbols), Some(given))
     }
 
     fn enclose_from(
@@ -113,14 +118,14 @@ impl Ranges {
         lower: &[f64],
         upper: &[f64],
         boxes: usize,
-        forms: Forms,
-        given: Option<&Enclosed>,
-    ) -> Enclosed {
+        forms: Symbols,
+        given: Option<&OutputForms>,
+    ) -> OutputForms {
         let program = &self.program;
         let from_boxes = program.inputs - given.map_or(0, |given| given.errors.len() / boxes.max(1));
         let symbols = match forms {
-            Forms::None => 0,
-            Forms::Affine(count) => count.min(program.inputs),
+            Symbols::None => 0,
+            Symbols::Inputs(count) => count.min(program.inputs),
         };
         let shape = Shape { boxes, columns: 1 + symbols };
         let mut values: Vec<Values> = Vec::with_capacity(program.roles.len());
@@ -148,7 +153,7 @@ impl Ranges {
                 }
             }
         }
-        let mut found = Enclosed { symbols, ..Enclosed::default() };
+        let mut found = OutputForms { symbols, ..OutputForms::default() };
         for &(node, element) in &self.outputs {
             let own = &values[node];
             let row = element * boxes..(element + 1) * boxes;
@@ -198,7 +203,7 @@ impl Shape {
         (centres, radii)
     }
 
-    /// Ends become the common part with the forms', and forms that say less than the ends give way to them.
+    /// Ends become the intersection with the forms', and forms that say less than the ends give way to them.
     fn settle(self, values: &mut Values) {
         for (at, row) in self.cells(values.errors.len()) {
             self.settle_cell(values, at, row);
@@ -287,7 +292,7 @@ impl Shape {
         values
     }
 
-    fn given(self, offset: usize, elements: usize, given: &Enclosed) -> Values {
+    fn given(self, offset: usize, elements: usize, given: &OutputForms) -> Values {
         let (boxes, width) = (self.boxes, self.columns * self.boxes);
         let cells = offset * boxes..(offset + elements) * boxes;
         let mut values = Values {
@@ -352,12 +357,7 @@ impl Shape {
         for (at, row) in self.cells(argument.errors.len()) {
             let range = Interval::new(argument.lower[at], argument.upper[at]);
             // Most curves are straight over small boxes, and then nothing is rounded.
-            let same = match *curve {
-                Curve::Relu => range.lo >= 0.0,
-                Curve::Clip { lower, upper } => lower <= range.lo && range.hi <= upper,
-                _ => false,
-            };
-            if same {
+            if curve.hands_on(range) {
                 for column in 0..self.columns {
                     own.forms[row + column * self.boxes] = argument.forms[row + column * self.boxes];
                 }
@@ -365,9 +365,7 @@ impl Shape {
                 (own.lower[at], own.upper[at]) = (range.lo, range.hi);
                 continue;
             }
-            if let Curve::Relu = curve
-                && range.hi <= 0.0
-            {
+            if curve.is_relu() && range.hi <= 0.0 {
                 (own.lower[at], own.upper[at]) = (0.0, 0.0);
                 continue;
             }
@@ -475,34 +473,14 @@ impl Shape {
 /// A smooth curve about the middle of a narrow range: its slope there, and what its value may be beyond slope · x, by the largest second derivative.
 fn tangent(curve: &Curve, range: Interval) -> Option<(f64, Interval)> {
     let (m, half) = middle(range.lo, range.hi);
-    // The largest |f''|, rounded up: that of all, or as |f''| grows from zero on.
-    let farthest = range.magnitude();
-    let bend = match curve {
-        Curve::Tanh => f64::min(0.77, 2.0 * farthest),
-        Curve::Sigmoid => f64::min(0.0963, farthest / 8.0),
-        Curve::Sin => f64::min(1.0, farthest),
-        Curve::Cos => 1.0,
-        _ => return None,
-    };
     if !(half < 0.25 && m.abs() < 1e6) {
         return None;
     }
-    let at = Interval::point(m);
-    let (value, slope) = match curve {
-        Curve::Tanh => {
-            let value = at.tanh();
-            (value, 1.0 - value.lo * value.lo)
-        }
-        Curve::Sigmoid => {
-            let value = at.sigmoid();
-            (value, value.lo * (1.0 - value.lo))
-        }
-        Curve::Sin => (at.sin(), m.cos()),
-        _ => (at.cos(), -m.sin()),
-    };
+    let Curve::Activation(activation) = curve else { return None };
+    let (second, value, slope) = activation.taylor(m, range.magnitude())?;
     // The slope is within 1e-14 of the exact one: each comes from a number below one in size that is off by a few units in its last place.
-    let remainder = (bend / 2.0 * half * half + 1e-14 * half) * ROOM + f64::MIN_POSITIVE;
-    let rest = value - Interval::point(slope) * at;
+    let remainder = (second / 2.0 * half * half + 1e-14 * half) * ROOM + f64::MIN_POSITIVE;
+    let rest = value - Interval::point(slope) * Interval::point(m);
     Some((slope, rest.widen(remainder)))
 }
 
@@ -532,7 +510,7 @@ pub(crate) mod tests {
         let y = graph.input("y", &[1]);
         let mut apply = |op: certus_graph::Op, arguments: &[certus_graph::NodeId]| graph.apply(op, arguments).unwrap();
         let difference = apply(Sub.into(), &[x, y]);
-        let bent = apply(Relu.into(), &[difference]);
+        let relu = apply(Relu.into(), &[difference]);
         let wave = apply(Sin.into(), &[x]);
         let product = apply(Mul.into(), &[wave, y]);
         let square = apply(Mul.into(), &[x, x]);
@@ -540,7 +518,7 @@ pub(crate) mod tests {
         let (flat, shift) = (apply(Tanh.into(), &[twice]), apply(Cos.into(), &[y]));
         let second = apply(Mul.into(), &[flat, shift]);
         let last = apply(Sigmoid.into(), &[x]);
-        let sum = apply(Add.into(), &[bent, product]);
+        let sum = apply(Add.into(), &[relu, product]);
         let sum = apply(Sub.into(), &[sum, square]);
         let sum = apply(Add.into(), &[sum, second]);
         let all = apply(Add.into(), &[sum, last]);
@@ -558,12 +536,12 @@ pub(crate) mod tests {
             corner in prop::array::uniform2(-3.0..3.0f64),
             width in prop::array::uniform2(prop_oneof![0.0..1e-3f64, 0.0..1.0f64]),
         ) {
-            let ranges = Ranges::new(&sample()).unwrap();
+            let ranges = AffineForms::new(&sample()).unwrap();
             let (low, high) = (corner, [corner[0] + width[0], corner[1] + width[1]]);
             // Two boxes, so that the order of the elements matters.
             let lower = [low[0], 0.0, low[1], 0.0];
             let upper = [high[0], 1.0, high[1], 1.0];
-            for forms in [Forms::None, Forms::Affine(1), Forms::Affine(2)] {
+            for forms in [Symbols::None, Symbols::Inputs(1), Symbols::Inputs(2)] {
                 let found = ranges.enclose(&lower, &upper, 2, forms);
                 for (i, j) in (0..=8).flat_map(|i| (0..=8).map(move |j| (f64::from(i) / 8.0, f64::from(j) / 8.0))) {
                     for (index, (x, y)) in
@@ -589,17 +567,17 @@ pub(crate) mod tests {
         let x = graph.input("x", &[1]);
         let y = graph.input("y", &[1]);
         let difference = graph.apply(Sub, &[x, y]).unwrap();
-        let bent = graph.apply(Relu, &[difference]).unwrap();
-        let all = graph.apply(Sub, &[bent, x]).unwrap();
+        let relu = graph.apply(Relu, &[difference]).unwrap();
+        let all = graph.apply(Sub, &[relu, x]).unwrap();
         graph.output("f", all);
-        let ranges = Ranges::new(&graph).unwrap();
+        let ranges = AffineForms::new(&graph).unwrap();
         let (lower, upper) = ([1.0, 0.0], [1.1, 0.0]);
         let width = |forms| {
             let found = ranges.enclose(&lower, &upper, 1, forms);
             found.upper[0] - found.lower[0]
         };
         // x − x = 0 for y = 0 and positive x.
-        assert!(width(Forms::None) > 0.19);
-        assert!(width(Forms::Affine(2)) < 1e-9);
+        assert!(width(Symbols::None) > 0.19);
+        assert!(width(Symbols::Inputs(2)) < 1e-9);
     }
 }

@@ -1,18 +1,19 @@
-//! Lines below linear functions of a graph's outputs, over many boxes at once: what other engines bound regions with.
+//! Linear bounds (CROWN) of a graph's outputs, over many boxes at once: what other engines bound regions with.
 //!
-//! Every line is sound as it stands: over the whole of its box, and over the reals, the function is nowhere below it.
-//! So whoever knows more of a region than its box can minimise the line over the region and has a sound bound too.
+//! A thin front of `bound::backward`. Every linear bound is sound as it stands: over the whole of its box, and over the
+//! reals, the objective is nowhere below it. So an engine that knows more of a region than its box can minimise the linear
+//! bound over the region and has a sound bound too.
 
 use certus_graph::lower::lower;
 use certus_graph::{Fault, Graph, GraphError, Interval};
 
 use crate::bound::backward::{Objectives, minimise};
 use crate::bound::program::{Program, Role};
-use crate::bound::refine::{Outline, Refinement, bound_parts};
+use crate::bound::refine::{Refinement, Subdomain, bound_subdomains};
 
 /// A linear function of a graph's flattened inputs that lies below some objective over a box.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Line {
+pub struct LinearBound {
     /// Its slopes.
     pub slopes: Vec<f64>,
     /// Its value at the origin; −∞ where nothing is known.
@@ -22,7 +23,7 @@ pub struct Line {
 }
 
 /// A graph prepared for lines.
-pub struct Lines {
+pub struct LinearBounds {
     program: Program,
     /// For each flattened output its node and element.
     outputs: Vec<(usize, usize)>,
@@ -32,9 +33,9 @@ pub struct Lines {
 /// Values that one table of coefficients may hold.
 const TABLE_VALUES: usize = 1 << 17;
 
-impl Lines {
+impl LinearBounds {
     /// Prepares a graph.
-    pub fn new(graph: &Graph) -> Result<Lines, GraphError> {
+    pub fn new(graph: &Graph) -> Result<LinearBounds, GraphError> {
         let program = Program::new(lower(graph)?);
         let ports = program.graph.outputs().iter();
         let outputs: Vec<(usize, usize)> = ports
@@ -52,7 +53,7 @@ impl Lines {
             linear &= plain || arguments.is_empty();
             arguments.iter().for_each(|id| live[id.index()] = true);
         }
-        Ok(Lines { program, outputs, linear })
+        Ok(LinearBounds { program, outputs, linear })
     }
 
     /// Whether every output is linear in the inputs: lines then have the same slopes over every box, up to rounding.
@@ -71,18 +72,23 @@ impl Lines {
     }
 
     /// For each box (lower and upper corner) and each objective, given as weights of outputs, a line below it.
-    pub fn below(&self, boxes: &[(Vec<f64>, Vec<f64>)], objectives: &[Vec<(usize, f64)>]) -> Vec<Vec<Line>> {
+    pub fn below(&self, boxes: &[(Vec<f64>, Vec<f64>)], objectives: &[Vec<(usize, f64)>]) -> Vec<Vec<LinearBound>> {
         let largest = self.program.sizes.iter().max().copied().unwrap_or(1).max(1);
         let chunk = (TABLE_VALUES / (largest * objectives.len().max(1))).clamp(1, 64);
         boxes.chunks(chunk).flat_map(|boxes| self.below_batch(boxes, objectives)).collect()
     }
 
-    fn below_batch(&self, boxes: &[(Vec<f64>, Vec<f64>)], objectives: &[Vec<(usize, f64)>]) -> Vec<Vec<Line>> {
-        let outlines: Vec<Outline<'_>> =
-            boxes.iter().map(|(lower, upper)| Outline { lower, upper, ranges: Vec::new(), inherited: None }).collect();
-        let nothing =
-            || Line { slopes: vec![0.0; self.program.inputs], constant: f64::NEG_INFINITY, bound: f64::NEG_INFINITY };
-        let Some(bounds) = bound_parts(&self.program, &outlines, Refinement::Forward, &|| false) else {
+    fn below_batch(&self, boxes: &[(Vec<f64>, Vec<f64>)], objectives: &[Vec<(usize, f64)>]) -> Vec<Vec<LinearBound>> {
+        let subdomains: Vec<Subdomain<'_>> = boxes
+            .iter()
+            .map(|(lower, upper)| Subdomain { lower, upper, ranges: Vec::new(), inherited: None })
+            .collect();
+        let nothing = || LinearBound {
+            slopes: vec![0.0; self.program.inputs],
+            constant: f64::NEG_INFINITY,
+            bound: f64::NEG_INFINITY,
+        };
+        let Some(bounds) = bound_subdomains(&self.program, &subdomains, Refinement::Forward, &|| false) else {
             return vec![vec![nothing(); objectives.len()]; boxes.len()];
         };
         let columns: Vec<usize> =
@@ -105,7 +111,7 @@ impl Lines {
                 });
             let slopes: Vec<f64> = (0..self.program.inputs).map(|input| found.inputs[input * count + column]).collect();
             if slopes.iter().any(|slope| !slope.is_finite()) || !found.constants[column].is_finite() {
-                return Line { bound: enclosed.lo, ..nothing() };
+                return LinearBound { bound: enclosed.lo, ..nothing() };
             }
             let (lower, upper) = &boxes[index];
             if found.bounds[column] > enclosed.hi && lower.iter().zip(upper).all(|(low, high)| low <= high) {
@@ -113,7 +119,7 @@ impl Lines {
                 Fault::raise("a lower bound is above what encloses the same value", details);
                 return nothing();
             }
-            Line { slopes, constant: found.constants[column], bound: found.bounds[column].max(enclosed.lo) }
+            LinearBound { slopes, constant: found.constants[column], bound: found.bounds[column].max(enclosed.lo) }
         };
         (0..boxes.len())
             .map(|index| (0..objectives.len()).map(|place| line(index * objectives.len() + place)).collect())
@@ -143,7 +149,7 @@ mod tests {
 
     #[test]
     fn lines_lie_below_the_function() {
-        let lines = Lines::new(&sample()).unwrap();
+        let lines = LinearBounds::new(&sample()).unwrap();
         let boxes = vec![(vec![-1.0, 0.0], vec![2.0, 3.0]), (vec![1.0, 0.5], vec![1.25, 0.75])];
         let found = lines.below(&boxes, &[vec![(0, 1.0)], vec![(0, -1.0)]]);
         for ((lower, upper), own) in boxes.iter().zip(&found) {

@@ -7,10 +7,11 @@ use proptest::prelude::*;
 use super::expressions::Expressions;
 use super::problem::Problem;
 use super::relax;
+use crate::bound::goal::{Goal, Row};
+use crate::bound::optimise_slopes::{Ascent, optimise};
 use crate::bound::program::Program;
-use crate::bound::refine::{Outline, bound_parts};
+use crate::bound::refine::{Subdomain, bound_subdomains};
 use crate::bound::table::{Bounds, Range};
-use crate::bound::tune::{Climb, Goal, Row, tune};
 use crate::formula::{Atom, Formula, Linear};
 use crate::vnnlib::Variable;
 use crate::{Answer, Budget, Query, Region, UnknownReason, solve};
@@ -61,16 +62,16 @@ fn evaluate(layers: &Layers, x: &[f64]) -> Vec<f64> {
 }
 
 /// The rows yᵢ − tᵢ ≤ 0 with a goal over all of them, and bounds over [−1, 1]ⁿ where an element of the last hidden layer is not negative.
-fn setting(layers: &Layers, thresholds: &[f64], cut: Option<usize>) -> (Program, Bounds, Vec<Row>, Goal) {
+fn setting(layers: &Layers, thresholds: &[f64], split: Option<usize>) -> (Program, Bounds, Vec<Row>, Goal) {
     let (graph, hidden) = network(layers);
     let output = graph.outputs()[0].node.index();
     let program = Program::new(graph);
     let last = hidden[hidden.len() - 1];
     let range = |element: usize| Range { node: last, element, lo: 0.0, hi: f64::INFINITY };
-    let ranges: Vec<Range> = cut.map(|element| range(element % program.sizes[last])).into_iter().collect();
+    let ranges: Vec<Range> = split.map(|element| range(element % program.sizes[last])).into_iter().collect();
     let ends = (vec![-1.0; program.inputs], vec![1.0; program.inputs]);
-    let outline = Outline { lower: &ends.0, upper: &ends.1, ranges: ranges.clone(), inherited: None };
-    let bounds = bound_parts(&program, &[outline], true, &|| false).unwrap();
+    let subdomain = Subdomain { lower: &ends.0, upper: &ends.1, ranges: ranges.clone(), inherited: None };
+    let bounds = bound_subdomains(&program, &[subdomain], true, &|| false).unwrap();
     let row =
         |(element, &t): (usize, &f64)| Row { terms: vec![(output, element, 1.0, 0.0)], constant: -t, strict: false };
     let rows: Vec<Row> = thresholds.iter().enumerate().map(row).collect();
@@ -84,22 +85,22 @@ proptest! {
 
     #[test]
     fn no_gradient_steps_beat_the_program(
-        layers in layers(vec![3, 6, 5, 2]), t in prop::array::uniform2(-4.0f64..4.0), cut in prop::option::of(0usize..5),
+        layers in layers(vec![3, 6, 5, 2]), t in prop::array::uniform2(-4.0f64..4.0), split in prop::option::of(0usize..5),
         samples in prop::collection::vec(prop::collection::vec(-1.0f64..=1.0, 3), 200),
     ) {
-        let (program, bounds, rows, goal) = setting(&layers, &t, cut);
+        let (program, bounds, rows, goal) = setting(&layers, &t, split);
         prop_assume!(!bounds.empty[0]);
         let relaxed = relax(&program, &mut bounds.clone(), &rows, &goal, 60, 0, false).unwrap();
-        let climb = Climb { steps: 40, keep_leans: false, cuts: 0 };
-        let tuned = tune(&program, &mut bounds.clone(), &rows, vec![goal], climb, &|| false).remove(0);
-        let bound = relaxed.tuned.bound;
+        let ascent = Ascent { steps: 40, keep_alphas: false, splits: 0 };
+        let optimised = optimise(&program, &mut bounds.clone(), &rows, vec![goal], ascent, &|| false).remove(0);
+        let bound = relaxed.optimised.bound;
         // Steps end as soon as a bound is positive, and so may a ray of an infeasible program be of any size.
-        if tuned.bound <= 0.0 {
-            prop_assert!(bound >= tuned.bound - 1e-6 * (1.0 + tuned.bound.abs()), "{bound} {}", tuned.bound);
+        if optimised.bound <= 0.0 {
+            prop_assert!(bound >= optimised.bound - 1e-6 * (1.0 + optimised.bound.abs()), "{bound} {}", optimised.bound);
         } else {
-            prop_assert!(bound > 0.0, "{bound} {}", tuned.bound);
+            prop_assert!(bound > 0.0, "{bound} {}", optimised.bound);
         }
-        if cut.is_none() {
+        if split.is_none() {
             for x in samples {
                 let y = evaluate(&layers, &x);
                 prop_assert!(bound <= (y[0] - t[0]).max(y[1] - t[1]) + 1e-9);
@@ -109,26 +110,26 @@ proptest! {
 
     #[test]
     fn both_methods_find_the_same_optimum(
-        layers in layers(vec![3, 7, 6, 3]), t in prop::array::uniform3(-4.0f64..4.0), cut in prop::option::of(0usize..6),
+        layers in layers(vec![3, 7, 6, 3]), t in prop::array::uniform3(-4.0f64..4.0), split in prop::option::of(0usize..6),
     ) {
-        let (program, bounds, rows, goal) = setting(&layers, &t, cut);
+        let (program, bounds, rows, goal) = setting(&layers, &t, split);
         prop_assume!(!bounds.empty[0]);
         let own = Expressions::new(&program, &bounds, program.roles.len() - 1, 60).unwrap();
         let problem = Problem::new(&program, &bounds, &rows, &goal, &own);
-        let (vertex, inside) = (problem.by_vertices(false).unwrap(), problem.by_interior_points().unwrap());
+        let (vertex, inside) = (problem.by_dual_simplex(false).unwrap(), problem.by_interior_point().unwrap());
         if vertex.value.is_finite() || inside.value.is_finite() {
             prop_assert!((vertex.value - inside.value).abs() <= 1e-6 * (1.0 + inside.scale), "{} {}", vertex.value, inside.value);
         }
         // Ending early gives a bound that is positive, or the optimum.
-        let early = problem.by_vertices(true).unwrap().value;
+        let early = problem.by_dual_simplex(true).unwrap().value;
         prop_assert!(early > 0.0 || (early - vertex.value).abs() <= 1e-9 * (1.0 + vertex.scale));
     }
 
     #[test]
     fn the_solution_satisfies_the_lines_and_its_dual_is_the_bound(
-        layers in layers(vec![3, 6, 5, 2]), t in prop::array::uniform2(-4.0f64..4.0), cut in prop::option::of(0usize..5),
+        layers in layers(vec![3, 6, 5, 2]), t in prop::array::uniform2(-4.0f64..4.0), split in prop::option::of(0usize..5),
     ) {
-        let (program, mut bounds, rows, goal) = setting(&layers, &t, cut);
+        let (program, mut bounds, rows, goal) = setting(&layers, &t, split);
         prop_assume!(!bounds.empty[0]);
         let own = Expressions::new(&program, &bounds, program.roles.len() - 1, 60).unwrap();
         let problem = Problem::new(&program, &bounds, &rows, &goal, &own);
@@ -138,15 +139,15 @@ proptest! {
         let relaxed = relax(&program, &mut bounds, &rows, &goal, 60, 0, false).unwrap();
         // A positive bound is good enough, however large the optimum is.
         if solution.value > 0.0 {
-            prop_assert!(relaxed.tuned.bound > 0.0);
+            prop_assert!(relaxed.optimised.bound > 0.0);
             return Ok(());
         }
-        let difference = solution.value - relaxed.tuned.bound;
+        let difference = solution.value - relaxed.optimised.bound;
         prop_assert!(difference.abs() <= 1e-6 * (1.0 + solution.value.abs()), "{} {difference}", solution.value);
     }
 }
 
-/// The part of a polygon where a·x + b ≥ 0.
+/// The subproblem of a polygon where a·x + b ≥ 0.
 fn clipped(polygon: &[[f64; 2]], a: [f64; 2], b: f64) -> Vec<[f64; 2]> {
     let side = |p: &[f64; 2]| a[0] * p[0] + a[1] * p[1] + b;
     let mut result = Vec::new();
@@ -197,7 +198,7 @@ fn ask(layers: &Layers, threshold: f64, strict: bool) -> Answer {
     let linear = Linear { terms: vec![(Variable::Output(0), Interval::ONE)], constant: Interval::point(-threshold) };
     let region = Region::new(vec![-1.0; inputs], vec![1.0; inputs]);
     let query = Query::new(&graph, region, Formula::Atom(Atom { linear, strict })).unwrap();
-    solve(&query, &Budget { boxes: 20_000, ..Budget::default() }, &mut |_| {}).unwrap()
+    solve(&query, &Budget { subproblems: 20_000, ..Budget::default() }, &mut |_| {}).unwrap()
 }
 
 /// Whether a search came to its own end.
@@ -251,7 +252,7 @@ fn a_point_that_single_precision_hides_is_told() {
 
 #[test]
 fn kinks_that_all_meet_in_a_point_come_to_an_end() {
-    // Σ |aᵢ · (x − c)| with twelve directions: its minimum is zero, at c alone, where 24 ReLUs have their kinks.
+    // Σ |aᵢ · (x − c)| with twelve directions: its minimum is zero, at c alone, where 24 ReLUs have their breakpoints.
     let centre = [0.3, -0.7];
     let directions = (0..12).map(|i| [f64::from(i % 5) - 2.0, f64::from(i % 7) - 2.5]);
     let signed: Vec<[f64; 2]> = directions.flat_map(|[a, b]| [[a, b], [-a, -b]]).collect();

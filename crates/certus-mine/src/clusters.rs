@@ -12,6 +12,8 @@
 
 use std::num::NonZeroUsize;
 
+use certus_numerics::parallel;
+
 /// Windows are summed over arrays of at most so many places.
 const MOST_PLACES: usize = 1 << 26;
 
@@ -234,22 +236,20 @@ impl Neighbourhoods {
         }
         // Each thread has a range of blocks with about as many points as the others.
         let share = self.points.len().div_ceil(threads.max(1)).max(1);
-        std::thread::scope(|scope| {
-            let sums = &sums;
-            let mut rest = by_place.as_mut_slice();
-            let mut first = 0;
-            while first < self.blocks() {
-                let mut last = first;
-                while last < self.blocks() && self.starts[last] - self.starts[first] < share {
-                    last += 1;
-                }
-                let (own, after) = rest.split_at_mut((self.starts[last] - self.starts[first]) * classes);
-                rest = after;
-                let range = first..last;
-                scope.spawn(move || self.count_blocks(range, sorted, sums, classes, own));
-                first = last;
+        let mut shares = Vec::new();
+        let mut rest = by_place.as_mut_slice();
+        let mut first = 0;
+        while first < self.blocks() {
+            let mut last = first;
+            while last < self.blocks() && self.starts[last] - self.starts[first] < share {
+                last += 1;
             }
-        });
+            let (own, after) = rest.split_at_mut((self.starts[last] - self.starts[first]) * classes);
+            rest = after;
+            shares.push((first..last, own));
+            first = last;
+        }
+        parallel::map_owned(shares, threads, |(blocks, own)| self.count_blocks(blocks, sorted, &sums, classes, own));
         by_place
     }
 

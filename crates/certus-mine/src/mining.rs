@@ -10,8 +10,8 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+
+use certus_numerics::parallel;
 
 use crate::clusters::Neighbourhoods;
 use crate::config::Settings;
@@ -121,7 +121,7 @@ pub fn mine(regions: &Regions, settings: &Settings, labels: usize, threads: usiz
         let found = neighbourhoods.clusters(&|point| selected[class[point] as usize], &|point| cores[point]);
         boxes(&found, &decided, &coordinates, dimensions.get())
     };
-    let found = in_parallel(&selections, threads, &cluster);
+    let found = parallel::map(&selections, threads, cluster);
 
     // Early stopping looks at the sets in their order, whatever order they were worked on.
     let mut covered = vec![false; interesting.len()];
@@ -276,25 +276,4 @@ fn boxes(clusters: &[Option<u32>], decided: &[OutputSet], coordinates: &[u16], d
         boxes[cluster] = if boxes[cluster].first.is_empty() { own } else { boxes[cluster].hull(&own) };
     }
     boxes
-}
-
-/// Works on items with several threads; results in the order of the items.
-pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], threads: usize, work: &(impl Fn(&T) -> R + Sync)) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, items.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { break };
-                    let result = work(item);
-                    results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
 }

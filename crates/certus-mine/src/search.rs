@@ -4,9 +4,11 @@
 //! references; of equal ones the one with fewer specifications wins. Where no test tables are given, one block of rows in
 //! five is held out.
 
+use certus_numerics::parallel;
+
 use crate::config::{Choices, Settings};
 use crate::layout::Layout;
-use crate::mining::{in_parallel, mine};
+use crate::mining::mine;
 use crate::observations::{HeldOut, Rows};
 use crate::partition::Partition;
 use crate::quality::{Quality, measure};
@@ -93,7 +95,7 @@ pub fn search(
         }))
     };
     let mut trials = Vec::new();
-    for trial in in_parallel(&combinations, threads, &run) {
+    for trial in parallel::map(&combinations, threads, run) {
         trials.extend(trial?);
     }
     trials.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.specifications.cmp(&b.specifications)));

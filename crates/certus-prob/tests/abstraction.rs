@@ -4,11 +4,11 @@ use std::path::Path;
 
 use certus_lang::system::PropertyKind;
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
+use certus_numerics::Random;
 use certus_prob::abstraction::{Abstraction, Expansion, Part, Refining, Task};
 use certus_prob::domain::{HitAndRun, Polyhedron, Template};
 use certus_prob::engine::concrete::Following;
 use certus_prob::{Budget, Domain, Method, Options, Outcome, can_check, check};
-use certus_sim::Random;
 
 fn zoo(name: &str) -> System {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../zoo/{name}/{name}.certus"));

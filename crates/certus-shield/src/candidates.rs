@@ -3,7 +3,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use certus_audit::shield::Monomial;
-use certus_sim::Random;
+use certus_numerics::{Random, parallel};
 
 use crate::linear::{Matrix, least_squares, regulator, solve};
 use crate::network::{Network, Scratch};
@@ -147,14 +147,7 @@ pub fn random_search(
             weights.iter().zip(direction).map(|(w, d)| w + sign * 0.5 * step * d).collect()
         };
         let trials: Vec<Vec<f64>> = directions.iter().flat_map(|d| [shifted(d, 1.0), shifted(d, -1.0)]).collect();
-        let mut scores = vec![0.0; trials.len()];
-        let share = trials.len().div_ceil(search.threads.max(1));
-        std::thread::scope(|scope| {
-            for (trials, scores) in trials.chunks(share).zip(scores.chunks_mut(share)) {
-                let score = &score;
-                scope.spawn(move || trials.iter().zip(scores).for_each(|(trial, out)| *out = score(trial)));
-            }
-        });
+        let scores = parallel::map(&trials, search.threads, |trial| score(trial));
         let mean = scores.iter().sum::<f64>() / scores.len() as f64;
         let spread = (scores.iter().map(|s| (s - mean).powi(2)).sum::<f64>() / scores.len() as f64).sqrt();
         if spread < 1e-12 {

@@ -2,12 +2,9 @@
 //! with other programs for the same states, with more branches where the network wants to go, and with giving control back
 //! later. Whatever is taken is proved like the rest.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
-
 use certus_audit::shield::{Branch, Cover, Invariant, Shield};
+use certus_numerics::{Random, parallel};
 use certus_shield_rt::{Decision, Fallback, Monitor};
-use certus_sim::Random;
 
 use crate::attempt::{FEW_HALFSPACES, Origin, Proved, Stage};
 use crate::cover::{Covered, Set, cover};
@@ -301,27 +298,14 @@ impl Work<'_> {
 
     /// The same for a few items, all of which are done unless the deadline ends it; and the work that was done.
     fn round<I: Sync, T: Send>(&self, items: &[I], work: &(impl Fn(&Self, &I) -> Option<T> + Sync)) -> (Vec<T>, u64) {
-        let next = AtomicUsize::new(0);
-        let results: Vec<Mutex<(Option<T>, u64)>> = items.iter().map(|_| Mutex::new((None, 0))).collect();
-        std::thread::scope(|scope| {
-            for _ in 0..self.options.threads.clamp(1, items.len().max(1)) {
-                scope.spawn(|| {
-                    loop {
-                        let place = next.fetch_add(1, Ordering::Relaxed);
-                        let Some(item) = items.get(place) else { return };
-                        if self.stopped() {
-                            return;
-                        }
-                        let before = spent();
-                        let result = work(self, item);
-                        if let Ok(mut slot) = results[place].lock() {
-                            *slot = (result, spent() - before);
-                        }
-                    }
-                });
+        let results: Vec<(Option<T>, u64)> = parallel::map(items, self.options.threads, |item| {
+            if self.stopped() {
+                return (None, 0);
             }
+            let before = spent();
+            let result = work(self, item);
+            (result, spent() - before)
         });
-        let results: Vec<(Option<T>, u64)> = results.into_iter().filter_map(|slot| slot.into_inner().ok()).collect();
         let spent = results.iter().map(|(_, spent)| spent).sum();
         (results.into_iter().filter_map(|(result, _)| result).collect(), spent)
     }

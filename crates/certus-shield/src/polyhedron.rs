@@ -18,8 +18,7 @@
 use std::time::Instant;
 
 use certus_audit::shield::{Branch, Halfspace, Invariant, PieceProof, Polyhedron};
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use certus_numerics::conic::{Cone, ConicProgram, Matrix as Sparse, Settings, Status};
 
 use crate::effort::{linear_program, spend};
 use crate::linear::{Matrix, plus, solve};
@@ -348,42 +347,28 @@ fn implied(rows: &[Row], normal: &[f64], limit: f64) -> Implied {
         return Implied::By(multipliers);
     }
     // Maximise normal · x: minimise its negative.
-    let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
-    for state in 0..states {
-        for (place, row) in rows.iter().enumerate().filter(|(_, row)| row.normal[state] != 0.0) {
-            places.push(place);
-            values.push(row.normal[state]);
-        }
-        starts.push(places.len());
-    }
-    let matrix = CscMatrix::new(rows.len(), states, starts, places, values);
-    let right: Vec<f64> = rows.iter().map(|row| row.bound).collect();
-    let objective: Vec<f64> = normal.iter().map(|x| -x / size).collect();
-    let settings = DefaultSettings {
-        verbose: false,
-        max_threads: 1,
-        presolve_enable: false,
-        tol_gap_abs: 1e-10,
-        tol_gap_rel: 1e-10,
-        tol_feas: 1e-10,
-        ..DefaultSettings::default()
+    let entries = |row: &Row| -> Vec<(usize, f64)> {
+        row.normal.iter().copied().enumerate().filter(|&(_, value)| value != 0.0).collect()
     };
-    let cones = [SupportedConeT::NonnegativeConeT(rows.len())];
-    let quadratic = CscMatrix::zeros((states, states));
-    let Ok(mut solver) = DefaultSolver::new(&quadratic, &objective, &matrix, &right, &cones, settings) else {
+    let entries: Vec<Vec<(usize, f64)>> = rows.iter().map(entries).collect();
+    let program = ConicProgram {
+        objective: normal.iter().map(|x| -x / size).collect(),
+        matrix: Sparse::from_rows(states, entries.iter().map(Vec::as_slice)),
+        limits: rows.iter().map(|row| row.bound).collect(),
+        cones: vec![Cone::Nonnegative(rows.len())],
+    };
+    let Some(solution) = program.solve(Settings { tolerance: 1e-10, ..Settings::default() }) else {
         return Implied::Not;
     };
-    solver.solve();
-    let solution = &solver.solution;
     spend(linear_program(solution.iterations, rows.len(), states));
     match solution.status {
-        SolverStatus::Solved | SolverStatus::AlmostSolved => {}
-        SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => return Implied::Empty,
-        _ => return Implied::Not,
+        Status::Solved => {}
+        Status::Infeasible => return Implied::Empty,
+        Status::Unbounded | Status::Stopped => return Implied::Not,
     }
-    let largest = solution.z.iter().fold(0.0f64, |m, z| m.max(*z));
+    let largest = solution.multipliers.iter().fold(0.0f64, |m, z| m.max(*z));
     let multipliers: Vec<(usize, f64)> = solution
-        .z
+        .multipliers
         .iter()
         .enumerate()
         .filter(|&(_, &z)| z > 1e-9 * largest)

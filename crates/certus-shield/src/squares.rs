@@ -8,10 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::time::Instant;
 
 use certus_audit::shield::{Identity, Monomial, Multiplier, Squares};
-// The routines that clarabel's semidefinite cones call.
-use certus_lapack as _;
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
+use certus_numerics::conic::{Cone, ConicProgram, Matrix, Settings};
 
 use crate::effort::{semidefinite_program, spend};
 use crate::polynomial::{Poly, monomial_product};
@@ -104,7 +101,7 @@ impl Program {
             }
             sums.push(determined.then_some(own_sums));
         }
-        let mut cones = vec![SupportedConeT::ZeroConeT(right.len())];
+        let mut cones = vec![Cone::Zero(right.len())];
         let blocks = layout.iter().flat_map(|(own, multipliers)| own.iter().chain(multipliers.iter().flatten()));
         for &block in blocks.filter(|block| block.size > 0) {
             for j in 0..block.size {
@@ -114,7 +111,7 @@ impl Program {
                     right.push(if i == j { -self.inside } else { 0.0 });
                 }
             }
-            cones.push(SupportedConeT::PSDTriangleConeT(block.size));
+            cones.push(Cone::Semidefinite(block.size));
         }
         for (claim, sums) in self.claims.iter().zip(&sums) {
             let Some(sums) = sums else { continue };
@@ -131,27 +128,17 @@ impl Program {
                         right.push(scale * constant / entries - if i == j { self.inside } else { 0.0 });
                     }
                 }
-                cones.push(SupportedConeT::PSDTriangleConeT(basis.len()));
+                cones.push(Cone::Semidefinite(basis.len()));
             }
         }
-        let matrix = compressed(right.len(), columns, triplets);
         let mut objective = self.objective.clone();
         objective.resize(columns, 0.0);
-        let settings = DefaultSettings {
-            verbose: false,
-            max_iter: 120,
-            max_threads: 1,
-            presolve_enable: false,
-            chordal_decomposition_enable: false,
-            time_limit: deadline
-                .map_or(f64::INFINITY, |deadline| deadline.saturating_duration_since(Instant::now()).as_secs_f64()),
-            ..DefaultSettings::default()
-        };
-        let quadratic = CscMatrix::zeros((columns, columns));
-        let mut solver = DefaultSolver::new(&quadratic, &objective, &matrix, &right, &cones, settings).ok()?;
-        solver.solve();
-        spend(semidefinite_program(solver.solution.iterations, right.len()));
-        let x = &solver.solution.x;
+        let rows = right.len();
+        let matrix = Matrix::from_triplets(rows, columns, triplets);
+        let program = ConicProgram { objective, matrix, limits: right, cones };
+        let solution = program.solve(Settings { iterations: 120, deadline, ..Settings::default() })?;
+        spend(semidefinite_program(solution.iterations, rows));
+        let x = &solution.x;
         if x.len() != columns || x.iter().any(|value| !value.is_finite()) {
             return None;
         }
@@ -250,29 +237,6 @@ fn implied(bases: &[Vec<Monomial>], sums: &Sums, x: &[f64]) -> Squares {
         offset += block.len();
     }
     Squares { basis, gram }
-}
-
-/// Column-compressed, with equal places added.
-fn compressed(rows: usize, columns: usize, mut triplets: Vec<(usize, usize, f64)>) -> CscMatrix<f64> {
-    triplets.sort_unstable_by_key(|&(column, row, _)| (column, row));
-    let (mut starts, mut places, mut values) = (vec![0usize; columns + 1], Vec::new(), Vec::<f64>::new());
-    let mut last = None;
-    for (column, row, value) in triplets {
-        if last == Some((column, row)) {
-            if let Some(value_before) = values.last_mut() {
-                *value_before += value;
-            }
-            continue;
-        }
-        last = Some((column, row));
-        places.push(row);
-        values.push(value);
-        starts[column + 1] += 1;
-    }
-    for column in 0..columns {
-        starts[column + 1] += starts[column];
-    }
-    CscMatrix::new(rows, columns, starts, places, values)
 }
 
 /// The Gram matrix of several blocks as one.

@@ -9,8 +9,8 @@ use certus_graph::canonical::canonicalize;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError};
 use certus_lang::system::System;
+use certus_numerics::{Random, parallel};
 use certus_shield_rt::{Decision, Fallback, Monitor, Tables};
-use certus_sim::Random;
 
 use crate::history::{History, Sample};
 use crate::network::{Network, Scratch};
@@ -68,6 +68,9 @@ impl Outcome {
 /// Copies in one batch.
 const BATCH: usize = 128;
 
+/// Batches whose results are kept at a time, per thread.
+const BLOCKS_PER_THREAD: usize = 16;
+
 /// What a trial needs.
 pub struct Course<'c> {
     system: &'c System,
@@ -105,31 +108,16 @@ impl<'c> Course<'c> {
         let blocks: Vec<(u64, u64)> = (0..trial.runs.div_ceil(BATCH as u64))
             .map(|block| (block * BATCH as u64, ((block + 1) * BATCH as u64).min(trial.runs)))
             .collect();
-        let next = AtomicU64::new(0);
-        let mut results: Vec<Result<Outcome, GraphError>> = Vec::new();
-        std::thread::scope(|scope| {
-            let workers: Vec<_> = (0..trial.threads.max(1))
-                .map(|_| {
-                    scope.spawn(|| {
-                        let mut sum = Outcome::new(trial);
-                        loop {
-                            let block = next.fetch_add(1, Ordering::Relaxed) as usize;
-                            let Some(&(first, last)) = blocks.get(block) else { return Ok(sum) };
-                            let own = self.runtime.with_tables(|tables| {
-                                self.block(trial, first..last, shielded.then_some(tables), stop, done)
-                            })?;
-                            sum.add(own);
-                        }
-                    })
-                })
-                .collect();
-            for worker in workers {
-                results.push(worker.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
-            }
-        });
         let mut sum = Outcome::new(trial);
-        for own in results {
-            sum.add(own?);
+        // A few blocks per thread at a time bound the memory.
+        for blocks in blocks.chunks(BLOCKS_PER_THREAD * trial.threads.max(1)) {
+            let results = parallel::map(blocks, trial.threads, |&(first, last)| {
+                self.runtime
+                    .with_tables(|tables| self.block(trial, first..last, shielded.then_some(tables), stop, done))
+            });
+            for own in results {
+                sum.add(own?);
+            }
         }
         Ok(sum)
     }

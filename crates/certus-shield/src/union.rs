@@ -7,7 +7,7 @@
 //! about as much are then compared in simulated runs.
 
 use certus_audit::shield::{Branch, Invariant};
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::attempt::{MANY_HALFSPACES, Proved};
 use crate::candidates::{equilibrium, regulators};

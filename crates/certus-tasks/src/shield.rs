@@ -343,7 +343,7 @@ fn overhead(ready: &Ready) -> Result<(f64, f64), certus_graph::GraphError> {
     use certus_shield_rt::{Fallback, Monitor};
     let network = Network::new(&ready.system, &ready.network, &ready.runtime.limits)?;
     let states = ready.system.state_len();
-    let mut random = certus_sim::Random::new(1, 1);
+    let mut random = certus_numerics::Random::new(1, 1);
     let points: Vec<Vec<f64>> = (0..256)
         .map(|_| {
             let ends = ready.system.init_box.0.iter().zip(&ready.system.init_box.1);

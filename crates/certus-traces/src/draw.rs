@@ -1,6 +1,6 @@
 //! The distributions that the simulators draw from, over the project's own random numbers.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 /// A whole number in 0..count; 0 where the count is 0.
 pub(crate) fn below(random: &mut Random, count: usize) -> usize {

@@ -5,7 +5,7 @@
 //! that begins at copy 7. A copy whose episode ends begins the next one in the same step: the observation is then the
 //! new episode's first, and the last one of the old episode is kept beside it.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::world::write;
 use crate::{ActionSpace, Outcome, Scalar, World, WorldError};

@@ -2,7 +2,7 @@
 
 use certus_graph::Interval;
 use certus_graph::eval::enclose;
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Abstraction, HalfSpace, Mode, best_cut};
 use crate::domain::{HitAndRun, Polyhedron, Rows};

@@ -7,7 +7,7 @@
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{Graph, GraphError, Interval};
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Abstraction, element_major};
 

@@ -5,7 +5,7 @@
 //! of the plant's linear modes (which sides the image of a box has). Alike directions are merged, and the heaviest of each source are taken.
 
 use certus_graph::ops::Op;
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Abstraction, Choice};
 use crate::domain::{HitAndRun, Polyhedron, Template};

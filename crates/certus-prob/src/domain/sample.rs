@@ -1,6 +1,6 @@
 //! Random points of a polyhedron by hit and run: along a random line through the present point, any point that is inside.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::Polyhedron;
 

@@ -6,12 +6,12 @@
 
 use certus_graph::Interval;
 use certus_graph::eval::enclose;
-use certus_sim::Random;
+use certus_numerics::{DoubleDouble, Random};
 
 use crate::abstraction::{Abstraction, Choice, softmax};
 use crate::domain::{HitAndRun, Polyhedron};
+use crate::engine::double_double::evaluate;
 use crate::engine::search::Cell;
-use crate::engine::wide::{self, Wide};
 
 /// Branches of one start state beyond this many at one step: in the search the least likely ones are left out.
 const MOST_SAMPLED: usize = 1_000;
@@ -190,7 +190,7 @@ pub fn no_less(abstraction: &Abstraction, points: Vec<Vec<f64>>, following: Foll
         .collect()
 }
 
-/// The start state with the largest lower bound, if that is larger than what is known already. Every one is followed in wide numbers.
+/// The start state with the largest lower bound, if that is larger than what is known already. Every one is followed in double-double arithmetic.
 pub fn best_exactly(
     abstraction: &Abstraction,
     points: Vec<Vec<f64>>,
@@ -231,13 +231,13 @@ pub fn best_of(
 
 /// A branch in intervals.
 struct Branch {
-    state: Vec<Wide>,
+    state: Vec<DoubleDouble>,
     lower: f64,
     upper: f64,
 }
 
 /// Whether a state is in the declared ranges, if that is certain.
-fn in_range(abstraction: &Abstraction, state: &[Wide]) -> Option<bool> {
+fn in_range(abstraction: &Abstraction, state: &[DoubleDouble]) -> Option<bool> {
     let (lower, upper) = abstraction.declared();
     let mut inside = true;
     for (i, own) in state.iter().enumerate() {
@@ -261,7 +261,8 @@ pub fn exact(
     stopped: &dyn Fn() -> bool,
 ) -> Option<Interval> {
     use certus_graph::interval::{add_down, add_up, mul_down, mul_up};
-    let mut layer = vec![Branch { state: start.iter().map(|&x| Wide::exact(x)).collect(), lower: 1.0, upper: 1.0 }];
+    let mut layer =
+        vec![Branch { state: start.iter().map(|&x| DoubleDouble::exact(x)).collect(), lower: 1.0, upper: 1.0 }];
     let (mut certain, mut possible) = (0.0f64, 0.0f64);
     let (plant, scores) = (abstraction.plant_graph(), abstraction.scores_graph());
     let middles: Vec<f64> = abstraction.with_middles(start);
@@ -282,8 +283,8 @@ pub fn exact(
             };
             // Goal and condition speak of the state alone.
             let shown = choice.as_deref().unwrap_or(&middles[start.len()..]);
-            variables.extend(shown.iter().map(|&x| Wide::exact(x)));
-            let outputs = wide::evaluate(plant, &variables)?;
+            variables.extend(shown.iter().map(|&x| DoubleDouble::exact(x)));
+            let outputs = evaluate(plant, &variables)?;
             let certainty = |output: usize| outputs[output][0].interval().certainty();
             match (certainty(moves), certainty(moves + 1)) {
                 (Some(true), _) => {
@@ -314,7 +315,7 @@ pub fn exact(
                 possible = add_up(possible, branch.upper);
                 continue;
             }
-            let variables: Vec<Interval> = variables.into_iter().map(Wide::interval).collect();
+            let variables: Vec<Interval> = variables.into_iter().map(DoubleDouble::interval).collect();
             let values =
                 if scores.outputs().is_empty() { Vec::new() } else { enclose(scores, &[&variables]).ok()?.concat() };
             let probabilities = probabilities(abstraction, &values);

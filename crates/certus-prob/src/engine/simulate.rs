@@ -3,7 +3,7 @@
 //! Runs from one state share their beginnings: those that are in the same state are stepped as one, with their number. Each of them still
 //! makes its own random choice, so the count is that of independent runs, at the price of the states that they visit.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::abstraction::Abstraction;
 

@@ -5,6 +5,8 @@
 //! ((1+γ)ᵏ − 1)(1 + 1/γ·γ) < 2kγ·(value + 1) as long as kγ is small, and that much is put around it. States that no run can
 //! lead to the goal are found on the graph, and are exactly zero.
 
+use certus_numerics::parallel;
+
 use super::Imdp;
 use super::robust::{Block, Players, blocks, step_error};
 
@@ -79,15 +81,8 @@ pub(crate) fn step(
         shares.push((block, own));
         rest = after;
     }
-    if shares.len() == 1 {
-        shares.into_iter().for_each(|(block, out)| run(block, out));
-        return;
-    }
-    std::thread::scope(|scope| {
-        for (block, out) in shares {
-            scope.spawn(|| run(block, out));
-        }
-    });
+    let threads = shares.len();
+    parallel::map_owned(shares, threads, |(block, out)| run(block, out));
 }
 
 /// The best choices of every step, by their places within the states: those with all steps left come last.

@@ -1,5 +1,7 @@
 //! Structure that values rest on: states whose value is zero whatever is computed, and sets in which runs can stay for ever.
 
+use certus_numerics::components::{self, Digraph};
+
 use super::{Goal, Imdp, Players};
 
 /// Whether nature can keep a choice inside of a set: nothing must leave, and what stays can take all.
@@ -84,67 +86,53 @@ pub(crate) fn end_components(model: &Imdp, allowed: &[bool]) -> Vec<Vec<usize>> 
     sets
 }
 
-/// Components of the graph whose edges are those of choices that stay, within the present components; states without such a choice belong to none.
-fn strongly_connected(model: &Imdp, component: &[u32], stays: &[bool]) -> Vec<u32> {
-    let states = model.states();
-    let edges = |state: usize| -> Vec<usize> {
-        let choices = model.choices(state).filter(|&choice| stays[choice]);
-        choices
-            .flat_map(|choice| model.transitions(choice))
-            .filter(|&(target, _, upper)| upper > 0.0 && component[target] == component[state])
-            .map(|(target, ..)| target)
-            .collect()
-    };
-    let mut result = vec![u32::MAX; states];
-    let (mut index, mut low) = (vec![u32::MAX; states], vec![0u32; states]);
-    let mut on_stack = vec![false; states];
-    let (mut stack, mut counter, mut found) = (Vec::new(), 0u32, 0u32);
-    for root in 0..states {
-        let takes_part =
-            |state: usize| component[state] != u32::MAX && model.choices(state).any(|choice| stays[choice]);
-        if index[root] != u32::MAX || !takes_part(root) {
-            continue;
-        }
-        // Tarjan's algorithm without recursion: a state with the edges that are still to be followed.
-        let mut path: Vec<(usize, Vec<usize>)> = Vec::new();
-        let mut enter = Some(root);
-        loop {
-            if let Some(state) = enter.take() {
-                (index[state], low[state]) = (counter, counter);
-                counter += 1;
-                stack.push(state);
-                on_stack[state] = true;
-                let own = edges(state).into_iter().filter(|&target| takes_part(target)).collect();
-                path.push((state, own));
-            }
-            let Some((state, rest)) = path.last_mut() else { break };
-            let state = *state;
-            match rest.pop() {
-                Some(target) if index[target] == u32::MAX => enter = Some(target),
-                Some(target) => {
-                    if on_stack[target] {
-                        low[state] = low[state].min(index[target]);
-                    }
-                }
-                None => {
-                    path.pop();
-                    if let Some((before, _)) = path.last() {
-                        low[*before] = low[*before].min(low[state]);
-                    }
-                    if low[state] == index[state] {
-                        while let Some(member) = stack.pop() {
-                            on_stack[member] = false;
-                            result[member] = found;
-                            if member == state {
-                                break;
-                            }
-                        }
-                        found += 1;
-                    }
-                }
-            }
-        }
+/// The graph whose edges are those of choices that stay, within the present components.
+struct Staying<'a> {
+    model: &'a Imdp,
+    component: &'a [u32],
+    stays: &'a [bool],
+}
+
+impl Staying<'_> {
+    /// Whether a state has a choice that stays; the others belong to no component.
+    fn takes_part(&self, state: usize) -> bool {
+        self.component[state] != u32::MAX && self.model.choices(state).any(|choice| self.stays[choice])
     }
+}
+
+impl Digraph for Staying<'_> {
+    type Node = usize;
+    // Edges have no labels.
+    type Label = bool;
+    type Error = std::convert::Infallible;
+
+    fn len(&self) -> usize {
+        self.model.states()
+    }
+
+    fn index(&self, state: usize) -> usize {
+        state
+    }
+
+    fn successors(&mut self, state: usize, found: &mut Vec<(usize, bool)>) {
+        let choices = self.model.choices(state).filter(|&choice| self.stays[choice]);
+        let targets = choices.flat_map(|choice| self.model.transitions(choice)).filter(|&(target, _, upper)| {
+            upper > 0.0 && self.component[target] == self.component[state] && self.takes_part(target)
+        });
+        found.extend(targets.map(|(target, ..)| (target, false)));
+    }
+}
+
+/// Strongly connected components of that graph.
+fn strongly_connected(model: &Imdp, component: &[u32], stays: &[bool]) -> Vec<u32> {
+    let mut graph = Staying { model, component, stays };
+    let roots: Vec<usize> = (0..model.states()).filter(|&state| graph.takes_part(state)).collect();
+    let mut result = vec![u32::MAX; model.states()];
+    let mut found = 0u32;
+    let Ok(()) = components::strongly_connected(&mut graph, roots, |own| {
+        own.nodes.iter().for_each(|&state| result[state] = found);
+        found += 1;
+    });
     // Numbers in the order of first states, so that equal partitions are equal lists.
     let mut renumbered = vec![u32::MAX; found as usize];
     let mut next = 0;

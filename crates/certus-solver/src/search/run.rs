@@ -1,9 +1,9 @@
 //! One search with one strategy: open parts, waves of batches, and what became of them.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use certus_graph::GraphError;
+use certus_numerics::parallel;
 
 use super::examine::{Context, Examined, Strategy};
 use super::part::Part;
@@ -187,7 +187,7 @@ impl Run {
             Ok(search.attack.descend(starts, share, DESCENT_STEPS, seed, &stop)?.witness)
         };
         let found = |result: &Result<Option<Witness>, GraphError>| !matches!(result, Ok(None));
-        for result in in_parallel((0..DESCENTS).collect(), budget.threads, &descend, &found) {
+        for result in parallel::map_until((0..DESCENTS).collect(), budget.threads, &descend, &found) {
             if let Some(witness) = result? {
                 return Ok(Some(witness));
             }
@@ -243,7 +243,7 @@ impl Run {
         };
         let kept: Vec<Vec<Part>> = batches.clone();
         let found = |result: &Result<(Option<Examined>, Option<Witness>), GraphError>| !matches!(result, Ok((_, None)));
-        for (batch, result) in kept.into_iter().zip(in_parallel(batches, budget.threads, &examine, &found)) {
+        for (batch, result) in kept.into_iter().zip(parallel::map_until(batches, budget.threads, &examine, &found)) {
             match result? {
                 (_, Some(witness)) => return Ok(Some(witness)),
                 (Some(examined), None) => {
@@ -302,65 +302,4 @@ impl Run {
             Tree::Stuck => self.stuck = true,
         }
     }
-}
-
-/// Applies a function to items on some threads that take the next one as they become free; results in order, up to the first
-/// that is `enough`. Which one that is does not depend on the threads: all before it are finished.
-fn in_parallel<I: Send, R: Send>(
-    items: Vec<I>,
-    threads: usize,
-    action: &(impl Fn(I) -> R + Sync),
-    enough: &(impl Fn(&R) -> bool + Sync),
-) -> Vec<R> {
-    let mut results = Vec::with_capacity(items.len());
-    if threads < 2 || items.len() < 2 {
-        for item in items {
-            results.push(action(item));
-            if results.last().is_some_and(enough) {
-                break;
-            }
-        }
-        return results;
-    }
-    let count = items.len();
-    let slots: Vec<Mutex<(Option<I>, Option<R>)>> =
-        items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
-    let next = AtomicUsize::new(0);
-    let last = AtomicUsize::new(count);
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index > last.load(Ordering::Relaxed) {
-                return;
-            }
-            let Some(slot) = slots.get(index) else { return };
-            let item = slot.lock().map(|mut slot| slot.0.take());
-            if let Ok(Some(item)) = item {
-                let result = action(item);
-                if enough(&result) {
-                    last.fetch_min(index, Ordering::Relaxed);
-                }
-                if let Ok(mut slot) = slot.lock() {
-                    slot.1 = Some(result);
-                }
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(work)).collect();
-        work();
-        for worker in workers {
-            if let Err(panic) = worker.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    });
-    let finished = slots.into_iter().map_while(|slot| slot.into_inner().ok().and_then(|(_, result)| result));
-    for result in finished {
-        results.push(result);
-        if results.last().is_some_and(enough) {
-            break;
-        }
-    }
-    results
 }

@@ -20,7 +20,7 @@ use super::tree::CutTree;
 use super::{Budget, Errors, in_parallel};
 use crate::abstraction::{Abstraction, Expansion, Failure, Part};
 use crate::domain::{HitAndRun, Polyhedron};
-use certus_sim::Random;
+use certus_numerics::Random;
 
 /// What is known of a cell.
 #[derive(Clone, Debug)]

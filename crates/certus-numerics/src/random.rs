@@ -1,7 +1,10 @@
-//! Random numbers that are the same everywhere and forever: results are named by their seed.
+//! SplitMix64: reproducible random numbers.
+//!
+//! G. L. Steele Jr., D. Lea and C. H. Flood, 'Fast splittable pseudorandom number generators', OOPSLA 2014. The state is a counter that
+//! advances by a constant; a number is a mix of its bits. So every (seed, stream) pair starts far from all others at no cost, and a result
+//! that names its seed can be reproduced on any machine. Not for cryptography.
 
-/// A stream of random numbers: SplitMix64 (Steele, Lea, Flood 2014), whose state is one counter, so that every
-/// (seed, stream) pair starts far from the others at no cost.
+/// A stream of random numbers.
 #[derive(Clone, Debug)]
 pub struct Random {
     state: u64,
@@ -16,9 +19,14 @@ fn mix(mut z: u64) -> u64 {
 }
 
 impl Random {
-    /// The given stream of a seed.
+    /// The given stream of a seed; both are mixed, so that neighbours are unrelated.
     pub fn new(seed: u64, stream: u64) -> Self {
         Random { state: mix(mix(seed.wrapping_add(GOLDEN)) ^ mix(stream.wrapping_mul(GOLDEN))) }
+    }
+
+    /// The stream that begins at a state, without mixing: for callers that have mixed it already.
+    pub fn with_state(state: u64) -> Self {
+        Random { state }
     }
 
     /// 64 random bits.
@@ -37,6 +45,26 @@ impl Random {
         let u = self.unit();
         // Not lower + u·(upper − lower): that overflows for huge ranges and may leave [lower, upper] by rounding.
         (lower * (1.0 - u) + upper * u).clamp(lower, upper)
+    }
+
+    /// A number between two positive ones, uniform in the logarithm.
+    pub fn log_uniform(&mut self, lower: f64, upper: f64) -> f64 {
+        lower * (upper / lower).powf(self.unit())
+    }
+
+    /// An integer below a bound; zero if the bound is.
+    pub fn below(&mut self, bound: usize) -> usize {
+        (self.bits() % bound.max(1) as u64) as usize
+    }
+
+    /// One of several values; there is at least one.
+    pub fn choose<'a, T>(&mut self, several: &'a [T]) -> &'a T {
+        &several[self.below(several.len())]
+    }
+
+    /// True once in so many times on average.
+    pub fn one_in(&mut self, times: usize) -> bool {
+        self.below(times) == 0
     }
 
     /// An index drawn with the given weights, which sum to about one; `u` is a number in [0, 1).
@@ -77,6 +105,15 @@ mod tests {
         assert!((mean - 1.0).abs() < 0.1, "{mean}");
         assert_eq!(random.between(0.1, 0.1), 0.1);
         assert!(random.between(f64::MIN, f64::MAX).is_finite());
+    }
+
+    #[test]
+    fn the_stream_is_splitmix64() {
+        // The first numbers of the reference implementation for seed 1234567.
+        let mut random = Random::with_state(1_234_567);
+        assert_eq!(random.bits(), 6_457_827_717_110_365_317);
+        assert_eq!(random.bits(), 3_203_168_211_198_807_973);
+        assert!((0..100).all(|_| random.below(3) < 3 && (0.5..=8.0).contains(&random.log_uniform(0.5, 8.0))));
     }
 
     #[test]

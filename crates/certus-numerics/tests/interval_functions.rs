@@ -1,8 +1,8 @@
 //! The one assumption that enclosures rest on: the platform's elementary functions are within two units in the last
 //! place. Compared here with series in double-double arithmetic (about 32 digits), which share no code with them.
 
-use certus_graph::Interval;
-use certus_graph::interval::LIBRARY_ULPS;
+use certus_numerics::Interval;
+use certus_numerics::interval::LIBRARY_ULPS;
 use proptest::prelude::*;
 
 /// An unevaluated sum of two doubles, the second below the last place of the first.

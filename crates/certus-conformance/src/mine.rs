@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use certus_mine::Specification;
-use certus_mine::question::Verdict;
+use certus_mine::query::Verdict;
 use certus_reference::{Network, Rational, Real, rational, whole};
 use certus_tasks::Effort;
 use certus_tasks::mine::{Mine, mine};

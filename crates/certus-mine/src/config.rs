@@ -45,11 +45,11 @@ pub struct Source {
 pub struct Settings {
     /// Parts per dimension: p.
     pub parts: usize,
-    /// The share of the interesting cells that a cluster represents: τ_rep.
+    /// The share of the interesting bins that a cluster represents: τ_rep.
     pub representation: f64,
     /// How many labels a specification allows at most: τ_max.
     pub most_outputs: usize,
-    /// Stops when so much of the interesting cells is in some box; never if not given.
+    /// Stops when so much of the interesting bins is in some box; never if not given.
     pub coverage: Option<f64>,
     /// Ranges that are not given reach from this quantile to its opposite; 0 is from least to greatest.
     pub quantile: f64,

@@ -6,11 +6,11 @@
 
 use certus_numerics::parallel;
 
+use crate::bins::Partition;
 use crate::config::{Choices, Settings};
 use crate::layout::Layout;
 use crate::mining::mine;
 use crate::observations::{HeldOut, Rows};
-use crate::partition::Partition;
 use crate::quality::{Quality, measure};
 use crate::refine::refine;
 use crate::regions::{collect, ranges};
@@ -25,7 +25,7 @@ pub struct Trial {
     pub settings: Settings,
     /// How many specifications came out.
     pub specifications: usize,
-    /// The share of the interesting cells that they cover.
+    /// The share of the interesting bins that they cover.
     pub coverage: f64,
     /// Per reference, on what was mined.
     pub train: Vec<Quality>,

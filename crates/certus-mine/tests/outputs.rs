@@ -8,7 +8,7 @@ use certus_graph::Graph;
 use certus_graph::ops::{Affine, Relu};
 use certus_mine::config::Config;
 use certus_mine::outputs::OutputSet;
-use certus_mine::question::{Edges, Network, Verdict, region, violation};
+use certus_mine::query::{Edges, Network, Verdict, region, violation};
 use certus_mine::sql::{Dialect, statements};
 use certus_mine::write::{from_json, picture, sentence, to_json, vnnlib};
 use certus_mine::{Bound, Specification};

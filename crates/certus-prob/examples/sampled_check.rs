@@ -13,9 +13,9 @@ use certus_lang::system::PropertyKind;
 use certus_lang::{LowerOptions, load_file};
 use certus_numerics::{Random, parallel};
 use certus_prob::abstraction::{Abstraction, Task};
-use certus_prob::domain::Template;
 use certus_prob::engine::concrete::{Following, sampled};
 use certus_prob::engine::simulate::{confident_lower, simulated};
+use certus_prob::template_polyhedron::Template;
 use certus_prob::{Budget, Method, Options, Outcome, check};
 
 const STARTS: usize = 1000;

@@ -6,8 +6,8 @@ use certus_lang::system::{PropertyKind, Quantifier};
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
 use certus_numerics::Random;
 use certus_prob::abstraction::{Abstraction, Task};
-use certus_prob::domain::Template;
 use certus_prob::engine::concrete::{Following, sampled};
+use certus_prob::template_polyhedron::Template;
 use certus_prob::{Budget, Method, Options, Outcome, check};
 
 fn inline(text: &str) -> System {

@@ -1,17 +1,19 @@
-//! Ellipsoids for linear loops of many states, by a linear matrix inequality in the inverse of their matrix.
+//! Invariant ellipsoids of linear loops with many states, by a linear matrix inequality (LMI) in the inverse of their matrix.
 //!
-//! {x : xᵀ P x ≤ 1} with Q = P⁻¹ is kept by x' = A x if A Q Aᵀ ≤ λ Q; its width along c is cᵀ Q c; and it contains the box
+//! S. Boyd, L. El Ghaoui, E. Feron and V. Balakrishnan, 'Linear Matrix Inequalities in System and Control Theory', SIAM 1994.
+//!
+//! {x : xᵀ P x ≤ 1} with Q = P⁻¹ is invariant under x' = A x if A Q Aᵀ ≤ λ Q; its width along c is cᵀ Q c; and it contains the box
 //! |xᵢ| ≤ rᵢ if P ≤ D for a diagonal D with Σ dᵢ rᵢ² ≤ 1. All of that is linear in Q and D, with matrices of twice the number
-//! of states at most, so that fifteen or eighteen states are no effort. The proof is then sought for the E that this gives.
+//! of states at most, so that fifteen or eighteen states are cheap. The ellipsoid is then the E for which a barrier certificate is sought.
 
 use std::time::Instant;
 
 use certus_numerics::conic::{Cone, ConicProgram, Matrix, Settings};
 
-use crate::effort::{semidefinite_program, spend};
-use crate::linear::solve;
+use crate::linear_algebra::solve;
 use crate::plant::{Plant, Policy};
 use crate::polynomial::Poly;
+use crate::work_count::{semidefinite_program, spend};
 
 /// What is left between the ellipsoid and what it must not touch, as a part of the square of the distance.
 const ROOM: f64 = 0.985;

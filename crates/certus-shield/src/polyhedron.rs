@@ -1,30 +1,31 @@
-//! Invariants that are polyhedra: maximal admissible sets of linear closed loops.
+//! Polyhedral invariants: maximal output admissible sets of linear closed loops.
 //!
-//! Begin with the half-spaces that the unsafe pieces, the domain and the limits of the actions leave. A half-space
+//! E. G. Gilbert and K. T. Tan, 'Linear systems with state and control constraints: the theory and application of maximal output admissible
+//! sets', IEEE TAC 36 (1991).
+//!
+//! *Idea.* Begin with the half-spaces that the unsafe pieces, the domain and the limits of the actions leave. A half-space
 //! g · x ≤ h has to hold after a step too: (Aᵀ g) · x ≤ h − g · c − max g · B d. Unless what is there already implies
-//! that, it is added, and its successor is looked at in turn (Gilbert and Tan 1991). Successors are made a little stricter
+//! that, it is added, and its successor is looked at in turn. Successors are made a little stricter
 //! each time, so that the proof survives rounding; where the first step allows no strictness it is left out there.
 //!
-//! Where a loop is slow, many half-spaces of successive steps differ by little, and only the first and the last matter. So a
+//! *Departures.* Where a loop is slow, many half-spaces of successive steps differ by little, and only the first and the last matter. So a
 //! large set begins with successors some steps ahead, less what is redundant among them; most of what lies between is then
-//! implied.
-//!
-//! Or it begins with the partial sums of the half-spaces over the loop's modes, where these are real: then nothing has to be
+//! implied. Or it begins with the partial sums of the half-spaces over the loop's modes, where these are real (`modes.rs`): then nothing has to be
 //! added at all, and the set is a little smaller.
 //!
-//! The multipliers that prove a successor are one times the half-space that was added for it, or the dual solution of the
-//! linear program that found it redundant.
+//! *Soundness.* Multipliers prove each successor (Farkas' lemma): one times the half-space that was added for it, or the dual solution of the
+//! linear program that found it redundant. The audit checks them exactly.
 
 use std::time::Instant;
 
 use certus_audit::shield::{Branch, Halfspace, Invariant, PieceProof, Polyhedron};
 use certus_numerics::conic::{Cone, ConicProgram, Matrix as Sparse, Settings, Status};
 
-use crate::effort::{linear_program, spend};
-use crate::linear::{Matrix, plus, solve};
+use crate::linear_algebra::{Matrix, plus, solve};
 use crate::modes::{modes, partial_sums};
 use crate::plant::{Plant, Policy};
 use crate::polynomial::Poly;
+use crate::work_count::{linear_program, spend};
 
 /// How the set is made.
 #[derive(Clone, Copy, Debug)]

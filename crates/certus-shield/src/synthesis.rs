@@ -1,9 +1,17 @@
-//! Counterexample-guided synthesis of a shield.
+//! Counterexample-guided inductive synthesis (CEGIS) of a shield.
 //!
-//! While some initial state is in no invariant: a program is sought that keeps a box around it safe, from candidates
-//! fitted to the network, improved by random search, or made by a regulator; for each an invariant is sought, as a
-//! polyhedron or as a polynomial; if none is found the box shrinks (Algorithm 2 of the paper). A branch counts when
-//! `certus-audit` has accepted it in exact arithmetic.
+//! CEGIS: A. Solar-Lezama, L. Tancau, R. Bodík, S. Seshia and V. Saraswat, 'Combinatorial sketching for finite programs', ASPLOS 2006. For
+//! shields: H. Zhu, Z. Xiong, S. Magill and S. Jagannathan, 'An inductive synthesis framework for verifiable reinforcement learning', PLDI
+//! 2019, whose Algorithm 2 this is.
+//!
+//! *Idea.* While some initial state is in no invariant (the counterexample, `coverage.rs`): synthesise a program that keeps a box around it
+//! safe, from candidates fitted to the network, improved by random search, or made by an LQR (`program_synthesis.rs`); for each, find an
+//! invariant, as a polyhedron or as a polynomial (`branch_synthesis.rs`); if there is none, shrink the box.
+//!
+//! *Soundness.* A branch counts only when `certus-audit` has accepted it in exact arithmetic, and so does the whole shield.
+//!
+//! *Departures.* Polyhedral invariants beside barrier certificates; several domains; a draft is improved until it interferes little
+//! (`minimal_interference.rs`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -14,14 +22,14 @@ use certus_audit::shield::{
 use certus_graph::Graph;
 use certus_lang::system::{Property, System};
 
-use crate::attempt::Proved;
-use crate::cover::{Covered, Set, cover};
+use crate::branch_synthesis::Proved;
+use crate::coverage::{Coverage, Set, cover};
 use crate::domain::choose_domain;
-use crate::effort::spent;
 use crate::network::Network;
 use crate::plant::{Plant, Policy};
 use crate::polynomial::{degree, monomials};
 use crate::rollout::Simulator;
+use crate::work_count::spent;
 
 /// Which kind of invariant is sought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -52,7 +60,7 @@ pub struct Options {
     pub deadline: Option<Instant>,
     /// How many threads.
     pub threads: usize,
-    /// Names the random numbers.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
@@ -109,7 +117,7 @@ const IMPROVEMENT: u64 = 20_000_000_000;
 const TOO_MUCH: f64 = 0.2;
 
 /// Most states for which boxes are cut to be covered.
-pub const MOST_CUT: usize = 6;
+pub const MOST_SPLIT: usize = 6;
 
 /// What a synthesis needs to know.
 pub struct Work<'w> {
@@ -165,7 +173,7 @@ pub fn synthesise(
     let network = Network::new(system, network, &first.limits).map_err(|e| unsupported(&e))?;
     let target = target(&first.model.states, &options.target).map_err(Failed::Unsupported)?;
     progress("watching the network".to_owned());
-    let (long, _) = match first.states() <= MOST_CUT {
+    let (long, _) = match first.states() <= MOST_SPLIT {
         true => Simulator::new(&first).visited(&network, LONG_RUNS, LONG_STEPS, options.seed),
         false => Default::default(),
     };
@@ -324,13 +332,13 @@ impl Work<'_> {
             }
             let sets: Vec<Set> = branches.iter().map(|proved| Set::of(&proved.branch, init.len())).collect();
             (self.progress)(format!("{} branches; covering the initial states", branches.len()));
-            match cover(&sets, &init, if init.len() <= MOST_CUT { 4000 } else { 0 }) {
-                Covered::Yes(cover) => {
+            match cover(&sets, &init, if init.len() <= MOST_SPLIT { 4000 } else { 0 }) {
+                Coverage::Complete(cover) => {
                     covering = Some(cover);
                     break;
                 }
-                Covered::No(next) => point = next,
-                Covered::Unknown => break,
+                Coverage::Counterexample(next) => point = next,
+                Coverage::Unknown => break,
             }
         }
         match covering {

@@ -10,11 +10,11 @@ use certus_graph::Graph;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_lang::{LowerOptions, Open};
 use certus_shield::document::document;
+use certus_shield::evaluation::{Course, Statistics, Trial};
 use certus_shield::network::{Network, Scratch};
 use certus_shield::runtime::Runtime;
 use certus_shield::synthesis::{Failed, Options, synthesise};
 use certus_shield::text::program_text;
-use certus_shield::trial::{Course, Outcome, Trial};
 use serde_json::{Value, json};
 
 use crate::check::describe;
@@ -293,9 +293,9 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// Without the shield.
-    pub bare: Outcome,
+    pub bare: Statistics,
     /// With it.
-    pub shielded: Outcome,
+    pub shielded: Statistics,
     /// Seconds without it.
     pub bare_seconds: f64,
     /// Seconds with it.

@@ -1,12 +1,16 @@
 //! Does a certificate prove its shield?
+//!
+//! For every branch: its invariant is inductive under its program (a barrier certificate or a polyhedron), contains no unsafe state, and keeps actions
+//! within their limits; and the branches together cover the initial states (`mod.rs` states it precisely). Nothing of the search is
+//! trusted: all identities and inequalities are recomputed in rational arithmetic.
 
 use super::bernstein;
-use super::certificate::{Branch, Cover, Identity, Invariant, Polyhedron, Shield, SquareProof};
+use super::certificate::{BarrierCertificate, Branch, Cover, Invariant, Polyhedron, PutinarCertificate, Shield};
 use super::convergence::{Converges, check_convergence};
 use super::model::{Model, Piece};
 use super::polyhedron::Exact;
 use super::polynomial::{Monomial, Polynomial, Rational, is_negative, magnitude, rational};
-use super::squares::proves;
+use super::sos::proves;
 
 /// What an accepted shield is.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +115,7 @@ pub(super) fn domain_sides(model: &Model, variables: usize) -> Vec<Polynomial> {
 
 fn check_squares(
     model: &Model,
-    proof: &SquareProof,
+    proof: &BarrierCertificate,
     next: &[Polynomial],
     pieces: &[Piece],
     progress: &mut dyn FnMut(),
@@ -284,7 +288,11 @@ fn covered(
 }
 
 /// Whether a box lies in an invariant.
-fn inside(invariant: &Invariant, region: &[(Rational, Rational)], identity: Option<&Identity>) -> Result<(), String> {
+fn inside(
+    invariant: &Invariant,
+    region: &[(Rational, Rational)],
+    identity: Option<&PutinarCertificate>,
+) -> Result<(), String> {
     let states = region.len();
     match invariant {
         Invariant::Polyhedron(polyhedron) => {

@@ -1,4 +1,4 @@
-//! Polyhedra: bounds of linear functions by multiples of half-spaces, in exact numbers.
+//! Polyhedra: bounds of linear functions by non-negative multiples of half-spaces (Farkas' lemma), in exact numbers.
 
 use super::certificate::Halfspace;
 use super::polynomial::{Rational, is_negative, magnitude, rational};

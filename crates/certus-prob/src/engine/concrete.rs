@@ -1,17 +1,18 @@
-//! Concrete start states: the probability from one state, by following every sequence of moves.
+//! Concrete start states: a lower bound of the worst case from one state, by following every sequence of moves.
 //!
-//! In plain numbers for the search, and in intervals for what is claimed: the sum of the lower ends of the probabilities of all sequences that
-//! reach the goal for certain is a lower bound of the probability from that state, so of the worst case too. Sequences that
-//! are less likely than a threshold are left out below and counted as reaching above.
+//! The search is in plain numbers: samples, corners, and ascent from the best of them. What is claimed is computed in double-double arithmetic
+//! and intervals (`double_double.rs`): the sum of the lower ends of the probabilities of all sequences that certainly reach the goal is a
+//! lower bound of the probability from that state, hence of the worst case. Sequences less likely than a threshold count as missing
+//! the goal in the lower end and as reaching it in the upper one.
 
 use certus_graph::Interval;
 use certus_graph::eval::enclose;
 use certus_numerics::{DoubleDouble, Random};
 
 use crate::abstraction::{Abstraction, Choice, softmax};
-use crate::domain::{HitAndRun, Polyhedron};
 use crate::engine::double_double::evaluate;
 use crate::engine::search::Cell;
+use crate::template_polyhedron::{HitAndRun, Polyhedron};
 
 /// Branches of one start state beyond this many at one step: in the search the least likely ones are left out.
 const MOST_SAMPLED: usize = 1_000;
@@ -148,7 +149,7 @@ const POINTS_PER_CELL: usize = 8;
 /// Cells of more dimensions have too many corners.
 const MOST_CORNERED: usize = 4;
 
-/// Points of the cells with the largest bounds. Where the probability jumps, a search has cut its cells down to the jump, which random start states miss.
+/// Points of the cells with the largest bounds. Where the probability jumps, a search has split its cells down to the jump, which random start states miss.
 pub fn suspects(cells: &[Cell], seed: u64) -> Vec<Vec<f64>> {
     let mut order: Vec<&Cell> = cells.iter().collect();
     order.sort_by(|a, b| b.upper.total_cmp(&a.upper));

@@ -5,7 +5,7 @@ mod double_double;
 pub mod partition;
 pub mod search;
 pub mod simulate;
-mod tree;
+mod split_tree;
 pub mod unfold;
 
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -52,11 +52,11 @@ impl Errors {
 pub struct Budget<'a> {
     /// When to stop.
     pub deadline: Option<Instant>,
-    /// Set by somebody else to stop.
+    /// Set from outside to stop.
     pub stop: Option<&'a AtomicBool>,
     /// How many threads; 0 counts as one.
     pub threads: usize,
-    /// Names the random points.
+    /// The seed of the random points.
     pub seed: u64,
 }
 
@@ -71,7 +71,7 @@ impl Budget<'_> {
 /// The model that was built. That the bounds of probabilities in it admit no distribution is a fault.
 pub(crate) fn finished(builder: Builder) -> Option<Imdp> {
     let fault = |error: ModelError| {
-        Fault::raise(format!("the abstraction of a system is no interval MDP: {error}"), format!("{error:?}"))
+        Fault::raise(format!("the abstraction of a system is not an interval MDP: {error}"), format!("{error:?}"))
     };
     builder.finish().map_err(fault).ok()
 }

@@ -8,7 +8,7 @@ use std::time::Instant;
 use certus_mine::attack::attack;
 use certus_mine::layout::Layout;
 use certus_mine::outputs::OutputSet;
-use certus_mine::question::{Network, Verdict};
+use certus_mine::query::{Network, Verdict};
 use certus_mine::{MineError, Specification};
 use certus_numerics::parallel;
 use certus_solver::{Budget, UnknownReason};

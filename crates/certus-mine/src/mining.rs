@@ -81,7 +81,7 @@ pub struct Mined {
 
 /// Mines statistics.
 pub fn mine(regions: &Regions, settings: &Settings, labels: usize, threads: usize) -> Result<Mined, MineError> {
-    let dimensions = NonZeroUsize::new(regions.dimensions()).ok_or_else(|| MineError::new("nothing is to be mined"))?;
+    let dimensions = NonZeroUsize::new(regions.dimensions()).ok_or_else(|| MineError::new("no column is mined"))?;
     let (common, interesting) = interesting(regions, labels);
     let least = (settings.representation * interesting.len() as f64).max(10.0).floor();
     let radius = ((least.powf(1.0 / dimensions.get() as f64) - 1.0) / 2.0).ceil();

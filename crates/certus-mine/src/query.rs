@@ -52,7 +52,7 @@ pub fn region(layout: &Layout, specification: &Specification, read: &[bool]) -> 
                 Some(range) => Ok(range),
                 None if !read => Ok((0.0, 0.0)),
                 None => Err(MineError::new(format!(
-                    "the network reads input {input}, which is no column: name one, or give `unread` a range"
+                    "the network reads input {input}, which has no column: name one, or give `unread` a range"
                 ))),
             };
         };

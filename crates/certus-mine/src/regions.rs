@@ -197,7 +197,7 @@ pub fn ranges(layout: &Layout, rows: &mut [Rows], quantile: f64) -> Result<Vec<(
         Some(range) => Ok(range),
         None => match found.next() {
             Some((_, range)) if range.0 <= range.1 => Ok(range),
-            _ => Err(MineError::new("there is no usable row to mine")),
+            _ => Err(MineError::new("no usable row to mine")),
         },
     };
     mined.iter().map(range).collect()
@@ -270,7 +270,7 @@ pub fn read(path: &Path, layout: &Layout, references: &[&str], parts: usize) -> 
     let mut row = 0;
     scan(path, &names, &mut |values| {
         row += 1;
-        let wrong = |what: &str, cell: &Cell<'_>| MineError::in_file(path, format!("row {row}: {cell:?} is no {what}"));
+        let wrong = |what: &str, cell: &Cell<'_>| MineError::in_file(path, format!("row {row}: {cell:?} is not a {what}"));
         let number = |cell: &Cell<'_>| cell.number().filter(|number| number.is_finite());
         let reference = match values[0] {
             Cell::Text(text) => references.iter().position(|name| *name == text),
@@ -305,7 +305,7 @@ pub fn read(path: &Path, layout: &Layout, references: &[&str], parts: usize) -> 
         let range = seen.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1)));
         let range = layout.columns[column].range.or(range);
         regions.partition.ranges[dimension] =
-            range.ok_or_else(|| MineError::in_file(path, "there is no row to mine"))?;
+            range.ok_or_else(|| MineError::in_file(path, "no row to mine"))?;
     }
     Ok(regions)
 }

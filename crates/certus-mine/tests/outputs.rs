@@ -105,7 +105,7 @@ fn wrong_specifications_are_named() {
         error("[{\"when\": {\"x\": [0, 1]}, \"allowed\": [\"low\"]}]").contains("specification 1: `x` is no column")
     );
     assert!(error("[{\"when\": {\"buffer\": [2, 1]}, \"allowed\": [\"low\"]}]").contains("expected [low, high]"));
-    assert!(error("[{\"when\": {}, \"allowed\": [\"fast\"]}]").contains("`fast` is no label"));
+    assert!(error("[{\"when\": {}, \"allowed\": [\"fast\"]}]").contains("`fast` is not a label"));
     assert!(error("[{\"when\": {}, \"allowed\": [\"low\", \"mid\", \"high\"]}]").contains("not everything"));
     assert!(error("[{\"when\": {}}]").contains("`allowed` must be a list"));
     assert!(error("{}").contains("expected a list"));

@@ -79,7 +79,7 @@ impl Work<'_> {
     /// Makes a draft interfere less. Says how far inside control is given back, and which part of the steps of troubled runs is
     /// still not left to the network.
     pub fn improve(&mut self, draft: &mut Draft) -> (f64, f64) {
-        (self.progress)("looking for interventions".to_owned());
+        (self.progress)("simulating the shield".to_owned());
         let Some((troubled, steps, mut shown)) = self.scouted(draft) else { return (0.0, 0.0) };
         let enough = |shown: &Shown| shown.interventions <= FEW * troubled.len() as u64;
         if enough(&shown) {
@@ -139,7 +139,7 @@ impl Work<'_> {
         }
         let init = self.plant.init.clone();
         let programs = self.surviving(self.programs(&init, true), &init);
-        (self.progress)(format!("{} interventions; other programs", shown.interventions));
+        (self.progress)(format!("{} interventions; trying other programs", shown.interventions));
         let stages = self.branch_stages(&draft.branches[0]);
         let candidates: Vec<(Origin, Stage)> =
             programs.into_iter().flat_map(|own| stages.iter().map(move |&stage| (own.clone(), stage))).collect();
@@ -167,7 +167,7 @@ impl Work<'_> {
             if own.interventions == 0 || self.stopped() {
                 break;
             }
-            (self.progress)(format!("{} interventions; other resting places", own.interventions));
+            (self.progress)(format!("{} interventions; trying other equilibria", own.interventions));
             let base = &best;
             let found = self.parallel(others, |work, other| {
                 let mut branches = base.branches.clone();
@@ -206,7 +206,7 @@ impl Work<'_> {
             if count == 0 || self.stopped() {
                 return;
             }
-            (self.progress)(format!("{} interventions; branch {}", shown.interventions, draft.branches.len()));
+            (self.progress)(format!("{} interventions; adding branch {}", shown.interventions, draft.branches.len()));
             let mut candidates: Vec<(Region, Origin)> = Vec::new();
             let mut random = Random::new(self.options.seed, (5 << 40) + round);
             for place in [count / 10, count / 2, count - 1 - count / 10] {

@@ -93,7 +93,7 @@ pub enum Failed {
         /// An initial state that is in no invariant.
         uncovered: Vec<f64>,
     },
-    /// The time was over, or somebody asked to stop.
+    /// The deadline passed, or the caller stopped the search.
     Stopped {
         /// Branches that were proved.
         branches: usize,
@@ -116,7 +116,7 @@ const IMPROVEMENT: u64 = 20_000_000_000;
 /// Part of the steps of troubled runs that a shield should not decide.
 const TOO_MUCH: f64 = 0.2;
 
-/// Most states for which boxes are cut to be covered.
+/// Most states for which boxes are split to be covered.
 pub const MOST_SPLIT: usize = 6;
 
 /// What a synthesis needs to know.
@@ -129,7 +129,7 @@ pub struct Work<'w> {
     pub network: &'w Network,
     /// What is wanted.
     pub options: &'w Options,
-    /// Whether somebody asks to stop.
+    /// Set by the caller to stop.
     pub stop: &'w AtomicBool,
     /// Told what is being done.
     pub progress: &'w (dyn Fn(String) + Sync),
@@ -172,7 +172,7 @@ pub fn synthesise(
     let first = Plant::new(read_model(system, property, &[]).map_err(|e| unsupported(&e))?);
     let network = Network::new(system, network, &first.limits).map_err(|e| unsupported(&e))?;
     let target = target(&first.model.states, &options.target).map_err(Failed::Unsupported)?;
-    progress("watching the network".to_owned());
+    progress("simulating the network".to_owned());
     let (long, _) = match first.states() <= MOST_SPLIT {
         true => Simulator::new(&first).visited(&network, LONG_RUNS, LONG_STEPS, options.seed),
         false => Default::default(),
@@ -256,7 +256,7 @@ fn target(states: &[String], wanted: &[(String, f64, f64)]) -> Result<Option<Vec
     let mut ranges = vec![Range { lower: None, upper: None }; states.len()];
     for (name, lower, upper) in wanted {
         let Some(place) = states.iter().position(|state| state == name) else {
-            return Err(format!("there is no state '{name}' to converge; there are {}", states.join(", ")));
+            return Err(format!("no state is called '{name}'; the states are {}", states.join(", ")));
         };
         if lower.is_nan() || upper.is_nan() || lower > upper {
             return Err(format!("the range of '{name}' to converge to is empty"));
@@ -289,7 +289,7 @@ impl Work<'_> {
         self.left == 0 || self.interrupted()
     }
 
-    /// Whether the deadline is over, or somebody asks to stop.
+    /// Whether the deadline passed, or the caller stopped the search.
     pub fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
@@ -312,7 +312,7 @@ impl Work<'_> {
         let programs = draft.branches.iter().flat_map(|proved| &proved.branch.program);
         let mut terms = programs.flatten().filter(|(factor, _)| *factor != 0.0);
         let (_, foreign) = terms.find(|(_, monomial)| !self.in_sketch(monomial))?;
-        Some(format!("a program with the exponents {foreign:?} was found, which were not asked for; please report it"))
+        Some(format!("the synthesis found a program with the exponents {foreign:?}, which the sketch does not allow; please report it"))
     }
 
     /// Branches that cover the initial states; if it has to be quick, one or none.
@@ -331,7 +331,7 @@ impl Work<'_> {
                 break;
             }
             let sets: Vec<Set> = branches.iter().map(|proved| Set::of(&proved.branch, init.len())).collect();
-            (self.progress)(format!("{} branches; covering the initial states", branches.len()));
+            (self.progress)(format!("{} branches; checking coverage of the initial states", branches.len()));
             match cover(&sets, &init, if init.len() <= MOST_SPLIT { 4000 } else { 0 }) {
                 Coverage::Complete(cover) => {
                     covering = Some(cover);

@@ -75,7 +75,7 @@ impl Work<'_> {
         if self.focus.is_empty() {
             return None;
         }
-        (self.progress)("branches on several sides".to_owned());
+        (self.progress)("combining branches on several sides".to_owned());
         let items = self.items();
         self.tried += items.len();
         let pool = self.parallel(&items, |work, item| {

@@ -180,7 +180,7 @@ type Read<T> = Result<T, String>;
 /// Reads a shield.
 pub fn read_shield(document: &Value) -> Read<Shield> {
     if document.get("format").and_then(Value::as_str) != Some(FORMAT) {
-        return Err(format!("this is no shield: `format` is not \"{FORMAT}\""));
+        return Err(format!("this is not a shield: `format` is not \"{FORMAT}\""));
     }
     let system = field(document, "system")?;
     let mut settings = Vec::new();

@@ -208,7 +208,7 @@ fn check_polyhedron(
         // The piece is where the constraint is positive, or zero unless it is strict.
         let apart = if constraint.strict { !is_positive(&highest) } else { is_negative(&highest) };
         if !apart {
-            return Err(format!("{}: the polyhedron is not shown to be apart from it", piece.name));
+            return Err(format!("{}: the polyhedron is not shown to be disjoint from it", piece.name));
         }
         progress();
     }
@@ -264,10 +264,10 @@ fn covered(
     match cover {
         Cover::Split { state, at, below, above } => {
             let (Some(range), Some(at)) = (region.get(*state), rational(*at)) else {
-                return Err("the cover cuts a state that is not there".to_owned());
+                return Err("the cover splits a state that does not exist".to_owned());
             };
             if at < range.0 || at > range.1 {
-                return Err("the cover cuts outside of its box".to_owned());
+                return Err("the cover splits outside of its box".to_owned());
             }
             let mut half = region.to_vec();
             half[*state].1 = at.clone();
@@ -277,7 +277,7 @@ fn covered(
         }
         Cover::Inside { branch, identity } => {
             let Some(own) = shield.branches.get(*branch) else {
-                return Err(format!("the cover names branch {branch}, which is not there"));
+                return Err(format!("the cover names branch {branch}, which does not exist"));
             };
             *boxes += 1;
             progress();
@@ -303,7 +303,7 @@ fn inside(
                     highest += slope * if is_negative(slope) { lower } else { upper };
                 }
                 if highest > *bound {
-                    return Err("it is not inside of the polyhedron".to_owned());
+                    return Err("the box is not inside the polyhedron".to_owned());
                 }
             }
             Ok(())

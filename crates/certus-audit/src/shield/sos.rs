@@ -45,7 +45,7 @@ pub fn proves(claim: &Polynomial, constraints: &[Polynomial], identity: &Putinar
         let constraint = constraint.ok_or_else(|| format!("there is no constraint {}", multiplier.constraint))?;
         let gram = exact(&multiplier.squares).ok_or_else(strange)?;
         if !is_positive_semidefinite(&gram) {
-            return Err(format!("the multiplier of constraint {} is no sum of squares", multiplier.constraint));
+            return Err(format!("the multiplier of constraint {} is not a sum of squares", multiplier.constraint));
         }
         let factor = expanded(&multiplier.squares, &gram, variables).ok_or_else(strange)?;
         rest = rest.minus(&factor.times(constraint).ok_or_else(strange)?);
@@ -80,7 +80,7 @@ pub fn proves(claim: &Polynomial, constraints: &[Polynomial], identity: &Putinar
         reduced[i][i] -= short_above(&loss);
     }
     if !is_positive_semidefinite(&reduced) {
-        return Err("the identity does not hold: what is missing is more than the squares can give".to_owned());
+        return Err("the identity does not hold: its error is larger than the Gram matrix can absorb".to_owned());
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use certus_tasks::{Effort, Loading};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::systems::{Case, lattice_of};
 
@@ -78,9 +78,9 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
     let (moves, assume, terminal) = (pick(&MOVES), pick(&ASSUMPTIONS), pick(&TERMINALS));
     let mut text = "system s\nstate x in [0, 3]\nchance c of { a: 0.25, b: 0.75, z: 0 }\n".to_owned();
     // An input comes after the draws unless its declaration says otherwise: half of them know nothing of `c`.
-    let mut random = Random::new(seed, number as u64);
+    let mut random = numbers(seed, number as u64);
     if format!("{moves} {assume}").contains("u ") {
-        let order = *random.of(&["", " before c"]);
+        let order = *random.choose(&["", " before c"]);
         features.extend(Some("input before a draw").filter(|_| !order.is_empty()));
         text += &format!("input u in [0, 1]{order}\n");
     }
@@ -96,11 +96,11 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
             text += &format!("{word} {condition}\n");
         }
     }
-    text += *random.of(&["init x == 1\n", "init x == 2\n", "init x == 0\n"]);
+    text += *random.choose(&["init x == 1\n", "init x == 2\n", "init x == 0\n"]);
     let mut names = Vec::new();
     for place in 0..properties {
         names.push(format!("p{place}"));
-        text += &format!("property p{place} = {} [ {} ]\n", random.of(&BOUNDS), random.of(&PATHS));
+        text += &format!("property p{place} = {} [ {} ]\n", random.choose(&BOUNDS), random.choose(&PATHS));
     }
     let lattice = lattice_of(&text);
     Case { text, properties: names, settings: Vec::new(), networks: Vec::new(), lattice, features }

@@ -12,7 +12,7 @@ use certus_tasks::{Effort, Loading};
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged, holds};
 use crate::networks;
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::systems::{Case, Family, case_of};
 use crate::truth::Truth;
@@ -35,7 +35,7 @@ const RUNS: (u64, usize) = (4, 5);
 /// Compares both judges of checkpoints.
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let case = case_of(Family::Networks, study.seed, study.number, study.properties);
-    let mut random = Random::new(study.seed ^ 1, study.number as u64);
+    let mut random = numbers(study.seed ^ 1, study.number as u64);
     // The network that the system moves by; if it applies two, the gate has to be told which one is meant.
     let (name, _) = case.networks.last().ok_or("no network")?;
     let outputs = if name == "pick.nnet" { 2 } else { 1 };

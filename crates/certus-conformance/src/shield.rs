@@ -6,6 +6,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use certus_lang::syntax::ast::PropertyBody;
+use certus_numerics::Random;
 use certus_reference::{Model, Network, Rational, Real, Specification, Then, positions, rational, whole};
 use certus_shield_rt::{Fallback, Guard, Monitor};
 use certus_tasks::shield::{Shielded, Shielding, ready, shield};
@@ -14,7 +15,7 @@ use certus_tasks::{Effort, Loading, deadline_after};
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
 use crate::networks;
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::systems::{Case, lattice_of};
 
@@ -50,8 +51,8 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     if !study.number.is_multiple_of(ONE_IN) {
         return Ok(());
     }
-    let mut random = Random::new(study.seed ^ 5, (study.number / ONE_IN) as u64);
-    let ((x, v), most) = (*random.of(&MOVES), *random.of(&DISTURBANCES));
+    let mut random = numbers(study.seed ^ 5, (study.number / ONE_IN) as u64);
+    let ((x, v), most) = (*random.choose(&MOVES), *random.choose(&DISTURBANCES));
     let plant = format!(
         "state x in [-8, 8]\nstate v in [-8, 8]\ninput w in [-{most}, {most}]\nnext x = {x}\nnext v = {v}\n\
          init x in [-0.25, 0.25] & v in [-0.25, 0.25]\nproperty safe = G (x >= -2 & x <= 2)\n"

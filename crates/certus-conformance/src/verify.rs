@@ -10,6 +10,7 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use certus_numerics::Random;
 use certus_reference::{Network, Rational, Real, rational, whole};
 use certus_tasks::audit::{Audit, Judgement, audit};
 use certus_tasks::verify::{Verified, Verify, verify};
@@ -18,7 +19,7 @@ use certus_tasks::{Asked, Effort};
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
 use crate::networks;
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::systems::{Case, lattice_of};
 
@@ -46,7 +47,7 @@ struct Question {
 
 /// Compares the answers to some questions about one network.
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
-    let mut random = Random::new(study.seed ^ 3, study.number as u64);
+    let mut random = numbers(study.seed ^ 3, study.number as u64);
     let (inputs, outputs) = (1 + random.below(2), 1 + random.below(2));
     let text = networks::of_size(&mut random, inputs, outputs);
     let network = Network::read(&text)?;
@@ -99,10 +100,10 @@ fn question(random: &mut Random, inputs: usize, outputs: usize, network: &Networ
         ("-2", "-1"),
         ("0.1", "0.10000000000000001"),
     ];
-    let region = (0..inputs).map(|_| *random.of(&REGIONS)).collect();
+    let region = (0..inputs).map(|_| *random.choose(&REGIONS)).collect();
     // Conjunctions with so many conditions each.
     const SHAPES: [&[usize]; 5] = [&[1], &[1, 1], &[2], &[2, 1], &[3]];
-    let shape = *random.of(&SHAPES);
+    let shape = *random.choose(&SHAPES);
     let formula = shape.iter().map(|&count| (0..count).map(|_| condition(random, outputs)).collect());
     Question { network: network.clone(), region, formula: formula.collect() }
 }
@@ -110,8 +111,8 @@ fn question(random: &mut Random, inputs: usize, outputs: usize, network: &Networ
 fn condition(random: &mut Random, outputs: usize) -> Condition {
     Condition {
         output: random.below(outputs),
-        at_least: random.once_in(2),
-        other: match outputs > 1 && random.once_in(2) {
+        at_least: random.one_in(2),
+        other: match outputs > 1 && random.one_in(2) {
             true => Ok(random.below(outputs)),
             false => Err(random.below(13) as i64 - 6),
         },

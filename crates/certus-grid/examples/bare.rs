@@ -9,7 +9,7 @@ use certus_graph::canonical::canonicalize;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_lang::system::{ActionRole, System};
 use certus_lang::{LowerOptions, load_file_with};
-use certus_sim::Random;
+use certus_numerics::Random;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

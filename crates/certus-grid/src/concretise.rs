@@ -8,7 +8,7 @@ use std::collections::HashMap;
 
 use certus_check::{CheckError, Run};
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_sim::semantics::{self, Tail};
 
 use crate::concrete_step::{Labels, StepValues, Stepper};

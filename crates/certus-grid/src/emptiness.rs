@@ -1,7 +1,7 @@
 //! Emptiness of the explored product: its accepting strongly connected components.
 //!
 //! Couvreur's emptiness check for generalised Büchi automata (Couvreur, "On-the-fly verification of linear temporal logic", FM 1999), with the path-based
-//! computation of strongly connected components by Gabow ("Path-based depth-first search for strong and biconnected components", Information Processing Letters 74, 2000): acceptance
+//! computation of strongly connected components of `certus_numerics::components` by Gabow ("Path-based depth-first search for strong and biconnected components", Information Processing Letters 74, 2000): acceptance
 //! sets are joined on the stack of roots. A component is accepting if it has a cycle and its transitions carry every acceptance set; a run of the product is accepted exactly if it
 //! ends up in such a component.
 //!
@@ -9,6 +9,7 @@
 //! state among those that the cell was entered with, so the search needs four bytes per state besides its path.
 
 use certus_automata::automaton::Marks;
+use certus_numerics::components::{Digraph, MOST_NODES, strongly_connected};
 use certus_solver::{Budget, UnknownReason};
 
 use crate::parallel::exhausted;
@@ -16,18 +17,6 @@ use crate::product::Product;
 
 /// A state of the product.
 pub type State = (u32, u16);
-
-const UNSEEN: u32 = 0;
-
-const DEAD: u32 = u32::MAX;
-
-struct Root {
-    order: u32,
-    marks: Marks,
-    entry: Marks,
-    /// Whether some step stays in the component.
-    cyclic: bool,
-}
 
 /// Numbers of states of the product.
 struct Numbers {
@@ -42,7 +31,7 @@ impl Numbers {
         for states in product.all_states().chunks_exact(words) {
             begins.push(sum);
             let count: u32 = states.iter().map(|word| word.count_ones()).sum();
-            sum = sum.checked_add(count).filter(|&sum| sum < DEAD - 1)?;
+            sum = sum.checked_add(count).filter(|&sum| (sum as usize) < MOST_NODES)?;
         }
         begins.push(sum);
         Some(Numbers { begins })
@@ -81,73 +70,56 @@ pub(crate) fn starts(product: &mut Product<'_>) -> Vec<State> {
     found
 }
 
+/// The product as a graph whose edges are labelled with acceptance sets.
+struct Labelled<'a, 'p> {
+    product: &'a mut Product<'p>,
+    numbers: Numbers,
+    budget: &'a Budget<'a>,
+    fresh: Vec<(State, Marks)>,
+}
+
+impl Digraph for Labelled<'_, '_> {
+    type Node = State;
+    type Label = u16;
+    type Error = UnknownReason;
+
+    fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    fn index(&self, state: State) -> usize {
+        self.numbers.of(self.product, state)
+    }
+
+    fn successors(&mut self, state: State, found: &mut Vec<(State, u16)>) {
+        self.fresh.clear();
+        steps(self.product, state, &mut self.fresh);
+        found.extend(self.fresh.iter().map(|&(state, marks)| (state, marks as u16)));
+    }
+
+    fn poll(&mut self, entered: u32, waiting: usize) -> Result<(), UnknownReason> {
+        if !entered.is_multiple_of(1 << 16) {
+            return Ok(());
+        }
+        match exhausted(self.budget) {
+            Some(reason) => Err(reason),
+            None if self.product.bytes() + waiting > self.budget.memory => Err(UnknownReason::Memory),
+            None => Ok(()),
+        }
+    }
+}
+
 /// The states of all accepting components of a product that is closed, each component by itself.
 pub fn accepting_components(product: &mut Product<'_>, budget: &Budget<'_>) -> Result<Vec<Vec<State>>, UnknownReason> {
     let full = product.violations.automaton.full();
     let numbers = Numbers::new(product).ok_or(UnknownReason::Memory)?;
-    let mut order = vec![UNSEEN; numbers.len()];
-    let mut live: Vec<State> = Vec::new();
-    let mut roots: Vec<Root> = Vec::new();
-    // The states of the path, and where the steps of each begin among all that wait.
-    let mut path: Vec<(State, usize)> = Vec::new();
-    let mut waiting: Vec<(State, u16)> = starts(product).into_iter().map(|state| (state, 0)).collect();
-    let mut fresh: Vec<(State, Marks)> = Vec::new();
-    let mut time = 1u32;
+    let roots = starts(product);
+    let mut graph = Labelled { product, numbers, budget, fresh: Vec::new() };
     let mut accepting = Vec::new();
-    loop {
-        let begin = path.last().map_or(0, |frame| frame.1);
-        if waiting.len() > begin {
-            let Some((next, marks)) = waiting.pop() else { break };
-            let at = numbers.of(product, next);
-            match order[at] {
-                DEAD => {}
-                UNSEEN => {
-                    if time.is_multiple_of(1 << 16) {
-                        if let Some(reason) = exhausted(budget) {
-                            return Err(reason);
-                        }
-                        if product.bytes() + 8 * waiting.capacity() > budget.memory {
-                            return Err(UnknownReason::Memory);
-                        }
-                    }
-                    order[at] = time;
-                    roots.push(Root { order: time, marks: 0, entry: u64::from(marks), cyclic: false });
-                    time += 1;
-                    live.push(next);
-                    path.push((next, waiting.len()));
-                    fresh.clear();
-                    steps(product, next, &mut fresh);
-                    waiting.extend(fresh.iter().map(|&(state, marks)| (state, marks as u16)));
-                }
-                reached => {
-                    let (mut joined, mut entry) = (u64::from(marks), 0);
-                    while let Some(root) = roots.pop() {
-                        joined |= root.marks;
-                        if root.order <= reached {
-                            entry = root.entry;
-                            roots.push(Root { order: root.order, marks: joined, entry, cyclic: true });
-                            break;
-                        }
-                        joined |= root.entry;
-                    }
-                    debug_assert!(entry == 0 || !roots.is_empty());
-                }
-            }
-        } else {
-            let Some((state, _)) = path.pop() else { break };
-            let own = order[numbers.of(product, state)];
-            if roots.last().is_some_and(|root| root.order == own) {
-                let Some(root) = roots.pop() else { break };
-                let first = live.iter().rposition(|&other| other == state).unwrap_or(0);
-                let component = live.split_off(first);
-                for &member in &component {
-                    order[numbers.of(product, member)] = DEAD;
-                }
-                if root.cyclic && root.marks & full == full {
-                    accepting.push(component);
-                }
-            }
+    strongly_connected(&mut graph, roots, |component| {
+        if component.cyclic && u64::from(component.label) & full == full {
+            accepting.push(component.nodes);
         }
-    }
+    })?;
     Ok(accepting)
 }

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError};
 use certus_lang::system::{System, Variable};
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::grid::{Cell, Grid};
 use crate::transition_relation::TransitionRelation;

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_lang::system::{ActionRole, Output, System};
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::extract::{ExtractOptions, ExtractedAction, Extraction};
 use crate::grid::{Cell, Grid};

@@ -9,7 +9,7 @@ use certus_automata::{formula, parse, translate};
 use certus_check::Verdict;
 use certus_grid::{Options, check};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_solver::Budget;
 
 /// A system over cells 0, 1, …: `x` is always one of them.

@@ -11,7 +11,7 @@ use certus_grid::transition_relation::TransitionRelation;
 use certus_grid::{Options, Policy, check};
 use certus_lang::system::{AtomId, Output, System};
 use certus_lang::{FileNetworks, LowerOptions, load_file, load_str};
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_solver::Budget;
 use proptest::prelude::*;
 

@@ -11,7 +11,7 @@ use certus_solver::{Budget, Witness, falsify, optimise};
 use crate::layout::Layout;
 use crate::observations::Rows;
 use crate::outputs::{Meaning, OutputSet};
-use crate::question::{Edges, Network, violation};
+use crate::query::{Edges, Network, violation};
 use crate::{MineError, Specification};
 
 /// Descents per attack, and steps of each.

@@ -1,6 +1,6 @@
 //! Probabilities of failure: interval MDPs, and bounds for random policies through them.
 //!
-//! * [`domain`]: boxes, octagons and template polyhedra;
+//! * [`template_polyhedron`]: the abstract domain: boxes, octagons and any other template;
 //! * [`abstraction`]: a system over such regions, one step at a time;
 //! * [`engine`]: bounds on `P [F<=k φ]` by unfolding or by a partition, and concrete start states below them;
 //! * [`imdp`]: interval MDPs, which stand alone: models, robust value iteration, formats.
@@ -11,9 +11,9 @@
 
 pub mod abstraction;
 mod check;
-pub mod domain;
 pub mod engine;
 pub mod imdp;
+pub mod template_polyhedron;
 
 /// The engine's name.
 pub const NAME: &str = "imdp";

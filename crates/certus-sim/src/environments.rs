@@ -14,6 +14,7 @@ use std::sync::Arc;
 
 use certus_graph::eval::Workspace;
 use certus_lang::system::{ActionRole, System};
+use certus_numerics::parallel;
 
 use crate::SimulationError;
 use crate::choices::gather;
@@ -259,24 +260,9 @@ impl Environments {
         let tasks = tasks.map(|((((group, observations), rewards), terminated), truncated)| {
             (group, Shown { observations, rewards, terminated, truncated })
         });
-        if shared.options.threads <= 1 || count <= shared.group {
-            for (group, shown) in tasks {
-                group.step(shared, answers, shown)?;
-            }
-        } else {
-            let mut tasks: Vec<_> = tasks.collect();
-            let share = tasks.len().div_ceil(shared.options.threads);
-            std::thread::scope(|scope| {
-                let work = |part: &mut [(&mut Group, Shown<'_>)]| -> Result<(), SimulationError> {
-                    part.iter_mut().try_for_each(|(group, shown)| group.step(shared, answers, shown.reborrow()))
-                };
-                let workers: Vec<_> = tasks.chunks_mut(share).map(|part| scope.spawn(move || work(part))).collect();
-                workers.into_iter().try_for_each(|worker| match worker.join() {
-                    Ok(result) => result,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                })
-            })?;
-        }
+        let step = |(group, shown): (&mut Group, Shown<'_>)| group.step(shared, answers, shown);
+        let results = parallel::map_until(tasks.collect(), shared.options.threads, step, Result::is_err);
+        results.into_iter().collect::<Result<(), SimulationError>>()?;
         let mut ended = Vec::new();
         for (group, rows) in self.groups.iter_mut().zip(shown.observations.chunks_mut(self.shared.group * width.max(1)))
         {
@@ -309,16 +295,5 @@ impl Environments {
         }
         let copies = self.count();
         Err(SimulationError::Options(format!("{copies} environments take {expected} {what}, got {found}")))
-    }
-}
-
-impl Shown<'_> {
-    fn reborrow(&mut self) -> Shown<'_> {
-        Shown {
-            observations: self.observations,
-            rewards: self.rewards,
-            terminated: self.terminated,
-            truncated: self.truncated,
-        }
     }
 }

@@ -6,13 +6,14 @@
 use std::ops::Range;
 
 use certus_lang::system::{Formula, PropertyKind, Variable};
+use certus_numerics::Random;
 
 use crate::choices::{Buffers, Outcome, Points};
 use crate::compiled::Machine;
 use crate::options::{InputSource, element_names};
 use crate::report::End;
 use crate::surrogate;
-use crate::{ActionMode, Random, SimulationError};
+use crate::{ActionMode, SimulationError};
 
 /// How many states are drawn from the initial box before giving up.
 const MAX_INITIAL_TRIES: usize = 1000;

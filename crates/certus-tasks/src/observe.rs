@@ -7,7 +7,7 @@ use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::import::load_network;
 use certus_graph::{Graph, GraphError};
 use certus_mine::table::{CsvWriter, ParquetWriter, RowWriter, is_parquet};
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_traces::aurora::reference::{Bbr, Cubic, observe_policy};
 use certus_traces::aurora::{Bandwidth, Scenario, reference};
 use certus_traces::pensieve::observe::{BufferBased, Controller};

@@ -208,7 +208,7 @@ pub fn document(
 /// The cells of the initial states in the colours of their bounds, over two elements of the state.
 pub fn map(system: &System, title: &str, outcome: &Outcome, axes: (usize, usize)) -> Result<Picture, String> {
     let names = drawn_over(system, axes)?;
-    let part = |cell: &Cell| Part { corners: cell.region.shadow(axes), value: cell.upper };
+    let part = |cell: &Cell| Part { corners: cell.region.projection(axes), value: cell.upper };
     let parts = outcome.cells.iter().map(part).collect();
     Ok(heat::draw(&Heat { title: title.to_owned(), names, parts }))
 }

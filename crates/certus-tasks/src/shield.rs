@@ -10,11 +10,11 @@ use certus_graph::Graph;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_lang::{LowerOptions, Open};
 use certus_shield::document::document;
+use certus_shield::evaluation::{Course, Statistics, Trial};
 use certus_shield::network::{Network, Scratch};
 use certus_shield::runtime::Runtime;
 use certus_shield::synthesis::{Failed, Options, synthesise};
 use certus_shield::text::program_text;
-use certus_shield::trial::{Course, Outcome, Trial};
 use serde_json::{Value, json};
 
 use crate::check::describe;
@@ -293,9 +293,9 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// Without the shield.
-    pub bare: Outcome,
+    pub bare: Statistics,
     /// With it.
-    pub shielded: Outcome,
+    pub shielded: Statistics,
     /// Seconds without it.
     pub bare_seconds: f64,
     /// Seconds with it.
@@ -343,7 +343,7 @@ fn overhead(ready: &Ready) -> Result<(f64, f64), certus_graph::GraphError> {
     use certus_shield_rt::{Fallback, Monitor};
     let network = Network::new(&ready.system, &ready.network, &ready.runtime.limits)?;
     let states = ready.system.state_len();
-    let mut random = certus_sim::Random::new(1, 1);
+    let mut random = certus_numerics::Random::new(1, 1);
     let points: Vec<Vec<f64>> = (0..256)
         .map(|_| {
             let ends = ready.system.init_box.0.iter().zip(&ready.system.init_box.1);

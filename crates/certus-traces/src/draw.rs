@@ -1,10 +1,10 @@
-//! The distributions that the simulators sample, over [`certus_sim::Random`].
+//! The distributions that the simulators sample, over [`certus_numerics::Random`].
 //!
 //! Devroye, "Non-Uniform Random Variate Generation", Springer 1986: exponentials by inversion; normals by Box and Muller, "A Note on the Generation of Random
 //! Normal Deviates", Annals of Mathematical Statistics 29, 1958, of which only one of each pair is used, so that a draw has no memory; permutations by Durstenfeld,
 //! "Algorithm 235: Random permutation", Communications of the ACM 7, 1964 (Fisher and Yates).
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 /// A whole number in 0..count; 0 where the count is 0.
 pub(crate) fn below(random: &mut Random, count: usize) -> usize {

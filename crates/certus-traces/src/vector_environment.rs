@@ -5,7 +5,7 @@
 //! ends begins the next one in the same step (autoreset): the observation is then the new episode's first, and the last one of the old episode is kept
 //! beside it.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::environment::write;
 use crate::{ActionSpace, Environment, EnvironmentError, Outcome, Scalar};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_traces::aurora::{Aurora, Bandwidth, Ranges, Scenario, Simulator};
 use certus_traces::deeprm::{DeepRm, Ending, Settings as ClusterSettings, UNITS, View, packer, shortest_job_first};
 use certus_traces::pensieve::reference::{RobustMpc, buffer_based};

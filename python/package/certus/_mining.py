@@ -22,7 +22,7 @@ class Specification:
     observed: Dict[str, List[Optional[float]]]
     #: The same in words, in the features' own units.
     sentence: str
-    #: The share of the interesting cells in it; ``None`` if it was not mined here.
+    #: The share of the interesting bins in it; ``None`` if it was not mined here.
     representation: Optional[float]
     #: The share of the ranges that its box takes.
     volume: Optional[float]

@@ -10,7 +10,7 @@ use super::certificate::{Branch, Convergence, DecreaseProof, Invariant};
 use super::check::{domain_sides, polynomial, program_of, sides};
 use super::model::{Model, Range};
 use super::polynomial::{Polynomial, Rational, is_negative, magnitude, rational, rounded};
-use super::squares::proves;
+use super::sos::proves;
 
 /// What is proved of convergence.
 #[derive(Clone, Debug, PartialEq)]

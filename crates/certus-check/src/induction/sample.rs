@@ -5,7 +5,7 @@
 
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError, Interval, NodeId};
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_solver::Place;
 use certus_solver::formula::Formula;
 

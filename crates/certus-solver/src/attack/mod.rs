@@ -26,11 +26,12 @@ use certus_graph::{Graph, GraphError, Interval, Real};
 pub use self::pgd::Falsification;
 use self::pgd::{Effort, Pgd};
 pub(crate) use self::starts::Starts;
-use self::starts::{Numbers, within};
+use self::starts::within;
 use crate::answer::Witness;
 use crate::formula::Formula;
 use crate::query::Query;
 use crate::vnnlib::Variable;
+use certus_numerics::Random;
 
 /// Evaluates many points and replays those at which the formula seems to hold.
 pub(crate) struct Attack<'q> {
@@ -130,7 +131,7 @@ impl<'q> Attack<'q> {
         should_stop: &dyn Fn() -> bool,
     ) -> Result<Falsification, GraphError> {
         let pgd = self.pgd.get_or_init(|| Pgd::new(self.query, &self.query.lowered));
-        let mut numbers = Numbers::new(seed);
+        let mut numbers = Random::with_state(seed);
         let mut misses = 0;
         pgd.run(starts, Effort { restarts, steps, seed }, should_stop, &mut |point, distance| {
             let witness = self.replay(point)?;
@@ -143,7 +144,7 @@ impl<'q> Attack<'q> {
     }
 
     /// Tries floats around a point: at the border of the formula, rounding alone decides whether it holds.
-    fn try_neighbours(&self, point: &[f64], numbers: &mut Numbers) -> Result<Option<Witness>, GraphError> {
+    fn try_neighbours(&self, point: &[f64], numbers: &mut Random) -> Result<Option<Witness>, GraphError> {
         let region = &self.query.region;
         let mut points = Vec::with_capacity(point.len() * NEIGHBOURS);
         for (input, &value) in point.iter().enumerate() {

@@ -21,9 +21,10 @@ use certus_graph::{Graph, GraphError};
 use super::gradient::{Gradient, Tape};
 use super::objective::{Aim, Objective};
 use super::pool::Pool;
-use super::starts::{Limits, Numbers, Start, Starts, within};
+use super::starts::{Limits, Start, Starts, within};
 use crate::Witness;
 use crate::query::Query;
+use certus_numerics::Random;
 
 /// Descents in one batch.
 const BATCH: usize = 256;
@@ -115,7 +116,7 @@ impl Pgd {
         let mut weights = vec![0.0; self.objective.atoms() * batch];
         let mut started = 0;
         let mut pool = Pool::default();
-        let mut numbers = Numbers::new(effort.seed);
+        let mut numbers = Random::with_state(effort.seed);
         let mut next = |pool: &Pool| {
             let mut start = self.limits.start(starts, effort.seed, started);
             if !matches!(starts, Starts::Boxes { confined: true, .. }) {

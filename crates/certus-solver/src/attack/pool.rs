@@ -4,7 +4,9 @@
 //! the best ends so far finds the hardest witnesses with a tenth of the evaluations.
 
 use super::objective::Aim;
-use super::starts::{Numbers, Start, within};
+use certus_numerics::Random;
+
+use super::starts::{Start, within};
 
 /// How many misses are kept.
 const KEPT: usize = 16;
@@ -35,12 +37,12 @@ impl Pool {
     }
 
     /// Moves some starts beside a miss.
-    pub(crate) fn attract(&self, start: &mut Start, numbers: &mut Numbers) {
+    pub(crate) fn attract(&self, start: &mut Start, numbers: &mut Random) {
         if self.misses.is_empty() || numbers.unit() >= SHARE {
             return;
         }
         let (_, miss) = &self.misses[(numbers.bits() % self.misses.len() as u64) as usize];
-        let away = numbers.between((CLOSEST, FARTHEST));
+        let away = numbers.log_uniform(CLOSEST, FARTHEST);
         for (input, &value) in miss.iter().enumerate() {
             let moved = value + (2.0 * numbers.unit() - 1.0) * away * start.scale[input];
             start.point[input] = within(moved, start.low[input], start.high[input]);

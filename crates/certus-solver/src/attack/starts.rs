@@ -1,5 +1,7 @@
 //! Where restarts begin, and how each of them moves: deterministic from a seed and a number.
 
+use certus_numerics::Random;
+
 use super::objective::Aim;
 use crate::query::Region;
 
@@ -37,34 +39,6 @@ pub(crate) enum Starts<'a> {
         /// Whether a restart stays in its box; otherwise it may go anywhere in the region.
         confined: bool,
     },
-}
-
-/// Random numbers by the SplitMix64 recurrence: any seed is a good one, so each restart can have its own.
-pub(crate) struct Numbers(u64);
-
-impl Numbers {
-    pub(crate) fn new(seed: u64) -> Self {
-        Numbers(seed)
-    }
-
-    /// All bits random.
-    pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
-    }
-
-    /// Uniform in [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Between two positive numbers, uniform in the logarithm.
-    pub(crate) fn between(&mut self, (low, high): (f64, f64)) -> f64 {
-        low * (high / low).powf(self.unit())
-    }
 }
 
 /// One restart before its first step.
@@ -118,8 +92,10 @@ impl Limits {
     /// The restart with this number.
     pub(crate) fn start(&self, starts: Starts<'_>, seed: u64, number: usize) -> Start {
         // Far apart for different seeds and numbers: both go through the mixing of the generator.
-        let mut numbers = Numbers::new(Numbers::new(seed).bits() ^ Numbers::new(number as u64).bits());
-        let (rate, patience) = (numbers.between(FIRST_STEPS), numbers.between(PATIENCE) as usize);
+        let mixed = Random::with_state(seed).bits() ^ Random::with_state(number as u64).bits();
+        let mut numbers = Random::with_state(mixed);
+        let (rate, patience) =
+            (numbers.log_uniform(FIRST_STEPS.0, FIRST_STEPS.1), numbers.log_uniform(PATIENCE.0, PATIENCE.1) as usize);
         let aim = if numbers.unit() < FIXED_AIMS { Aim::Fixed(numbers.bits()) } else { Aim::Nearest };
         let (corner, middle) = (numbers.unit() < CORNERS, number == 0);
         let given = match starts {

@@ -3,10 +3,7 @@
 
 use certus_graph::Interval;
 use certus_graph::ops::Family;
-// Linked wherever clarabel is: with its semidefinite cones it calls these routines.
-use certus_lapack as _;
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use certus_numerics::conic::{Cone, ConicProgram, Matrix, Settings, Status};
 
 use super::expressions::{Expressions, Variable, unstable};
 use super::simplex::{Dense, Vertex};
@@ -309,26 +306,16 @@ impl Problem {
         let columns = self.columns;
         let mut objective = vec![0.0; columns];
         objective[columns - 1] = 1.0;
-        let settings = DefaultSettings {
-            verbose: false,
-            max_iter: MOST_STEPS,
-            max_threads: 1,
-            presolve_enable: false,
-            tol_gap_abs: 1e-10,
-            tol_gap_rel: 1e-10,
-            tol_feas: 1e-10,
-            ..DefaultSettings::default()
+        let program = ConicProgram {
+            objective,
+            matrix: Matrix::from_rows(columns, self.rows.iter().map(Vec::as_slice)),
+            limits: self.limits.clone(),
+            cones: vec![Cone::Nonnegative(self.limits.len())],
         };
-        let cones = [SupportedConeT::NonnegativeConeT(self.limits.len())];
-        let quadratic = CscMatrix::zeros((columns, columns));
-        let mut solver =
-            DefaultSolver::new(&quadratic, &objective, &self.matrix(), &self.limits, &cones, settings).ok()?;
-        solver.solve();
-        let solution = &solver.solution;
-        let infeasible =
-            matches!(solution.status, SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible);
-        let unbounded = matches!(solution.status, SolverStatus::DualInfeasible | SolverStatus::AlmostDualInfeasible);
-        if unbounded || solution.z.iter().any(|value| !value.is_finite()) {
+        let settings = Settings { iterations: MOST_STEPS, tolerance: 1e-10, ..Settings::default() };
+        let solution = program.solve(settings)?;
+        let infeasible = solution.status == Status::Infeasible;
+        if solution.status == Status::Unbounded || solution.multipliers.iter().any(|value| !value.is_finite()) {
             return None;
         }
         let value = match infeasible {
@@ -338,25 +325,9 @@ impl Problem {
         if value.is_nan() {
             return None;
         }
-        let duals = self.origins.iter().zip(&solution.z).zip(&self.norms);
+        let duals = self.origins.iter().zip(&solution.multipliers).zip(&self.norms);
         let duals = duals.map(|((&origin, &dual), &norm)| (origin, (dual / norm * self.scale).max(0.0))).collect();
         Some(Solution { at: solution.x[..columns - 1].to_vec(), value, scale: self.scale, duals, vertex: None })
-    }
-
-    /// The constraints column by column.
-    fn matrix(&self) -> CscMatrix<f64> {
-        let mut columns: Vec<Vec<(usize, f64)>> = vec![Vec::new(); self.columns];
-        for (row, entries) in self.rows.iter().enumerate() {
-            entries.iter().for_each(|&(column, value)| columns[column].push((row, value)));
-        }
-        let mut starts = vec![0];
-        let (mut places, mut values) = (Vec::new(), Vec::new());
-        for column in columns {
-            places.extend(column.iter().map(|entry| entry.0));
-            values.extend(column.iter().map(|entry| entry.1));
-            starts.push(places.len());
-        }
-        CscMatrix::new(self.rows.len(), self.columns, starts, places, values)
     }
 
     /// How far the constraints other than rows are exceeded at a point, at most, each in its own unit.

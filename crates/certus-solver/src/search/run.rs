@@ -3,10 +3,10 @@
 //! Depth first without an objective (the stack stays small), best first with one. Batches of a wave are bounded by threads
 //! that take the next one as they become free, and merged in order. Now and then PGD gets a share of the effort.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use certus_graph::GraphError;
+use certus_numerics::parallel;
 
 use super::batch::{BatchResult, Context};
 use super::proof::{Proof, Tree};
@@ -201,7 +201,7 @@ impl Run {
             Ok(search.attack.run_pgd(starts, share, PGD_STEPS, seed, &stop)?.witness)
         };
         let found = |result: &Result<Option<Witness>, GraphError>| !matches!(result, Ok(None));
-        for result in in_parallel((0..PGD_RUNS).collect(), budget.threads, &attack, &found) {
+        for result in parallel::map_until((0..PGD_RUNS).collect(), budget.threads, &attack, &found) {
             if let Some(witness) = result? {
                 return Ok(Some(witness));
             }
@@ -259,7 +259,8 @@ impl Run {
         let kept: Vec<Vec<Subproblem>> = batches.clone();
         let found =
             |result: &Result<(Option<BatchResult>, Option<Witness>), GraphError>| !matches!(result, Ok((_, None)));
-        for (batch, result) in kept.into_iter().zip(in_parallel(batches, budget.threads, &bound_batch, &found)) {
+        for (batch, result) in kept.into_iter().zip(parallel::map_until(batches, budget.threads, &bound_batch, &found))
+        {
             match result? {
                 (_, Some(witness)) => return Ok(Some(witness)),
                 (Some(bounded_batch), None) => {
@@ -319,65 +320,4 @@ impl Run {
             Tree::Stuck => self.stuck = true,
         }
     }
-}
-
-/// Applies a function to items on some threads that take the next one as they become free; results in order, up to the first
-/// that is `enough`. Which one that is does not depend on the threads: all before it are finished.
-fn in_parallel<I: Send, R: Send>(
-    items: Vec<I>,
-    threads: usize,
-    action: &(impl Fn(I) -> R + Sync),
-    enough: &(impl Fn(&R) -> bool + Sync),
-) -> Vec<R> {
-    let mut results = Vec::with_capacity(items.len());
-    if threads < 2 || items.len() < 2 {
-        for item in items {
-            results.push(action(item));
-            if results.last().is_some_and(enough) {
-                break;
-            }
-        }
-        return results;
-    }
-    let count = items.len();
-    let slots: Vec<Mutex<(Option<I>, Option<R>)>> =
-        items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
-    let next = AtomicUsize::new(0);
-    let last = AtomicUsize::new(count);
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index > last.load(Ordering::Relaxed) {
-                return;
-            }
-            let Some(slot) = slots.get(index) else { return };
-            let item = slot.lock().map(|mut slot| slot.0.take());
-            if let Ok(Some(item)) = item {
-                let result = action(item);
-                if enough(&result) {
-                    last.fetch_min(index, Ordering::Relaxed);
-                }
-                if let Ok(mut slot) = slot.lock() {
-                    slot.1 = Some(result);
-                }
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(work)).collect();
-        work();
-        for worker in workers {
-            if let Err(panic) = worker.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    });
-    let finished = slots.into_iter().map_while(|slot| slot.into_inner().ok().and_then(|(_, result)| result));
-    for result in finished {
-        results.push(result);
-        if results.last().is_some_and(enough) {
-            break;
-        }
-    }
-    results
 }

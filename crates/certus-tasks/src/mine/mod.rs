@@ -10,12 +10,12 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use certus_mine::attack::{Attack, Nearest, nearest};
+use certus_mine::bins::Partition;
 use certus_mine::config::{Config, Settings};
 use certus_mine::mining::{Mined, mine as mine_regions};
 use certus_mine::observations::{Rows, Tally, read_all};
-use certus_mine::partition::Partition;
 use certus_mine::quality::{Quality, measure, measure_and, observe};
-use certus_mine::question::{Network, Verdict};
+use certus_mine::query::{Network, Verdict};
 use certus_mine::refine::refine;
 use certus_mine::search::{Trial, search};
 use certus_mine::spread::{Sample, Spread};

@@ -12,7 +12,7 @@ use certus_audit::digest;
 use certus_graph::store::write_graph;
 use certus_mine::attack::{Attack, Extreme};
 use certus_mine::layout::Layout;
-use certus_mine::question::{Network, Verdict};
+use certus_mine::query::{Network, Verdict};
 use certus_mine::{MineError, Specification};
 use serde_json::{Map, Value, json};
 

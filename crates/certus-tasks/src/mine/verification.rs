@@ -1,15 +1,16 @@
 //! Every specification and every network: what is known already is looked up, the rest is asked.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use certus_mine::attack::attack;
 use certus_mine::layout::Layout;
 use certus_mine::outputs::OutputSet;
-use certus_mine::question::{Network, Verdict};
+use certus_mine::query::{Network, Verdict};
 use certus_mine::{MineError, Specification};
+use certus_numerics::parallel;
 use certus_solver::{Budget, UnknownReason};
 
 use super::verdicts::{Verdicts, digest_of, key};
@@ -81,23 +82,9 @@ impl Questions<'_> {
     }
 }
 
-/// Does something with every question, on so many threads, and returns the results in the order of the questions.
+/// Applies a function to every question on several threads; results are in the order of the questions.
 fn on_threads<T: Send>(pairs: &[Pair], threads: usize, work: &(dyn Fn(Pair) -> T + Sync)) -> Vec<(Pair, T)> {
-    let next = AtomicUsize::new(0);
-    let found: Mutex<Vec<(Pair, T)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(pairs.len()) {
-            scope.spawn(|| {
-                while let Some(&pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = work(pair);
-                    found.lock().unwrap_or_else(PoisonError::into_inner).push((pair, result));
-                }
-            });
-        }
-    });
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_unstable_by_key(|(pair, _)| *pair);
-    found
+    parallel::map(pairs, threads, |&pair| (pair, work(pair)))
 }
 
 /// Answers every question: per network, one answer for each specification.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Bandwidth, FEATURES, HISTORY, PACKET_BYTES, Scenario, Simulator};
 use crate::draw::below;

@@ -1,6 +1,6 @@
 //! One connection: a network, the sender's rate, and the history that its policy sees.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Bandwidth, History, Interval, Network};
 use crate::{EnvironmentError, SettingError};

@@ -4,7 +4,7 @@
 //! episode ends there or, if so set, when all jobs are done. (So 10 arrival steps bring at most 9 jobs: the original
 //! skips the first entry of its list.) After 200 decisions an episode is cut.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::view::{COMPACT_LENGTH, IMAGE_LENGTH, compact, image};
 use super::{Cluster, Job, SLOTS};

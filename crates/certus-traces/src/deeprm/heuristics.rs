@@ -29,7 +29,7 @@ fn best(cluster: &Cluster, score: impl Fn(&Job) -> f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use certus_sim::Random;
+    use certus_numerics::Random;
 
     #[test]
     fn choices_by_hand() {

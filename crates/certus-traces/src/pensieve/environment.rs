@@ -5,7 +5,7 @@
 
 use std::sync::Arc;
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{COLUMNS, Player, QUALITIES, Qoe, ROWS, State, Video};
 use crate::draw::{below, between};

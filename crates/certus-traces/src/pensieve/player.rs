@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{CHUNK_SECONDS, Playback, QUALITIES, Video};
 use crate::traces::Trace;

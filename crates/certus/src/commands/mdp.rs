@@ -7,8 +7,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use certus_prob::imdp::bounded::Means;
 use certus_prob::imdp::property::{Answer, Property, Question, answer};
+use certus_prob::imdp::robust_value_iteration::Resources;
 use certus_prob::imdp::{Imdp, drn, explicit, prism};
 use certus_tasks::patience::{Waited, wait};
 use certus_tasks::provenance::Setting;
@@ -100,9 +100,9 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
             let started = Instant::now();
             let stopped =
                 || stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-            let means = Means { threads, stop: &stopped };
+            let resources = Resources { threads, stop: &stopped };
             let found = match &property {
-                Some(property) => answer(&model, property, command.gap, means).map_err(Failure::message)?,
+                Some(property) => answer(&model, property, command.gap, resources).map_err(Failure::message)?,
                 None => None,
             };
             Ok((model, sources, found, started.elapsed().as_secs_f64()))

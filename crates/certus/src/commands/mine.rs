@@ -157,7 +157,7 @@ fn table(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Fai
         let settings = &config.settings;
         writeln!(
             output,
-            "  {} parts of each of {} columns; {} cells seen by all references, {} of them interesting; clusters of {} cells within {}; coverage {:.4}",
+            "  {} parts of each of {} columns; {} bins seen by all references, {} of them interesting; clusters of {} bins within {}; coverage {:.4}",
             settings.parts,
             config.layout.mined().len(),
             mined.common,

@@ -5,10 +5,10 @@ use std::path::Path;
 use std::time::Instant;
 
 use certus_lang::LowerOptions;
+use certus_shield::evaluation::Trial;
 use certus_shield::export::{c_header, c_source, identifier, python_module, rust_module};
 use certus_shield::history::Sample;
 use certus_shield::synthesis::{Failed, Form, Options};
-use certus_shield::trial::Trial;
 use certus_tasks::provenance::{self, About};
 use certus_tasks::shield::{self, Made, Ready, Replay, Shielded, Shielding};
 use certus_tasks::{Files, Loading, Provenance, Source, output};
@@ -215,7 +215,7 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
 }
 
 /// The mean of the steps until runs settle.
-fn settling(outcome: &certus_shield::trial::Outcome) -> f64 {
+fn settling(outcome: &certus_shield::evaluation::Statistics) -> f64 {
     outcome.settling as f64 / (outcome.runs - outcome.unsafe_runs).max(1) as f64
 }
 
@@ -276,7 +276,7 @@ fn sample_document(sample: &Sample) -> Value {
 }
 
 fn replay_document(name: &str, about: &Value, command: &ShieldRun, replay: &Replay) -> Value {
-    let outcome = |own: &certus_shield::trial::Outcome, seconds: f64| {
+    let outcome = |own: &certus_shield::evaluation::Statistics, seconds: f64| {
         json!({
             "unsafe_runs": own.unsafe_runs,
             "steps": own.steps,

@@ -8,8 +8,10 @@ use certus_graph::{Graph, Tensor};
 use proptest::prelude::*;
 
 use super::{around, atom, layer, signed};
+use certus_numerics::Random;
+
 use crate::attack::pgd::{Effort, Pgd};
-use crate::attack::starts::{Numbers, Starts};
+use crate::attack::starts::Starts;
 use crate::attack::{Attack, Falsification, falsify};
 use crate::formula::Formula;
 use crate::query::{Query, Region};
@@ -22,7 +24,7 @@ fn identity(inputs: usize) -> Graph {
     graph
 }
 
-fn network(numbers: &mut Numbers, inputs: usize) -> Graph {
+fn network(numbers: &mut Random, inputs: usize) -> Graph {
     let mut graph = Graph::new();
     let x = graph.input("x", &[inputs]);
     let y = layer(&mut graph, x, 12, numbers);
@@ -44,7 +46,7 @@ proptest! {
 
     #[test]
     fn planted_witnesses_are_found(seed: u64) {
-        let mut numbers = Numbers::new(seed);
+        let mut numbers = Random::with_state(seed);
         let graph = network(&mut numbers, 6);
         let planted: Vec<f64> = (0..6).map(|_| signed(&mut numbers)).collect();
         let z = evaluate(&graph, &[&planted]).unwrap().remove(0);
@@ -62,7 +64,7 @@ proptest! {
 
     #[test]
     fn points_stay_in_the_region(seed: u64, confined: bool) {
-        let mut numbers = Numbers::new(seed);
+        let mut numbers = Random::with_state(seed);
         let infinity = f64::INFINITY;
         let lower = vec![-1.0, 0.25, 2.0, -infinity, -infinity, 1e12];
         let upper = vec![1.0, 0.25, infinity, -3.0, infinity, infinity];
@@ -169,6 +171,6 @@ fn neighbours_of_a_near_miss_are_tried() {
     let attack = Attack::new(&query);
     let miss = [f64::from(goal.next_up())];
     assert_eq!(attack.replay(&miss).unwrap(), None);
-    let witness = attack.try_neighbours(&miss, &mut Numbers::new(1)).unwrap().expect("a witness");
+    let witness = attack.try_neighbours(&miss, &mut Random::with_state(1)).unwrap().expect("a witness");
     assert_eq!(witness.inputs, [f64::from(goal)]);
 }

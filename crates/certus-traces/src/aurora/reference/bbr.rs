@@ -190,7 +190,7 @@ impl CongestionControl for Bbr {
 
 #[cfg(test)]
 mod tests {
-    use certus_sim::Random;
+    use certus_numerics::Random;
 
     use super::*;
     use crate::aurora::flow::Flow;

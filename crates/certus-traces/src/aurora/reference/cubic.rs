@@ -97,7 +97,7 @@ impl CongestionControl for Cubic {
 
 #[cfg(test)]
 mod tests {
-    use certus_sim::Random;
+    use certus_numerics::Random;
 
     use super::*;
     use crate::aurora::flow::Flow;

@@ -4,7 +4,7 @@
 //! intervals (1 is the newest) and the sign of the change of packets sent from this interval to the next. Rows whose
 //! window is not full, and the last interval, are left out.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::aurora::flow::{CongestionControl, Flow};
 use crate::aurora::{FEATURES, HISTORY, History, Interval, Scenario, Simulator};

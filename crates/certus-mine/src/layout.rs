@@ -78,7 +78,9 @@ impl Layout {
 
     pub(crate) fn check(&self) -> Result<(), MineError> {
         if self.mined().is_empty() {
-            return Err(MineError::new("no [[feature]] has `mined`: give it to at least one, so that preconditions have something to refer to"));
+            return Err(MineError::new(
+                "no [[feature]] has `mined`: give it to at least one, so that preconditions have something to refer to",
+            ));
         }
         for (place, column) in self.columns.iter().enumerate() {
             let before = &self.columns[..place];

@@ -270,7 +270,8 @@ pub fn read(path: &Path, layout: &Layout, references: &[&str], parts: usize) -> 
     let mut row = 0;
     scan(path, &names, &mut |values| {
         row += 1;
-        let wrong = |what: &str, cell: &Cell<'_>| MineError::in_file(path, format!("row {row}: {cell:?} is not a {what}"));
+        let wrong =
+            |what: &str, cell: &Cell<'_>| MineError::in_file(path, format!("row {row}: {cell:?} is not a {what}"));
         let number = |cell: &Cell<'_>| cell.number().filter(|number| number.is_finite());
         let reference = match values[0] {
             Cell::Text(text) => references.iter().position(|name| *name == text),
@@ -304,8 +305,7 @@ pub fn read(path: &Path, layout: &Layout, references: &[&str], parts: usize) -> 
         let seen = (0..regions.len()).map(|bin| regions.seen(bin, column));
         let range = seen.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1)));
         let range = layout.columns[column].range.or(range);
-        regions.partition.ranges[dimension] =
-            range.ok_or_else(|| MineError::in_file(path, "no row to mine"))?;
+        regions.partition.ranges[dimension] = range.ok_or_else(|| MineError::in_file(path, "no row to mine"))?;
     }
     Ok(regions)
 }

@@ -312,7 +312,9 @@ impl Work<'_> {
         let programs = draft.branches.iter().flat_map(|proved| &proved.branch.program);
         let mut terms = programs.flatten().filter(|(factor, _)| *factor != 0.0);
         let (_, foreign) = terms.find(|(_, monomial)| !self.in_sketch(monomial))?;
-        Some(format!("the synthesis found a program with the exponents {foreign:?}, which the sketch does not allow; please report it"))
+        Some(format!(
+            "the synthesis found a program with the exponents {foreign:?}, which the sketch does not allow; please report it"
+        ))
     }
 
     /// Branches that cover the initial states; if it has to be quick, one or none.

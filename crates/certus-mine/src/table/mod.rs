@@ -74,7 +74,10 @@ fn places(path: &Path, header: &[String], columns: &[&str]) -> Result<Vec<usize>
             (Some(_), Some(_)) => Err(MineError::in_file(path, format!("column `{column}` occurs twice"))),
             (None, _) => {
                 let shown: Vec<&str> = header.iter().take(40).map(String::as_str).collect();
-                Err(MineError::in_file(path, format!("no column is called `{column}`; the columns are {}", shown.join(", "))))
+                Err(MineError::in_file(
+                    path,
+                    format!("no column is called `{column}`; the columns are {}", shown.join(", ")),
+                ))
             }
         }
     };

@@ -1,4 +1,4 @@
-//! The most extreme violations of a specification, found by descents, next to what the references did.
+//! The most extreme violations of a specification, found by projected gradient descent (`certus-solver`), next to what the references did.
 //!
 //! For a choice, the lowest and the highest forbidden label that the network can be made to decide; for a number, the
 //! least and the greatest forbidden output. A point counts after the network itself was evaluated at it.

@@ -1,4 +1,4 @@
-//! After Algorithm 1: fewer specifications that say the same, and boxes merged where that fits better.
+//! Refinement after Algorithm 1: redundant specifications are removed, and overlapping boxes merged where that fits better.
 //!
 //! A box inside another one that allows no more than it is *redundant*: it says nothing new. Two boxes that overlap are
 //! *merged* into the smallest box around both, with the labels of both, if no reference loses support and the

@@ -1,4 +1,4 @@
-//! A search for settings: each combination is mined on one part of the observations and judged on another.
+//! Grid search over settings: each combination is mined on training rows and scored on held-out ones.
 //!
 //! The score of a combination is the harmonic mean of support and confidence on held-out rows, averaged over the
 //! references; of equal ones the one with fewer specifications wins. Where no test tables are given, one block of rows in

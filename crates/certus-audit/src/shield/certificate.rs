@@ -23,8 +23,8 @@ pub struct Multiplier {
     pub squares: SumOfSquares,
 }
 
-/// A polynomial as a sum of squares plus multiples of constraints. The free sum of squares is completed by whoever
-/// checks: what is missing in the identity is put into its Gram matrix, which must stay positive semidefinite.
+/// A polynomial as a sum of squares plus multiples of constraints. The free sum of squares is completed by the
+/// checker: what is missing in the identity is put into its Gram matrix, which must stay positive semidefinite.
 #[derive(Clone, Debug, PartialEq, Default)]
 pub struct PutinarCertificate {
     /// The sum of squares without a constraint.

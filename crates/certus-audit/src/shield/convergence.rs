@@ -1,4 +1,4 @@
-//! Does a certificate prove that the programs of a shield lead to a given box?
+//! Does a certificate prove that the programs of a shield lead to a given box? A Lyapunov argument, checked in rational arithmetic.
 //!
 //! In the invariant S of a branch, V(next) ≤ λ V + (1 − λ) floor with 0 ≤ λ < 1: after k steps of the branch's program V is
 //! above the floor by at most λᵏ of what it was. The level is above the floor, so V falls to the level within a number of steps

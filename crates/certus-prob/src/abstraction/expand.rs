@@ -20,7 +20,7 @@ pub struct Refining {
     pub shortest: f64,
     /// How many samples judge a part before its bounds are computed, and choose the split.
     pub samples: usize,
-    /// Names the samples.
+    /// The seed of the samples.
     pub seed: u64,
 }
 

@@ -84,6 +84,7 @@ impl Abstraction {
 }
 
 fn clamp(p: Interval) -> Interval {
+    debug_assert!(p.lo <= p.hi, "the ends of a probability are crossed: {p}");
     Interval { lo: p.lo.clamp(0.0, 1.0), hi: p.hi.clamp(0.0, 1.0) }
 }
 

@@ -147,7 +147,7 @@ pub struct Outcome {
     pub seconds: f64,
 }
 
-/// What the policy does is bounded over no more cells than this: nobody sees more of them.
+/// What the policy does is bounded over no more cells than this: a map shows no more.
 const MOST_SHOWN: usize = 20_000;
 
 /// Whether this engine can take a property; the reason if not.

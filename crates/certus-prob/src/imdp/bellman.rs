@@ -88,6 +88,10 @@ impl Block {
                 block.starts.push(block.edges.len() as u32);
                 let mut sum = 0.0;
                 for (target, lower, upper) in model.transitions(choice) {
+                    debug_assert!(
+                        0.0 <= lower && lower <= upper,
+                        "[{lower}, {upper}] is not an interval of probabilities"
+                    );
                     sum += lower;
                     block.edges.push(Edge { target: target as u32, lower, room: upper - lower });
                 }

@@ -93,6 +93,7 @@ impl Rows {
 
     /// The bound that multipliers of rows prove of `c·x`.
     fn proved(&self, c: &[f64], multipliers: &[(usize, f64)]) -> f64 {
+        debug_assert!(multipliers.iter().all(|&(_, y)| y >= 0.0), "multipliers are not negative: {multipliers:?}");
         let (mut value, mut size) = (0.0, 0.0);
         for &(row, y) in multipliers {
             value += self.offsets[row] * y;

@@ -138,6 +138,7 @@ impl Partition<'_> {
             for (part, image) in parts.iter().zip(image) {
                 links.parts.push(links.links.len() as u32);
                 for (successor, cells) in part.moves.iter().zip(image) {
+                    debug_assert!(successor.lo <= successor.hi, "the ends of a probability are crossed");
                     let first = links.targets.len() as u32;
                     links.targets.extend_from_slice(cells);
                     let end = links.targets.len() as u32;

@@ -15,7 +15,8 @@ use certus_graph::lower::lower;
 use certus_graph::ops::Operator;
 use certus_graph::{Fault, Graph, GraphError, Interval};
 
-use crate::bound::program::{Layer, Program, Role};
+use crate::bound::domain::{AbstractDomain, Keeps, flat_outputs, last_readers_with, walk};
+use crate::bound::program::{Layer, Program};
 use crate::bound::{ROOM, gamma};
 use crate::relaxation::Curve;
 
@@ -24,6 +25,8 @@ pub struct Jacobian {
     program: Program,
     /// For each flattened output its node and element.
     outputs: Vec<(usize, usize)>,
+    /// For each node, the last one that reads it.
+    last_reader: Vec<usize>,
 }
 
 /// The outputs over a box.
@@ -57,11 +60,9 @@ impl Jacobian {
     /// Prepares a graph.
     pub fn new(graph: &Graph) -> Result<Jacobian, GraphError> {
         let program = Program::new(lower(graph)?);
-        let ports = program.graph.outputs().iter();
-        let outputs = ports
-            .flat_map(|port| (0..program.graph.elements(port.node)).map(|element| (port.node.index(), element)))
-            .collect();
-        Ok(Jacobian { program, outputs })
+        let outputs = flat_outputs(&program);
+        let last_reader = last_readers_with(&program, &outputs);
+        Ok(Jacobian { program, outputs, last_reader })
     }
 
     /// The outputs over a box around a middle; nothing where they have no slopes: at a jump, or where an operator is not known well enough.
@@ -69,23 +70,10 @@ impl Jacobian {
         debug_assert!(region.iter().all(|range| range.is_well_formed()));
         let columns = 1 + middle.len();
         let reach = region.iter().zip(middle).map(|(&range, &middle)| range - Interval::point(middle)).collect();
-        let frame = Frame { reach, columns };
-        let mut values: Vec<Values> = Vec::with_capacity(self.program.roles.len());
-        for (node, role) in self.program.roles.iter().enumerate() {
-            let elements = self.program.sizes[node];
-            let own = match role {
-                Role::Input(offset) => frame.input(*offset, elements, middle, region),
-                Role::Affine(layer) => frame.affine(layer, &values, elements),
-                Role::Curve(curve, argument) => frame.curve(curve, &values[*argument])?,
-                Role::Product(left, right) => frame.product(&values[*left], &values[*right]),
-                Role::Movement(sources) => frame.movement(sources, &values),
-                Role::Opaque => frame.constant(&self.program, node)?,
-            };
-            if !own.centres.iter().chain(&own.errors).all(|value| value.is_finite()) {
-                return None;
-            }
-            values.push(own);
-        }
+        let (program, values) = (&self.program, Vec::with_capacity(self.program.roles.len()));
+        let mut pass = Pass { program, frame: Frame { reach, columns }, middle, region, values };
+        walk(program, &mut pass, &self.last_reader)?;
+        let Pass { frame, values, .. } = pass;
         let mut found = JacobianEnclosure { middle: Vec::new(), range: Vec::new(), slopes: Vec::new() };
         for &(node, element) in &self.outputs {
             let own = &values[node];
@@ -94,6 +82,56 @@ impl Jacobian {
             found.slopes.push((1..columns).map(|column| frame.entry(own, element, column)).collect());
         }
         Some(found)
+    }
+}
+
+/// One forward pass over a box.
+struct Pass<'a> {
+    program: &'a Program,
+    frame: Frame,
+    middle: &'a [f64],
+    region: &'a [Interval],
+    values: Vec<Values>,
+}
+
+impl AbstractDomain for Pass<'_> {
+    type Value = Values;
+
+    fn input(&mut self, node: usize, offset: usize) -> Option<Values> {
+        self.frame.input(offset, self.program.sizes[node], self.middle, self.region).if_finite()
+    }
+
+    fn affine(&mut self, node: usize, layer: &Layer) -> Option<Values> {
+        self.frame.affine(layer, &self.values, self.program.sizes[node]).if_finite()
+    }
+
+    fn movement(&mut self, sources: &[(usize, usize)]) -> Option<Values> {
+        self.frame.movement(sources, &self.values).if_finite()
+    }
+
+    fn curve(&mut self, _: usize, curve: &Curve, argument: usize) -> Option<Values> {
+        self.frame.curve(curve, &self.values[argument])?.if_finite()
+    }
+
+    fn product(&mut self, _: usize, left: usize, right: usize) -> Option<Values> {
+        self.frame.product(&self.values[left], &self.values[right]).if_finite()
+    }
+
+    fn opaque(&mut self, node: usize) -> Option<Values> {
+        self.frame.constant(self.program, node)?.if_finite()
+    }
+}
+
+impl Keeps for Pass<'_> {
+    fn values(&mut self) -> &mut Vec<Values> {
+        &mut self.values
+    }
+}
+
+impl Values {
+    /// The values, unless some number is beyond all bounds.
+    fn if_finite(self) -> Option<Values> {
+        self.centres.iter().chain(&self.errors).all(|value| value.is_finite()).then_some(self)
     }
 }
 

@@ -8,6 +8,7 @@ use certus_graph::lower::lower;
 use certus_graph::{Fault, Graph, GraphError, Interval};
 
 use crate::bound::backward::{Objectives, minimise};
+use crate::bound::domain::flat_outputs;
 use crate::bound::program::{Program, Role};
 use crate::bound::refine::{Refinement, Subdomain, bound_subdomains};
 
@@ -37,10 +38,7 @@ impl LinearBounds {
     /// Prepares a graph.
     pub fn new(graph: &Graph) -> Result<LinearBounds, GraphError> {
         let program = Program::new(lower(graph)?);
-        let ports = program.graph.outputs().iter();
-        let outputs: Vec<(usize, usize)> = ports
-            .flat_map(|port| (0..program.graph.elements(port.node)).map(|element| (port.node.index(), element)))
-            .collect();
+        let outputs = flat_outputs(&program);
         let mut live = vec![false; program.roles.len()];
         outputs.iter().for_each(|&(node, _)| live[node] = true);
         let mut linear = true;

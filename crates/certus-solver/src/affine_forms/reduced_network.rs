@@ -10,7 +10,8 @@
 use certus_graph::Interval;
 
 use super::{AffineForms, Shape, Values, middle};
-use crate::bound::program::Role;
+use crate::bound::domain::{AbstractDomain, Keeps, walk};
+use crate::bound::program::{Layer, Program};
 use crate::bound::{ROOM, gamma};
 use crate::relaxation::Curve;
 
@@ -27,7 +28,13 @@ pub struct ReducedNetwork {
 }
 
 /// What is known while a network is taken apart.
-struct Partial {
+struct Partial<'a> {
+    program: &'a Program,
+    shape: Shape,
+    lower: &'a [f64],
+    upper: &'a [f64],
+    values: Vec<Values>,
+    scratch: Vec<f64>,
     /// Middles and half widths of the inputs and the kept neurons.
     symbols: Vec<(f64, f64)>,
     kept: Vec<(Curve, Vec<f64>)>,
@@ -50,30 +57,13 @@ impl AffineForms {
         let inputs = program.inputs;
         let shape = Shape { boxes: 1, columns: 1 + inputs + MOST_KEPT };
         let symbols: Vec<(f64, f64)> = lower.iter().zip(upper).map(|(&low, &high)| middle(low, high)).collect();
-        let mut partial = Partial { symbols, kept: Vec::new(), off: Vec::new(), inputs };
-        let mut values: Vec<Values> = Vec::with_capacity(program.roles.len());
-        let mut scratch = Vec::new();
-        for (node, role) in program.roles.iter().enumerate() {
-            let elements = program.sizes[node];
-            let own = match role {
-                Role::Input(offset) => {
-                    shape.input(*offset, &lower[*offset..offset + elements], &upper[*offset..offset + elements])
-                }
-                Role::Affine(layer) => shape.affine(layer, &values, elements, &mut scratch),
-                Role::Curve(curve, argument) => partial.curve(shape, curve, &values[*argument])?,
-                Role::Movement(sources) => shape.movement(sources, &values),
-                Role::Product(..) | Role::Opaque => return None,
-            };
-            values.push(own);
-            for argument in &program.graph.nodes()[node].inputs {
-                if self.last_reader[argument.index()] == node {
-                    values[argument.index()] = Values::default();
-                }
-            }
-        }
+        let values = Vec::with_capacity(program.roles.len());
+        let (kept, off, scratch) = (Vec::new(), Vec::new(), Vec::new());
+        let mut partial = Partial { program, shape, lower, upper, values, scratch, symbols, kept, off, inputs };
+        walk(program, &mut partial, &self.last_reader)?;
         let (mut outputs, mut errors) = (Vec::new(), Vec::new());
         for &(node, element) in &self.outputs {
-            let (row, off) = partial.row(shape, &values[node], element);
+            let (row, off) = partial.row(&partial.values[node], element);
             outputs.push(row);
             errors.push(off);
         }
@@ -83,11 +73,50 @@ impl AffineForms {
     }
 }
 
-impl Partial {
+impl AbstractDomain for Partial<'_> {
+    type Value = Values;
+
+    fn input(&mut self, node: usize, offset: usize) -> Option<Values> {
+        let elements = offset..offset + self.program.sizes[node];
+        Some(self.shape.input(offset, &self.lower[elements.clone()], &self.upper[elements]))
+    }
+
+    fn affine(&mut self, node: usize, layer: &Layer) -> Option<Values> {
+        Some(self.shape.affine(layer, &self.values, self.program.sizes[node], &mut self.scratch))
+    }
+
+    fn movement(&mut self, sources: &[(usize, usize)]) -> Option<Values> {
+        Some(self.shape.movement(sources, &self.values))
+    }
+
+    fn curve(&mut self, _: usize, curve: &Curve, argument: usize) -> Option<Values> {
+        // Taken out, as kept neurons are noted on the way.
+        let values = std::mem::take(&mut self.values[argument]);
+        let own = self.fold(curve, &values);
+        self.values[argument] = values;
+        own
+    }
+
+    fn product(&mut self, _: usize, _: usize, _: usize) -> Option<Values> {
+        None
+    }
+
+    fn opaque(&mut self, _: usize) -> Option<Values> {
+        None
+    }
+}
+
+impl Keeps for Partial<'_> {
+    fn values(&mut self) -> &mut Vec<Values> {
+        &mut self.values
+    }
+}
+
+impl Partial<'_> {
     /// An element as a function of inputs and kept neurons, in numbers that points are multiplied with: the constant, then the slopes. With it, how far
     /// its computed value can be off.
-    fn row(&self, shape: Shape, values: &Values, element: usize) -> (Vec<f64>, f64) {
-        let form = &values.forms[element * shape.columns..(element + 1) * shape.columns];
+    fn row(&self, values: &Values, element: usize) -> (Vec<f64>, f64) {
+        let form = &values.forms[element * self.shape.columns..(element + 1) * self.shape.columns];
         let mut row = vec![form[0]];
         let mut reach = form[0].abs();
         let mut off = values.errors[element];
@@ -103,25 +132,25 @@ impl Partial {
     }
 
     /// A curve's values: new symbols where it is not linear.
-    fn curve(&mut self, shape: Shape, curve: &Curve, argument: &Values) -> Option<Values> {
+    fn fold(&mut self, curve: &Curve, argument: &Values) -> Option<Values> {
         if !matches!(curve, Curve::Activation(activation) if activation.is_nonexpansive()) {
             return None;
         }
         let elements = argument.errors.len();
-        let mut own = shape.new_values(elements);
+        let mut own = self.shape.new_values(elements);
         for element in 0..elements {
             let range = Interval::new(argument.lower[element], argument.upper[element]);
             let values = curve.enclose(range);
             (own.lower[element], own.upper[element]) = (values.lo, values.hi);
             let same = curve.hands_on(range);
-            let row = element * shape.columns..(element + 1) * shape.columns;
+            let row = element * self.shape.columns..(element + 1) * self.shape.columns;
             if same {
                 own.forms[row.clone()].copy_from_slice(&argument.forms[row]);
                 own.errors[element] = argument.errors[element];
             } else if values.lo == values.hi {
                 own.forms[row.start] = values.lo;
             } else {
-                let (told, off) = self.row(shape, argument, element);
+                let (told, off) = self.row(argument, element);
                 let (middle, half) = middle(values.lo, values.hi);
                 if self.kept.len() == MOST_KEPT || !half.is_finite() {
                     return None;

@@ -5,12 +5,14 @@
 //! * [`forward`]: interval bound propagation, which fills the table;
 //! * [`backward`]: CROWN, linear lower bounds by backward substitution: the only step that proofs rest on;
 //! * [`zonotope`]: forward bounds that remember where values come from, which spare backward ones;
+//! * [`domain`]: the walker of forward passes, and what an abstract domain provides;
 //! * [`refine`]: all of these together, the intermediate bounds of a batch;
 //! * [`goal`], [`optimise_slopes`], [`minimiser`]: optimised dual bounds (α-CROWN, β-CROWN);
 //! * [`branching_scores`]: how much the split of each unstable neuron promises (BaBSR).
 
 pub(crate) mod backward;
 pub(crate) mod branching_scores;
+pub(crate) mod domain;
 pub(crate) mod forward;
 pub(crate) mod goal;
 mod minimiser;

@@ -325,13 +325,8 @@ fn alpha_gradient(program: &Program, bounds: &Bounds, neuron: &Neuron, below: bo
         false => (&table.upper_slope, &table.upper_second, &table.upper_offset),
     };
     match &program.roles[neuron.node] {
-        Role::Curve(curve, argument) if curve.is_relu() => {
-            if below {
-                values[*argument][at]
-            } else {
-                0.0
-            }
-        }
+        Role::Curve(curve, argument) if curve.is_relu() && below => values[*argument][at],
+        Role::Curve(curve, _) if curve.is_relu() => 0.0,
         Role::Curve(curve, argument) => {
             let x = values[*argument][at];
             let moved = curve.line(interval(*argument), below, alpha + delta);

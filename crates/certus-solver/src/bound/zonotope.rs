@@ -18,6 +18,7 @@
 
 use certus_graph::Interval;
 
+use super::domain::{AbstractDomain, last_readers, transfer};
 use super::program::{Layer, Program, Role};
 use super::table::Bounds;
 use super::{ROOM, gamma};
@@ -73,6 +74,42 @@ impl Form {
     }
 }
 
+/// One node's turn: the forms so far, and the bounds that become tighter.
+struct Step<'a> {
+    zonotopes: &'a mut Zonotopes,
+    program: &'a Program,
+    bounds: &'a Bounds,
+    scratch: &'a mut Vec<f64>,
+}
+
+impl AbstractDomain for Step<'_> {
+    type Value = Form;
+
+    fn input(&mut self, node: usize, offset: usize) -> Option<Form> {
+        Some(self.zonotopes.input(self.bounds, node, offset, self.program.sizes[node]))
+    }
+
+    fn affine(&mut self, node: usize, layer: &Layer) -> Option<Form> {
+        self.zonotopes.affine(layer, self.program.sizes[node], self.scratch)
+    }
+
+    fn movement(&mut self, sources: &[(usize, usize)]) -> Option<Form> {
+        self.zonotopes.movement(sources)
+    }
+
+    fn curve(&mut self, node: usize, curve: &Curve, argument: usize) -> Option<Form> {
+        self.zonotopes.curve(curve, self.bounds, node, argument)
+    }
+
+    fn product(&mut self, node: usize, left: usize, right: usize) -> Option<Form> {
+        self.zonotopes.product(self.bounds, node, left, right)
+    }
+
+    fn opaque(&mut self, _: usize) -> Option<Form> {
+        None
+    }
+}
+
 /// Affine forms of the nodes that are still to be read, over a batch of boxes.
 pub(crate) struct Zonotopes {
     boxes: usize,
@@ -99,10 +136,7 @@ impl Zonotopes {
                 free.then_some(inputs)
             })
             .collect();
-        let mut last_reader = vec![0; program.roles.len()];
-        for (reader, node) in program.graph.nodes().iter().enumerate() {
-            node.inputs.iter().for_each(|argument| last_reader[argument.index()] = reader);
-        }
+        let last_reader = last_readers(program);
         let forms = program.roles.iter().map(|_| None).collect();
         let limit = inputs + symbols;
         Zonotopes { boxes, limit, of_inputs, inputs, used: vec![inputs; boxes], forms, last_reader }
@@ -111,14 +145,7 @@ impl Zonotopes {
     /// The form of one node, after its arguments' and given its enclosure, which becomes tighter by it.
     pub(crate) fn advance(&mut self, program: &Program, bounds: &mut Bounds, node: usize, scratch: &mut Vec<f64>) {
         let elements = program.sizes[node];
-        let form = match &program.roles[node] {
-            Role::Input(offset) => Some(self.input(bounds, node, *offset, elements)),
-            Role::Affine(layer) => self.affine(layer, elements, scratch),
-            Role::Movement(sources) => self.movement(sources),
-            Role::Curve(curve, argument) => self.curve(curve, bounds, node, *argument),
-            Role::Product(left, right) => self.product(bounds, node, *left, *right),
-            Role::Opaque => None,
-        };
+        let form = transfer(program, &mut Step { zonotopes: self, program, bounds, scratch }, node);
         let mut form = form.unwrap_or_else(|| {
             let mut form = Form::new(elements, self.boxes, 1);
             form.error.fill(f64::INFINITY);

@@ -11,20 +11,22 @@
 use std::borrow::Cow;
 
 use certus_graph::Interval;
-use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
+use certus_lang::system::{Formula as Ltl, Property, System};
+use certus_model::{
+    CheckError, Nnf, NoErrors, Outcome, Proof, Run, Scope, Unknown, Verdict, formula_of, nnf, usual_steps,
+};
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
 
 use crate::bad_prefix::BadPrefixes;
 use crate::condition::always;
 use crate::confirm::with_allowed_end;
-use crate::errors::{Errors, Met, NoErrors};
+use crate::errors::{Errors, Met};
 use crate::loops::proved_loop;
-use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
-use crate::proof::{Proof, beyond, cycle, formula_of, possible, shapes, shown};
-use crate::question::Question;
+use crate::ltl_encoding::{Beyond, Shape, encode};
+use crate::proof::{beyond, cycle, possible, shapes, shown};
+use crate::query::RunQuery;
 use crate::replay::{Drive, replay};
-use crate::temporal::{Beyond, Normal, Shape, encode};
 use crate::vacuity::exercised;
 
 /// What the engine is called.
@@ -70,8 +72,8 @@ pub fn check(
     }
 }
 
-/// What a query of one shape says.
-enum Asked {
+/// The answer to the query of one shape.
+enum Found {
     Violated(Run),
     None,
     Open(UnknownReason),
@@ -79,28 +81,16 @@ enum Asked {
     Candidate(Run),
 }
 
-/// How far to look if nobody says: ten steps, or as far as the property's own bounds reach.
-pub fn usual_steps(property: &Property) -> usize {
-    const LEAST: usize = 10;
-    own_horizon(property).map_or(LEAST, |horizon| horizon.max(LEAST))
-}
-
-/// The last step that a property's own bounds speak of, if they reach no further.
-pub fn own_horizon(property: &Property) -> Option<usize> {
-    let PropertyKind::Ltl(formula) = &property.kind else { return None };
-    Normal::of(formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok())
-}
-
 /// A search for a violation that can be taken up again.
 pub struct Search<'a> {
     system: &'a System,
     formula: &'a Ltl,
     /// The property's negation.
-    violation: Normal,
+    violation: Nnf,
     /// The finite runs that violate the property.
     bad_prefixes: BadPrefixes,
     /// What holds for ever, in the end, on a run that violates the property.
-    tail: Normal,
+    tail: Nnf,
     /// For each period, less one: whether no cycle has it, from wherever it might be reached; nothing if that is open.
     cycles: Vec<Option<bool>>,
     /// No violation is shown by so many steps.
@@ -125,7 +115,7 @@ impl<'a> Search<'a> {
         errors: &'a Errors<'a>,
     ) -> Result<Search<'a>, CheckError> {
         let formula = formula_of(property)?;
-        let violation = Normal::of(formula, false);
+        let violation = nnf(formula, false);
         let tail = violation.tail();
         // Whoever asks for all time will look further, where a prefix shows it.
         let loops = asked.is_some_and(|steps| beyond(&violation, steps));
@@ -157,15 +147,15 @@ impl<'a> Search<'a> {
             let mut open = None;
             for shape in self.shapes(depth) {
                 match self.ask(shape, budget, watch)? {
-                    Asked::Violated(run) => return Ok(Outcome::new(NAME, Verdict::Violated(run))),
-                    Asked::None => {}
-                    Asked::Candidate(run) => {
+                    Found::Violated(run) => return Ok(Outcome::new(NAME, Verdict::Violated(run))),
+                    Found::None => {}
+                    Found::Candidate(run) => {
                         let place = format!("a loop of doubles by {depth} steps that may be none over the reals");
                         let unknown = Unknown::at(Some(UnknownReason::Precision), place);
                         open = open.or(Some(Unknown { settled: self.settled, ..unknown }));
                         self.candidate.get_or_insert_with(|| Box::new(run));
                     }
-                    Asked::Open(reason) => {
+                    Found::Open(reason) => {
                         let place = match shape.loop_to {
                             None => format!("a prefix of {depth} steps"),
                             Some(start) => format!("a run of {depth} steps that returns to position {start}"),
@@ -266,16 +256,16 @@ impl<'a> Search<'a> {
         Ok(Outcome { proof: Some(proof), no_errors: Some(no_errors), ..found })
     }
 
-    fn ask(&mut self, shape: Shape, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {
+    fn ask(&mut self, shape: Shape, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Found, CheckError> {
         if let Some(start) = shape.loop_to
             && self.no_cycle(shape.positions - start, budget, watch)?
         {
-            return Ok(Asked::None);
+            return Ok(Found::None);
         }
         let violation = match shape.loop_to {
             None if !self.is_decided_within(shape.positions) => {
                 let Some(bad) = self.bad_prefixes.of_length(shape.positions, &self.violation) else {
-                    return Ok(Asked::Open(UnknownReason::Precision));
+                    return Ok(Found::Open(UnknownReason::Precision));
                 };
                 Cow::Owned(bad)
             }
@@ -283,13 +273,13 @@ impl<'a> Search<'a> {
         };
         let question = shown(self.system, &violation, shape)?;
         match answer(&question, shape, budget, watch)? {
-            Answer::Unsat(_) => Ok(Asked::None),
-            Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
+            Answer::Unsat(_) => Ok(Found::None),
+            Answer::Unknown(reason, _) => Ok(Found::Open(reason)),
             Answer::Sat(witness) => match self.replayed(&question.drive(&witness), budget)? {
-                Some(run) if proved_loop(self.system, self.formula, &run)? => Ok(Asked::Violated(run)),
-                Some(run) => Ok(Asked::Candidate(run)),
+                Some(run) if proved_loop(self.system, self.formula, &run)? => Ok(Found::Violated(run)),
+                Some(run) => Ok(Found::Candidate(run)),
                 // Rounding of a whole run at once and of one step after the other differ in the last digits.
-                None => Ok(Asked::Open(UnknownReason::Precision)),
+                None => Ok(Found::Open(UnknownReason::Precision)),
             },
         }
     }
@@ -354,7 +344,7 @@ impl<'a> Search<'a> {
 }
 
 pub(crate) fn answer(
-    question: &Question,
+    question: &RunQuery,
     shape: Shape,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),

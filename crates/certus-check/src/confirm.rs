@@ -6,11 +6,11 @@
 use certus_graph::Interval;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Truth};
+use certus_model::{CheckError, ModelError, ModelErrorKind, Run};
 use certus_solver::{Answer, Budget};
 
 use crate::errors::{allowed_choice, asked_atoms};
 use crate::monitor::Monitor;
-use crate::outcome::{CheckError, ModelError, ModelErrorKind, Run};
 use crate::replay::{Drive, arguments, replay, split};
 
 /// What became of a run that was proposed.

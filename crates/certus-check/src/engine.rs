@@ -5,17 +5,17 @@ use std::str::FromStr;
 
 use certus_graph::Fault;
 use certus_lang::system::{Property, PropertyKind, System};
+use certus_model::{
+    CheckError, NoErrors, Outcome, Proof, Run, Scope, Unknown, Verdict, formula_of, nnf, usual_steps, within_scope,
+};
 use certus_solver::{Budget, UnknownReason};
 
-use crate::bmc::{self, Depth, Search, usual_steps};
-use crate::errors::{Errors, NoErrors};
+use crate::bmc::{self, Depth, Search};
+use crate::convergence::{Convergence, OVER_THE_REALS};
+use crate::errors::Errors;
 use crate::explicit;
 use crate::induction::{self, FIRST_PARTS, MORE, Prover, Round, proved, spent};
-use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
-use crate::proof::{Proof, formula_of};
-use crate::rest::{OVER_THE_REALS, Rest};
-use crate::scope::within_scope;
-use crate::temporal::Normal;
+
 use crate::vacuity::exercised;
 
 /// How a property is checked.
@@ -166,7 +166,7 @@ pub fn in_turns(
         }
     }
     if conditional.is_none()
-        && let Some(run) = comes_to_rest(system, property, budget)?
+        && let Some(run) = converges(system, property, budget)?
     {
         let found = Outcome::new(Engine::Auto.name(), Verdict::Violated(run));
         return Ok(Outcome { notes: vec![OVER_THE_REALS.to_owned()], ..found });
@@ -272,12 +272,12 @@ fn join(unknown: &mut Unknown, learnt: Option<Box<Unknown>>) {
 }
 
 /// A run that violates a property by coming to rest; only what no finite run shows is worth a look.
-fn comes_to_rest(system: &System, property: &Property, budget: &Budget<'_>) -> Result<Option<Run>, CheckError> {
+fn converges(system: &System, property: &Property, budget: &Budget<'_>) -> Result<Option<Run>, CheckError> {
     let formula = formula_of(property)?;
-    if Normal::of(formula, false).can_end() {
+    if nnf(formula, false).can_end() {
         return Ok(None);
     }
-    let Some(rest) = Rest::new(system)? else { return Ok(None) };
+    let Some(rest) = Convergence::new(system)? else { return Ok(None) };
     let (lower, upper) = &system.init_box;
     Ok(rest.violation_from(formula, (lower, upper), &|| spent(budget).is_some())?)
 }

@@ -20,41 +20,24 @@ use std::rc::Rc;
 use certus_graph::eval::enclose;
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::{AtomId, Formula as Ltl, Property, PropertyKind, System};
+use certus_model::proof::{Invariant, Method};
+use certus_model::{CheckError, ModelError, Nnf, NoErrors, Proof, nnf};
 use certus_solver::{Answer, Budget, UnknownReason, solve};
 
 use crate::bmc::Depth;
 use crate::confirm::{Confirmed, confirm};
 use crate::guarded::{Guarded, WitnessChoice, guarded};
-use crate::induction::invariant::{Invariant, observed};
+use crate::induction::invariant::{self, observed};
 use crate::induction::{FIRST_PARTS, Prover, Round};
 use crate::interval_check::IntervalCheck;
+use crate::ltl_encoding::{Beyond, Shape};
 use crate::monitor::Monitor;
-use crate::outcome::{CheckError, ModelError};
-use crate::proof::{Method, Proof, conjuncts};
-use crate::question::{Question, Wanted};
+use crate::proof::conjuncts;
+use crate::query::{RunQuery, Wanted};
 use crate::reach::reachable;
 use crate::replay::split;
-use crate::temporal::{Beyond, Normal, Shape};
 use crate::unroll::Start;
 use crate::witness::witnesses;
-
-/// Why no run has a model error before the property is decided on it.
-#[derive(Clone, Debug, PartialEq)]
-pub enum NoErrors {
-    /// No state of a box that no run leaves has one.
-    Everywhere,
-    /// No run of at most so many steps on which the property is open has one.
-    Bounded {
-        /// How many steps.
-        steps: usize,
-    },
-    /// No state that the proof of the property leaves has one.
-    Within,
-    /// By a proof of its own for all time.
-    Induction(Method),
-    /// Nobody has shown it: it was to be assumed.
-    Assumed,
-}
 
 /// What a look for an error came to.
 pub enum Met {
@@ -258,7 +241,7 @@ impl<'a> Errors<'a> {
     /// Whether no state of that box in which some formulas hold, and some more, has an error.
     fn none_within(
         &self,
-        formulas: &[Normal],
+        formulas: &[Nnf],
         more: &dyn Fn(&crate::unroll::Unrolled) -> Vec<certus_solver::formula::Formula<certus_solver::Place>>,
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
@@ -268,8 +251,8 @@ impl<'a> Errors<'a> {
         }
         for _ in 0..=MORE_WITNESSES {
             let guarded = self.guarded()?;
-            let bad = Normal::Atom(guarded.ok, false);
-            let mut wanted: Vec<(&Normal, usize)> = formulas.iter().map(|formula| (formula, 0)).collect();
+            let bad = Nnf::Literal(guarded.ok, false);
+            let mut wanted: Vec<(&Nnf, usize)> = formulas.iter().map(|formula| (formula, 0)).collect();
             wanted.push((&bad, 0));
             let wanted = Wanted {
                 start: Start::Anywhere,
@@ -278,7 +261,7 @@ impl<'a> Errors<'a> {
                 beyond: Beyond::Anything,
                 ends_in_error: true,
             };
-            let question = Question::new(&guarded.system, wanted, more)?;
+            let question = RunQuery::new(&guarded.system, wanted, more)?;
             let query = question.query()?;
             let answer = solve(&query, budget, &mut |progress| {
                 watch(Depth { steps: 0, loop_to: None, settled: None, progress });
@@ -343,7 +326,7 @@ impl<'a> Errors<'a> {
     pub fn at_depth(
         &self,
         formula: &Ltl,
-        violation: &Normal,
+        violation: &Nnf,
         steps: usize,
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
@@ -355,7 +338,7 @@ impl<'a> Errors<'a> {
         let monitor = Monitor::new(formula);
         for _ in 0..=MORE_WITNESSES {
             let guarded = self.guarded()?;
-            let bad = Normal::Atom(guarded.ok, false);
+            let bad = Nnf::Literal(guarded.ok, false);
             let shape = Shape { positions: steps + 1, loop_to: None };
             let formulas = [(violation, 0), (&bad, steps)];
             let wanted = Wanted {
@@ -365,7 +348,7 @@ impl<'a> Errors<'a> {
                 beyond: Beyond::TheBest,
                 ends_in_error: true,
             };
-            let question = Question::new(&guarded.system, wanted, &|_| Vec::new())?;
+            let question = RunQuery::new(&guarded.system, wanted, &|_| Vec::new())?;
             let query = question.query()?;
             let own = Budget { boxes: DEPTH_PARTS.min(budget.boxes), ..*budget };
             let answer = solve(&query, &own, &mut |progress| {
@@ -443,21 +426,21 @@ impl<'a> Errors<'a> {
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Option<bool>, CheckError> {
-        let violations: Vec<Normal> = conjuncts(formula).into_iter().map(|part| Normal::of(part, false)).collect();
+        let violations: Vec<Nnf> = conjuncts(formula).into_iter().map(|part| nnf(part, false)).collect();
         let mut known = Vec::new();
         let mut invariants = Vec::new();
         // A part that only infinite runs satisfy is open for ever; otherwise some part is, as long as the whole is.
-        let mut open: Option<Vec<Normal>> = Some(Vec::new());
+        let mut open: Option<Vec<Nnf>> = Some(Vec::new());
         for (violation, method) in violations.iter().zip(methods) {
             if let Method::Induction { invariant, .. } = method {
-                known.extend(violation.reached().map(Normal::negated));
+                known.extend(violation.reached().map(Nnf::negated));
                 invariants.push(invariant);
                 open = None;
             } else if let Some(parts) = &mut open {
                 parts.push(violation.throughout());
             }
         }
-        known.extend(open.filter(|parts| !parts.iter().any(Normal::is_true)).map(Normal::Or));
+        known.extend(open.filter(|parts| !parts.iter().any(Nnf::is_true)).map(Nnf::Or));
         if known.is_empty() && invariants.iter().all(|invariant| invariant.faces.is_empty()) {
             return Ok(None);
         }
@@ -471,7 +454,7 @@ impl<'a> Errors<'a> {
             }
         }
         let within = |unrolled: &crate::unroll::Unrolled| {
-            invariants.iter().flat_map(|invariant| invariant.holds(&observed(unrolled, 0))).collect()
+            invariants.iter().flat_map(|invariant| invariant::holds(invariant, &observed(unrolled, 0))).collect()
         };
         self.none_within(&known, &within, budget, watch).map(Some)
     }
@@ -534,13 +517,13 @@ fn samples(reach: &[Interval]) -> Vec<Vec<f64>> {
 }
 
 /// The question for an allowed choice in a box of states.
-fn allowed_choice_question(system: &System, state: &[Interval]) -> Result<Question, CheckError> {
+fn allowed_choice_question(system: &System, state: &[Interval]) -> Result<RunQuery, CheckError> {
     let mut own = system.clone();
     own.init_box = (state.iter().map(|value| value.lo).collect(), state.iter().map(|value| value.hi).collect());
     own.roles.init = None;
     let wanted =
         Wanted { start: Start::Initial, shape: ONE, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-    Question::new(&own, wanted, &|unrolled| vec![unrolled.is_allowed(0)])
+    RunQuery::new(&own, wanted, &|unrolled| vec![unrolled.is_allowed(0)])
 }
 
 /// Parts that the question for an allowed choice may take.
@@ -551,7 +534,7 @@ pub(crate) fn allowed_choice(
     system: &System,
     state: &[Interval],
     budget: &Budget<'_>,
-) -> Result<(Question, Answer), CheckError> {
+) -> Result<(RunQuery, Answer), CheckError> {
     let question = allowed_choice_question(system, state)?;
     let own = Budget { boxes: CHOICE_PARTS.min(budget.boxes), ..*budget };
     let answer = solve(&question.query()?, &own, &mut |_| {})?;
@@ -560,7 +543,7 @@ pub(crate) fn allowed_choice(
 
 /// The atoms that a formula mentions, each once.
 pub(crate) fn asked_atoms(formula: &Ltl) -> Vec<AtomId> {
-    let mut atoms = Normal::of(formula, false).atoms();
+    let mut atoms = nnf(formula, false).atoms();
     atoms.sort_unstable();
     atoms.dedup();
     atoms

@@ -16,13 +16,13 @@
 use certus_graph::ops::Sub;
 use certus_graph::{Graph, GraphError, Interval, NodeId};
 use certus_lang::system::{Formula, System};
+use certus_model::Run;
 use certus_solver::{Place, Slopes};
 
 use crate::condition::source;
 use crate::enclosed::{Enclosed, Returns, violates_throughout};
-use crate::outcome::Run;
+use crate::ltl_encoding::Shape;
 use crate::replay::Drive;
-use crate::temporal::Shape;
 use crate::unroll::{Start, Unrolled, unroll};
 
 /// Longer runs are not tried with a Krawczyk step.
@@ -36,7 +36,7 @@ const SIZES: [f64; 4] = [2.0, 16.0, 256.0, 65_536.0];
 
 /// Whether a run violates a formula by a loop that is one over the reals; runs without a loop pass.
 pub fn proved_loop(system: &System, formula: &Formula, run: &Run) -> Result<bool, GraphError> {
-    let (Some(start), false) = (run.loop_to, run.comes_to_rest) else { return Ok(true) };
+    let (Some(start), false) = (run.loop_to, run.converges) else { return Ok(true) };
     let drive = Drive::of(system, run);
     if violates_throughout(system, formula, &drive, &Enclosed::point(&drive), Returns::Exactly)? {
         return Ok(true);

@@ -17,10 +17,10 @@ use std::time::{Duration, Instant};
 
 use certus_graph::Interval;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
+use certus_model::{CheckError, Outcome, Run, Scope, Verdict};
 use certus_solver::{Budget, UnknownReason};
 
 use crate::enclosed::{Enclosed, Returns, violates_throughout};
-use crate::outcome::{CheckError, Outcome, Run, Scope, Verdict};
 use crate::parametric::narrow;
 use crate::replay::Drive;
 

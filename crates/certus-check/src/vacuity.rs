@@ -7,6 +7,7 @@
 //! Most often simulated runs show it, and a solver is asked only where they do not.
 
 use certus_lang::system::{Bounds, Formula, Property, PropertyKind, System};
+use certus_model::{CheckError, Nnf, Outcome, Run, nnf};
 use certus_sim::semantics::{Tail, evaluate};
 use certus_sim::{End, Options, RunReport, Simulator, Step};
 use certus_solver::{Answer, Budget, solve};
@@ -15,9 +16,8 @@ use crate::bmc::{Depth, GLANCE, answer};
 use crate::confirm::walked;
 use crate::errors::asked_atoms;
 use crate::induction::{FIRST_PARTS, Prover};
-use crate::outcome::{CheckError, Outcome, Run};
-use crate::question::{Question, Wanted};
-use crate::temporal::{Beyond, Normal, Shape};
+use crate::ltl_encoding::{Beyond, Shape};
+use crate::query::{RunQuery, Wanted};
 use crate::unroll::Start;
 
 /// Steps within which a run is looked for at most; further ones cost more than they say.
@@ -153,7 +153,7 @@ fn vacuous(
         let shape = Shape { positions: steps + 1, loop_to: None };
         let wanted =
             Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-        let question = Question::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
+        let question = RunQuery::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
         if let Answer::Unsat(_) = answer(&question, shape, &glance, watch)? {
             return Ok(Some(format!("vacuous: {what}")));
         }
@@ -216,11 +216,11 @@ fn run_with(
     budget: &Budget<'_>,
 ) -> Result<Option<Run>, CheckError> {
     let shape = Shape { positions: steps + 1, loop_to: None };
-    let normal = condition.map(|condition| Normal::of(condition, true));
-    let formulas: Vec<(&Normal, usize)> = normal.iter().map(|normal| (normal, steps)).collect();
+    let normal = condition.map(|condition| nnf(condition, true));
+    let formulas: Vec<(&Nnf, usize)> = normal.iter().map(|normal| (normal, steps)).collect();
     let wanted =
         Wanted { start: Start::Initial, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
-    let question = Question::new(system, wanted, &|_| Vec::new())?;
+    let question = RunQuery::new(system, wanted, &|_| Vec::new())?;
     let own = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
     match solve(&question.query()?, &own, &mut |_| {})? {
         Answer::Sat(witness) => Ok(Some(walked(system, &question.drive(&witness))?)),
@@ -234,8 +234,7 @@ pub(crate) fn premises<'a>(formula: &'a Formula, positive: bool, found: &mut Vec
         Formula::Constant(_) | Formula::Atom(_) => {}
         Formula::Not(inner) => premises(inner, !positive, found),
         Formula::Implies(premise, conclusion) => {
-            if positive && Normal::of(premise, true).horizon() == Some(0) && !matches!(**premise, Formula::Constant(_))
-            {
+            if positive && nnf(premise, true).horizon() == Some(0) && !matches!(**premise, Formula::Constant(_)) {
                 found.push(premise);
             }
             premises(conclusion, positive, found);

@@ -1,10 +1,12 @@
 //! Proofs for all time: what they show is true, and what is clearly true is shown.
 
+use certus_check::Engine;
 use certus_check::errors::Errors;
-use certus_check::induction::{Face, Invariant, prove};
-use certus_check::proof::{Method, Obligation, Proof, obligations};
-use certus_check::{Engine, Outcome, Scope, Verdict};
+use certus_check::induction::prove;
+use certus_check::proof::{Obligation, obligations};
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
+use certus_model::proof::{Face, Invariant, Method, Proof};
+use certus_model::{Outcome, Scope, Verdict};
 use certus_solver::{Answer, Budget, solve};
 use proptest::prelude::*;
 

@@ -6,8 +6,9 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use certus_check::{Engine, Scope, Verdict};
+use certus_check::Engine;
 use certus_lang::LowerOptions;
+use certus_model::{Scope, Verdict};
 use certus_tasks::audit::{Accepted, Audit, Judgement, audit};
 use certus_tasks::check::{Check, GridOptions, Method, check};
 use certus_tasks::{Effort, Loading, Sources, deadline_after};

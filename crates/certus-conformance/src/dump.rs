@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use certus_check::{Outcome, Scope, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::compare::{Judged, judge};
 use crate::engines::{self, ask};
 use crate::systems::case;
 use crate::truth::{MOST_STEPS, Truth};
+use certus_model::{Outcome, Scope, Verdict};
 
 /// The lines of some systems: one for each property and each way to ask `auto`.
 pub fn lines(seed: u64, first: usize, systems: usize, properties: usize, folder: &Path) -> Result<Vec<Value>, String> {

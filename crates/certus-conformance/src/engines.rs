@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use certus_check::{Engine, Outcome};
+use certus_check::Engine;
 use certus_lang::LowerOptions;
+use certus_model::Outcome;
 use certus_tasks::check::{Check, GridOptions, Method, check};
 use certus_tasks::{Effort, Loading};
 

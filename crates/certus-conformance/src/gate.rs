@@ -4,8 +4,8 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use certus_check::Scope;
 use certus_lang::LowerOptions;
+use certus_model::Scope;
 use certus_tasks::gate::{BoundedChecking, Cell, Gate, Gated, Simulation, gate};
 use certus_tasks::{Effort, Loading};
 

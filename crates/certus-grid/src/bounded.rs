@@ -4,7 +4,6 @@
 //! grid to show that it does. An extracted policy may do what the network does nowhere in that box, so for one of these its actions may be anything, and states anywhere in
 //! their ranges.
 
-use certus_check::CheckError;
 use certus_check::reach::reachable;
 use certus_graph::eval::enclose;
 use certus_graph::{Graph, GraphError, Interval};
@@ -12,6 +11,7 @@ use certus_lang::system::{System, Variable};
 
 use crate::expand::truth;
 use crate::moves::Moves;
+use certus_model::CheckError;
 
 /// For each state variable, whether intervals show that no choice leads out of its range.
 pub(crate) fn stays(system: &System, extracted: bool) -> Result<Vec<bool>, CheckError> {

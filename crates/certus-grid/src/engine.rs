@@ -6,11 +6,10 @@
 use std::collections::HashSet;
 use std::time::Instant;
 
+use certus_check::convergence::{Convergence, OVER_THE_REALS};
 use certus_check::errors::Errors;
-use certus_check::rest::{OVER_THE_REALS, Rest};
-use certus_check::temporal::Normal;
-use certus_check::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Unknown, Verdict};
 use certus_lang::system::{Formula, Property, PropertyKind, System};
+use certus_model::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Unknown, Verdict, nnf};
 use certus_solver::{Budget, UnknownReason};
 
 use crate::bounded::{initial_is_defined, stays};
@@ -244,7 +243,7 @@ struct Check<'a> {
     part: &'a Part,
     formula: &'a Formula,
     /// Runs that come to rest, if the loop can have some that are about the network; not prepared before they are looked for.
-    rest: Option<Option<Rest<'a>>>,
+    rest: Option<Option<Convergence<'a>>>,
     product: Product<'a>,
     expander: Expander<'a>,
     concrete: Concrete<'a>,
@@ -358,7 +357,7 @@ impl Check<'_> {
             let holds_if = vec!["the initial conditions have a value in every state of the declared ranges".to_owned()];
             return Ok(Verdict::Unknown(Unknown { holds_if, ..unknown }));
         }
-        let horizon = Normal::of(self.formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok());
+        let horizon = nnf(self.formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok());
         Ok(Verdict::Holds(horizon.map_or(Scope::Unbounded, Scope::Horizon)))
     }
 
@@ -415,7 +414,7 @@ impl Check<'_> {
     fn rests(&mut self) -> Result<Option<Run>, CheckError> {
         let (Some(_), Some((lower, upper))) = (self.loop_to, self.beginning()) else { return Ok(None) };
         if self.rest.is_none() {
-            self.rest = Some(if self.expander.extraction.is_some() { None } else { Rest::new(self.system)? });
+            self.rest = Some(if self.expander.extraction.is_some() { None } else { Convergence::new(self.system)? });
         }
         let Some(Some(rest)) = &self.rest else { return Ok(None) };
         Ok(rest.violation_from(self.formula, (&lower, &upper), &|| spent(self.budget).is_some())?)
@@ -561,7 +560,7 @@ impl Check<'_> {
             )),
         }
         if let Verdict::Violated(run) = verdict {
-            if run.comes_to_rest {
+            if run.converges {
                 notes.push(OVER_THE_REALS.to_owned());
             }
             return notes;

@@ -8,9 +8,10 @@
 use certus_automata::system::Truths;
 use certus_check::loops::proved_loop;
 use certus_check::replay::{Drive, replay};
-use certus_check::{CheckError, Run, lasso, with_allowed_end};
+use certus_check::{lasso_semantics, with_allowed_end};
 use certus_graph::Interval;
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
+use certus_model::{CheckError, Run};
 use certus_sim::semantics::{self, Tail};
 use certus_solver::Budget;
 
@@ -127,7 +128,7 @@ impl Concrete<'_> {
             return self.made_again(run.clone(), matches!(end, End::Forbidden | End::Undefined));
         }
         let Some(start) = run.loop_to else { return Ok(None) };
-        if lasso::holds(self.formula, positions, start, &atom)[0] {
+        if lasso_semantics::holds(self.formula, positions, start, &atom)[0] {
             return Ok(None);
         }
         let Some(run) = self.made_again(run.clone(), false)? else { return Ok(None) };

@@ -5,12 +5,12 @@
 //! Without them every run of the system is still one, and none ends where a variable that was left out leaves its range, so what holds of all runs of the part
 //! holds of the system.
 
-use certus_check::CheckError;
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
 use certus_lang::system::{ActionRole, AtomId, NetworkRole, Output, Roles, System, Truth, Variable};
 
 use crate::bounded::stays;
 use crate::moves::{definedness, reads};
+use certus_model::CheckError;
 
 /// A system without the state variables that do not matter.
 pub(crate) struct Part {

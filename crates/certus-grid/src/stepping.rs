@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use certus_check::CheckError;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::{ActionRole, AtomId, Output, System, Variable};
@@ -12,6 +11,7 @@ use crate::extract::{Extraction, Given};
 use crate::lattice::{Lattice, Unit};
 use crate::moves::{Choice, Moves, definedness};
 use crate::relevant::Part;
+use certus_model::CheckError;
 
 /// A system with a policy, to be run.
 pub(crate) struct Stepper<'a> {

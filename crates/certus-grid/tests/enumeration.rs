@@ -6,9 +6,9 @@ use std::collections::HashSet;
 use certus_automata::automaton::Automaton;
 use certus_automata::system::Truths;
 use certus_automata::{formula, parse, translate};
-use certus_check::Verdict;
 use certus_grid::{Options, check};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_model::Verdict;
 use certus_sim::Random;
 use certus_solver::Budget;
 

@@ -5,17 +5,18 @@
 //! none, the candidate is an invariant. A template whose bounds run away into the states that must not be reached is given up.
 
 use certus_lang::system::System;
+use certus_model::proof::{Face, Invariant};
+use certus_model::{CheckError, Nnf};
 use certus_sim::{Options, SimulationError, Simulator};
 use certus_solver::Answer;
 
-use super::invariant::observed;
+use super::Asker;
+use super::invariant::{holds, observed};
 use super::sample::{Sample, Sampler};
 use super::templates::{faces_of, templates};
-use super::{Asker, Face, Invariant};
-use crate::outcome::CheckError;
+use crate::ltl_encoding::{Beyond, Shape};
 use crate::proof::{initial_outside, leaving};
-use crate::question::{Question, Wanted};
-use crate::temporal::{Beyond, Normal, Shape};
+use crate::query::{RunQuery, Wanted};
 use crate::unroll::Start;
 
 /// Simulated runs that bounds begin with, and their steps.
@@ -74,7 +75,7 @@ impl Seen {
 }
 
 /// Searches for an invariant inside of which the property is inductive.
-pub fn infer(system: &System, bad: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Invariant>, CheckError> {
+pub fn infer(system: &System, bad: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Invariant>, CheckError> {
     let seen = Seen::of(system, asker.seed())?;
     if seen.positions.is_empty() {
         return Ok(None);
@@ -94,7 +95,7 @@ pub fn infer(system: &System, bad: &Normal, asker: &mut Asker<'_, '_>) -> Result
 /// Raises the bounds of a template until no step leaves it.
 fn raise(
     system: &System,
-    bad: &Normal,
+    bad: &Nnf,
     seen: &Seen,
     directions: Vec<Face>,
     asker: &mut Asker<'_, '_>,
@@ -169,7 +170,7 @@ fn round(value: f64) -> f64 {
 const STEP: Shape = Shape { positions: 1, loop_to: None };
 
 /// A state of the invariant at which the property does not hold.
-fn outside(system: &System, bad: &Normal, invariant: &Invariant) -> Result<Question, CheckError> {
+fn outside(system: &System, bad: &Nnf, invariant: &Invariant) -> Result<RunQuery, CheckError> {
     let formulas = [(bad, 0)];
     let wanted = Wanted {
         start: Start::Anywhere,
@@ -178,7 +179,7 @@ fn outside(system: &System, bad: &Normal, invariant: &Invariant) -> Result<Quest
         beyond: Beyond::Anything,
         ends_in_error: false,
     };
-    Question::new(system, wanted, &|unrolled| invariant.holds(&observed(unrolled, 0)))
+    RunQuery::new(system, wanted, &|unrolled| holds(invariant, &observed(unrolled, 0)))
 }
 
 /// The numbers at the end of a sampled step: after its only position, or at its last one with what the policies do there.

@@ -16,17 +16,16 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use certus_lang::system::{Property, System};
+use certus_model::proof::{Invariant, Method};
+use certus_model::{CheckError, Nnf, NoErrors, Outcome, Proof, Scope, Unknown, Verdict, formula_of, nnf};
 use certus_solver::{Answer, Budget, UnknownReason, solve};
 
-pub use self::invariant::{Face, Invariant};
-pub use self::ranking::Ranking;
 use self::sample::Sampler;
 use crate::bmc::Depth;
-use crate::errors::{Errors, NoErrors};
-use crate::outcome::{CheckError, Outcome, Scope, Unknown, Verdict};
-use crate::proof::{Method, Proof, conjuncts, formula_of, initial_outside, lasting, shown, stays, step};
-use crate::question::Question;
-use crate::temporal::{Normal, Shape};
+use crate::errors::Errors;
+use crate::ltl_encoding::Shape;
+use crate::proof::{conjuncts, initial_outside, lasting, shown, stays, step};
+use crate::query::RunQuery;
 
 /// What the engine is called.
 pub const NAME: &str = "induction";
@@ -43,12 +42,12 @@ pub struct Asker<'a, 'w> {
 
 impl Asker<'_, '_> {
     /// Answers a question.
-    pub fn ask(&mut self, question: &Question) -> Result<Answer, CheckError> {
+    pub fn ask(&mut self, question: &RunQuery) -> Result<Answer, CheckError> {
         self.ask_within(question, self.budget.boxes)
     }
 
     /// Answers a question with so many parts at most.
-    fn ask_within(&mut self, question: &Question, boxes: u64) -> Result<Answer, CheckError> {
+    fn ask_within(&mut self, question: &RunQuery, boxes: u64) -> Result<Answer, CheckError> {
         let (watch, steps) = (&mut self.watch, self.steps);
         let own = Budget { boxes, ..*self.budget };
         let answer = solve(&question.query()?, &own, &mut |progress| {
@@ -59,7 +58,7 @@ impl Asker<'_, '_> {
     }
 
     /// Whether a question has no answer.
-    fn refuted(&mut self, question: &Question) -> Result<bool, CheckError> {
+    fn refuted(&mut self, question: &RunQuery) -> Result<bool, CheckError> {
         Ok(matches!(self.ask(question)?, Answer::Unsat(_)))
     }
 
@@ -90,9 +89,9 @@ pub struct Prover<'a> {
 /// A part of a property.
 struct Part {
     /// Its negation.
-    violation: Normal,
+    violation: Nnf,
     /// What stays for ever on a run that violates it, if only that can.
-    tail: Option<Normal>,
+    tail: Option<Nnf>,
     method: Option<Method>,
 }
 
@@ -109,9 +108,9 @@ pub enum Round {
 impl<'a> Prover<'a> {
     /// For a property; nothing for one of a kind that has no proof here.
     pub fn new(system: &'a System, property: &Property) -> Result<Prover<'a>, CheckError> {
-        let part = |violation: Normal| Part { tail: lasting(&violation), violation, method: None };
+        let part = |violation: Nnf| Part { tail: lasting(&violation), violation, method: None };
         let formulas = conjuncts(formula_of(property)?).into_iter();
-        let parts: Vec<Part> = formulas.map(|formula| part(Normal::of(formula, false))).collect();
+        let parts: Vec<Part> = formulas.map(|formula| part(nnf(formula, false))).collect();
         if parts.iter().any(|part| part.tail.is_none() && part.violation.reached().is_none()) {
             let message = format!(
                 "{} is neither 'always' nor 'in the end' of conditions of single states, which is what induction proves",
@@ -225,7 +224,7 @@ pub(crate) fn proved(proof: Proof, no_errors: NoErrors) -> Outcome {
 const DEEPEST: usize = 4;
 
 /// Shows that bad states are never reached.
-fn safe(system: &System, violation: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+fn safe(system: &System, violation: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
     let Some(bad) = violation.reached() else { return Ok(None) };
     for depth in 1..=DEEPEST {
         asker.steps = depth;
@@ -259,7 +258,7 @@ fn safe(system: &System, violation: &Normal, asker: &mut Asker<'_, '_>) -> Resul
 }
 
 /// Whether two of the first positions of a run have the same state.
-fn repeats(question: &Question, inputs: &[f64], positions: usize, seed: u64) -> Result<bool, CheckError> {
+fn repeats(question: &RunQuery, inputs: &[f64], positions: usize, seed: u64) -> Result<bool, CheckError> {
     let sample = Sampler::new(question, seed).at(question, inputs)?;
     let states = sample.map_or_else(Vec::new, |sample| sample.states);
     let states = &states[..positions.min(states.len())];
@@ -270,7 +269,7 @@ fn repeats(question: &Question, inputs: &[f64], positions: usize, seed: u64) -> 
 const STAYS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Shows that no run stays for ever where `tail` holds.
-fn live(system: &System, tail: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+fn live(system: &System, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
     let mut boxes = asker.budget.boxes;
     for positions in STAYS {
         asker.steps = positions - 1;

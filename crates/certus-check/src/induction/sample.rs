@@ -9,7 +9,7 @@ use certus_sim::Random;
 use certus_solver::Place;
 use certus_solver::formula::Formula;
 
-use crate::question::Question;
+use crate::query::RunQuery;
 use crate::unroll::Position;
 
 /// Points that are evaluated at once.
@@ -45,7 +45,7 @@ pub struct Sample {
 
 impl Sampler {
     /// For a question; the same seed gives the same points.
-    pub fn new(question: &Question, seed: u64) -> Sampler {
+    pub fn new(question: &RunQuery, seed: u64) -> Sampler {
         let unrolled = question.unrolled();
         let mut graph: Graph = unrolled.graph.clone();
         let mut outputs = vec![None; graph.len()];
@@ -75,7 +75,7 @@ impl Sampler {
     }
 
     /// Points anywhere in the region, of which about so many are tried.
-    pub fn anywhere(&mut self, question: &Question, tries: usize) -> Result<Vec<Sample>, GraphError> {
+    pub fn anywhere(&mut self, question: &RunQuery, tries: usize) -> Result<Vec<Sample>, GraphError> {
         let mut found = Vec::new();
         for _ in 0..tries.div_ceil(BATCH) {
             let points: Vec<Vec<f64>> = (0..BATCH).map(|_| self.draw()).collect();
@@ -85,7 +85,7 @@ impl Sampler {
     }
 
     /// Points near one at which the formula holds: moved a little or a lot, all coordinates or few.
-    pub fn around(&mut self, question: &Question, centre: &[f64], tries: usize) -> Result<Vec<Sample>, GraphError> {
+    pub fn around(&mut self, question: &RunQuery, centre: &[f64], tries: usize) -> Result<Vec<Sample>, GraphError> {
         let mut found = Vec::new();
         for _ in 0..tries.div_ceil(BATCH) {
             let points: Vec<Vec<f64>> = (0..BATCH).map(|_| self.near(centre)).collect();
@@ -95,7 +95,7 @@ impl Sampler {
     }
 
     /// The point itself, if the formula holds there.
-    pub fn at(&mut self, question: &Question, point: &[f64]) -> Result<Option<Sample>, GraphError> {
+    pub fn at(&mut self, question: &RunQuery, point: &[f64]) -> Result<Option<Sample>, GraphError> {
         Ok(self.those_that_hold(question, &[point.to_vec()])?.pop())
     }
 
@@ -123,7 +123,7 @@ impl Sampler {
     }
 
     /// Those of some points at which the formula holds, with their states.
-    fn those_that_hold(&mut self, question: &Question, points: &[Vec<f64>]) -> Result<Vec<Sample>, GraphError> {
+    fn those_that_hold(&mut self, question: &RunQuery, points: &[Vec<f64>]) -> Result<Vec<Sample>, GraphError> {
         let batch = points.len();
         let inputs = self.lower.len();
         let flat: Vec<f64> = (0..inputs).flat_map(|input| points.iter().map(move |point| point[input])).collect();

@@ -8,10 +8,11 @@
 use std::path::{Path, PathBuf};
 
 use certus_check::bmc::Depth;
-use certus_check::errors::NoErrors;
-use certus_check::{guarded, proof};
+use certus_check::guarded;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Property, System};
+use certus_model::NoErrors;
+use certus_model::proof;
 use certus_obligations::{
     Errors, Face, Method, Obligation, Proof, Scope, WitnessChoice, Words, error_obligations, obligations,
 };
@@ -225,7 +226,7 @@ fn method_words(method: &proof::Method) -> Method {
     match method {
         proof::Method::Induction { depth, invariant, simple } => {
             let face =
-                |own: &certus_check::induction::Face| Face { coefficients: own.coefficients.clone(), bound: own.bound };
+                |own: &certus_model::proof::Face| Face { coefficients: own.coefficients.clone(), bound: own.bound };
             let invariant = invariant.faces.iter().map(face).collect();
             Method::Induction { depth: *depth, invariant, different: *simple }
         }

@@ -2,9 +2,10 @@
 
 use std::collections::HashSet;
 
-use certus_check::{CheckError, Outcome, Turn, Verdict};
+use certus_check::Turn;
 use certus_grid::{Options, Policy, Report, Standing};
 use certus_lang::system::{Property, System};
+use certus_model::{CheckError, Outcome, Verdict};
 use certus_solver::{Budget, UnknownReason};
 use serde_json::{Map, Value, json};
 

@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use certus_check::bmc::{Depth, usual_steps};
+use certus_check::bmc::Depth;
 use certus_check::enclosed::{IN_DOUBLES, violates_over_the_reals};
 use certus_check::engine::NO_PROOF;
 use certus_check::errors::Errors;
-use certus_check::scope::within_scope;
-use certus_check::{CheckError, Engine, Outcome, Run, Scope, Unknown, Verdict, choices, explicit, in_turns};
+use certus_check::{Engine, choices, explicit, in_turns};
 use certus_grid::{Policy, Report, Standing};
 use certus_lang::system::{Property, PropertyKind, System};
+use certus_model::{CheckError, Outcome, Run, Scope, Unknown, Verdict, usual_steps, within_scope};
 use certus_solver::{Budget, UnknownReason};
 
 pub(crate) mod certificate;

@@ -4,15 +4,14 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use certus_check::bmc::{self, usual_steps};
+use certus_check::bmc;
 use certus_check::errors::Errors;
 use certus_check::parametric::with_parameters_as_states;
 use certus_check::region::{Axis, Map, Surveyed, Tools, survey};
 use certus_check::replay::{Drive, replay};
-use certus_check::scope::within_scope;
-use certus_check::{CheckError, Run};
 use certus_lang::diagnostics::nearest;
 use certus_lang::system::{Property, PropertyKind, System};
+use certus_model::{CheckError, Run, usual_steps, within_scope};
 use certus_solver::{Budget, UnknownReason};
 
 use crate::failure::Failure;

@@ -5,9 +5,8 @@ use std::time::Instant;
 
 use certus_check::bmc;
 use certus_check::errors::Errors;
-use certus_check::scope::within_scope;
-use certus_check::{Scope, Verdict};
 use certus_lang::system::System;
+use certus_model::{Scope, Verdict, within_scope};
 use certus_solver::Budget;
 
 use super::{Cell, Engine};

@@ -3,11 +3,12 @@
 use std::io::Write;
 use std::path::Path;
 
-use certus_check::{Engine, Outcome, Run, Scope, Verdict};
+use certus_check::Engine;
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
+use certus_model::{Outcome, Run, Scope, Verdict};
 use certus_tasks::check::{
     self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, Where, check, document, names_of,
     policy_names, proof_names, trace_csv, units_picture, why,
@@ -212,7 +213,7 @@ fn words(found: &Result<Found, String>) -> String {
             Verdict::ModelError(error) => format!("model error at step {}: {}", error.run.states.len() - 1, error.kind),
             Verdict::Violated(run) => match run.loop_to {
                 None => format!("violated at step {}", run.states.len() - 1),
-                Some(start) if run.comes_to_rest => format!("violated for ever: comes to rest after step {start}"),
+                Some(start) if run.converges => format!("violated for ever: comes to rest after step {start}"),
                 Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
             },
             Verdict::Unknown(unknown) => {
@@ -295,7 +296,7 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         for (index, row) in rows.iter().enumerate() {
             let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
             let mark = match run.loop_to {
-                Some(start) if index == start + 1 && run.comes_to_rest => "  <- the run comes to rest",
+                Some(start) if index == start + 1 && run.converges => "  <- the run comes to rest",
                 Some(start) if index == start + 1 => "  <- the run returns here",
                 _ => "",
             };

@@ -2,10 +2,11 @@
 
 use std::io::Write;
 
+use certus_check::Engine;
 use certus_check::region::{Map, Standing, Surveyed, Witness};
-use certus_check::{Engine, Scope};
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
+use certus_model::Scope;
 use certus_tasks::check::{
     Mapped, Method, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
 };

@@ -18,18 +18,18 @@ mod speeds;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{Fault, Graph, GraphError, Interval};
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
+use certus_model::{Run, nnf};
 use certus_solver::{Sloped, Slopes};
 
 use crate::condition::{always, never};
-use crate::lasso;
-use crate::outcome::Run;
+use crate::lasso_semantics;
+use crate::ltl_encoding::{Beyond, Shape, encode};
 use crate::replay::split;
-use crate::temporal::{Beyond, Normal, Shape, encode};
 use cone::Cone;
 use speeds::Speed;
 
 /// A loop without choices, prepared.
-pub struct Rest<'a> {
+pub struct Convergence<'a> {
     system: &'a System,
     step: Evaluator<f64>,
     slopes: Slopes,
@@ -68,9 +68,9 @@ struct Tube {
     atoms: Vec<Known>,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> Convergence<'a> {
     /// Prepares a system; nothing if somebody chooses something in it.
-    pub fn new(system: &'a System) -> Result<Option<Rest<'a>>, GraphError> {
+    pub fn new(system: &'a System) -> Result<Option<Convergence<'a>>, GraphError> {
         let random = system.roles.actions.iter().any(|role| matches!(role, ActionRole::Softmax { .. }));
         let chosen = !system.inputs.is_empty() || !system.chances.is_empty() || random;
         let open = !system.roles.free_params.is_empty() || !system.networks.is_empty();
@@ -82,7 +82,7 @@ impl<'a> Rest<'a> {
         let defined = roles.atoms_defined.iter().flatten().chain(&roles.defined);
         let conditions = defined.chain(&roles.assume).chain(&roles.init);
         let truths: Vec<usize> = roles.atoms.iter().chain(conditions).map(|truth| truth.truth.port).collect();
-        Ok(Some(Rest {
+        Ok(Some(Convergence {
             system,
             step: Evaluator::new(&system.step),
             slopes: Slopes::new(&system.step.keep_outputs(&next))?,
@@ -108,13 +108,13 @@ impl<'a> Rest<'a> {
                 let known = if position > last { &settled } else { &tube.atoms[position] };
                 if known[id.0] == Some(wanted) { always() } else { never() }
             };
-            if encode(&Normal::of(formula, false), 0, shape, Beyond::Anything, &mut atom) != always() {
+            if encode(&nnf(formula, false), 0, shape, Beyond::Anything, &mut atom) != always() {
                 continue;
             }
             let found = shortened(run.clone(), positions);
             // Judged once more, by the doubles of the run and by somebody else.
             let atom = |id: AtomId, position: usize| found.atoms[position][id.0];
-            if !lasso::holds(formula, positions, positions - 1, &atom)[0] {
+            if !lasso_semantics::holds(formula, positions, positions - 1, &atom)[0] {
                 return Ok(Some(found));
             }
         }
@@ -301,7 +301,7 @@ fn shortened(mut run: Run, positions: usize) -> Run {
     run.actions.truncate(positions);
     run.atoms.truncate(positions);
     run.loop_to = Some(positions - 1);
-    run.comes_to_rest = true;
+    run.converges = true;
     run
 }
 

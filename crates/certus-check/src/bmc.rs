@@ -10,13 +10,14 @@
 
 use std::borrow::Cow;
 
+use certus_engine::Depth;
 use certus_graph::Interval;
 use certus_lang::system::{Formula as Ltl, Property, System};
 use certus_model::{
     CheckError, Nnf, NoErrors, Outcome, Proof, Run, Scope, Unknown, Verdict, formula_of, nnf, usual_steps,
 };
 use certus_solver::formula::{Atom, Formula, Linear};
-use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
+use certus_solver::{Answer, Budget, UnknownReason, solve};
 
 use crate::bad_prefix::BadPrefixes;
 use crate::condition::always;
@@ -31,19 +32,6 @@ use crate::vacuity::exercised;
 
 /// What the engine is called.
 pub const NAME: &str = "bmc";
-
-/// How far a check is.
-#[derive(Clone, Copy, Debug)]
-pub struct Depth {
-    /// The steps that are looked at.
-    pub steps: usize,
-    /// The position that the run returns to, if a loop is looked for.
-    pub loop_to: Option<usize>,
-    /// Steps up to which there is no violation, where somebody else has shown that.
-    pub settled: Option<usize>,
-    /// How far the query is.
-    pub progress: Progress,
-}
 
 /// Parts that are bounded at most to see whether a violation is out of reach already. It need not be seen: the question itself is
 /// asked later.

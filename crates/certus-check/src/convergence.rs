@@ -28,6 +28,9 @@ use crate::replay::split;
 use cone::Cone;
 use speeds::Speed;
 
+/// What the engine is called.
+pub const NAME: &str = "convergence";
+
 /// A loop without choices, prepared.
 pub struct Convergence<'a> {
     system: &'a System,

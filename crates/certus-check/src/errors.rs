@@ -24,11 +24,10 @@ use certus_model::proof::{Invariant, Method};
 use certus_model::{CheckError, ModelError, Nnf, NoErrors, Proof, nnf};
 use certus_solver::{Answer, Budget, UnknownReason, solve};
 
-use crate::bmc::Depth;
 use crate::confirm::{Confirmed, confirm};
 use crate::guarded::{Guarded, WitnessChoice, guarded};
 use crate::induction::invariant::{self, observed};
-use crate::induction::{FIRST_PARTS, Prover, Round};
+use crate::induction::{Prover, Round};
 use crate::interval_check::IntervalCheck;
 use crate::ltl_encoding::{Beyond, Shape};
 use crate::monitor::Monitor;
@@ -38,6 +37,8 @@ use crate::reach::reachable;
 use crate::replay::split;
 use crate::unroll::Start;
 use crate::witness::witnesses;
+use certus_engine::Depth;
+use certus_engine::FIRST_WORK;
 
 /// What a look for an error came to.
 pub enum Met {
@@ -173,9 +174,9 @@ impl<'a> Errors<'a> {
         if let Some(known) = self.everywhere.get() {
             return Ok(known);
         }
-        let own = Budget { boxes: FIRST_PARTS.min(budget.boxes), ..*budget };
+        let own = Budget { boxes: FIRST_WORK.min(budget.boxes), ..*budget };
         let none = self.none_by_intervals()? || self.none_within(&[], &|_| Vec::new(), &own, watch)?;
-        let cut_short = crate::induction::spent(budget).is_some();
+        let cut_short = certus_engine::spent(budget).is_some();
         if none || !cut_short {
             self.everywhere.set(Some(none));
         }

@@ -15,7 +15,7 @@
 //! * [`bmc`]: the search for a violation;
 //! * [`induction`]: proofs for all time;
 //! * [`proof`]: what a verdict rests on, as questions that must have no answer;
-//! * [`Engine`]: the choice between engines;
+//! * [`engines`]: the engines as peers of a portfolio;
 //! * [`explicit`]: finite systems, all of whose states are visited;
 //! * [`enclosed`]: whether a whole box of runs violates a property;
 //! * [`choices`]: which of the environment's choices a violation needs;
@@ -33,7 +33,7 @@ pub mod condition;
 mod confirm;
 pub mod convergence;
 pub mod enclosed;
-pub mod engine;
+pub mod engines;
 pub mod errors;
 pub mod explicit;
 pub mod guarded;
@@ -55,4 +55,3 @@ pub mod vacuity;
 mod witness;
 
 pub use confirm::with_allowed_end;
-pub use engine::{Engine, Turn, in_turns};

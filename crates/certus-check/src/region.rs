@@ -285,7 +285,7 @@ impl Survey<'_> {
             Verdict::Holds(scope) => Found::Holds(scope),
             Verdict::Unknown(unknown) => Found::Open(unknown.reason.unwrap_or(UnknownReason::Boxes)),
             // At some value of the cell the model describes no system.
-            Verdict::ModelError(_) => Found::Open(UnknownReason::Boxes),
+            Verdict::ModelError(_) | Verdict::Probability(_) => Found::Open(UnknownReason::Boxes),
             Verdict::Violated(run) => {
                 let mut drive = Drive::of(&self.system, &run);
                 let values = drive.state.split_off(drive.state.len() - lower.len());

@@ -12,13 +12,15 @@ use certus_sim::semantics::{Tail, evaluate};
 use certus_sim::{End, Options, RunReport, Simulator, Step};
 use certus_solver::{Answer, Budget, solve};
 
-use crate::bmc::{Depth, GLANCE, answer};
+use crate::bmc::{GLANCE, answer};
 use crate::confirm::walked;
 use crate::errors::asked_atoms;
-use crate::induction::{FIRST_PARTS, Prover};
+use crate::induction::Prover;
 use crate::ltl_encoding::{Beyond, Shape};
 use crate::query::{RunQuery, Wanted};
 use crate::unroll::Start;
+use certus_engine::Depth;
+use certus_engine::FIRST_WORK;
 
 /// Steps within which a run is looked for at most; further ones cost more than they say.
 const MOST_STEPS: usize = 10;
@@ -182,7 +184,7 @@ fn become_true(
         if depth == 0 && never(system, premise, budget, watch)? {
             return Ok(Premise::Never);
         }
-        if crate::induction::spent(budget).is_some() {
+        if certus_engine::spent(budget).is_some() {
             break;
         }
     }
@@ -204,7 +206,7 @@ fn never(
         expect: None,
         source: String::new(),
     };
-    let own = Budget { boxes: FIRST_PARTS.min(budget.boxes), ..*budget };
+    let own = Budget { boxes: FIRST_WORK.min(budget.boxes), ..*budget };
     Ok(Prover::new(system, &property)?.everywhere(&own, watch)?.is_some())
 }
 

@@ -1,8 +1,9 @@
 //! Runs that come to rest: on which side they do is proved, and only what is so.
 
 use certus_check::convergence::{Convergence, OVER_THE_REALS};
-use certus_check::engine::Engine;
+use certus_check::engines::auto;
 use certus_check::errors::Errors;
+use certus_engine::Task;
 use certus_lang::system::{PropertyKind, System};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
 use certus_model::{Run, Verdict};
@@ -56,9 +57,8 @@ fn a_terminal_state_that_is_far_away_does_not_matter() {
 fn auto_looks_at_runs_that_come_to_rest() {
     let system =
         load(&spring(0.2, 0.5, -1.0, "after").replace("init x in [-5, 5] & v in [-5, 5]", "init x == 1 & v == 0"));
-    let found = Engine::Auto
-        .check(&system, &system.properties[0], Some(4), &Errors::new(&system, false), &Budget::default(), &mut |_| {})
-        .unwrap();
+    let task = Task { system: &system, property: &system.properties[0], steps: Some(4), assume_no_model_errors: false };
+    let found = auto(&task, &Errors::new(&system, false), &Budget::default(), &mut |_| {}).unwrap();
     assert!(matches!(found.verdict, Verdict::Violated(run) if run.converges));
     // A run of doubles alone would not show it, and that is told.
     assert_eq!(found.notes, [OVER_THE_REALS]);

@@ -1,9 +1,10 @@
 //! Proofs for all time: what they show is true, and what is clearly true is shown.
 
-use certus_check::Engine;
+use certus_check::engines::auto;
 use certus_check::errors::Errors;
 use certus_check::induction::prove;
 use certus_check::proof::{Obligation, obligations};
+use certus_engine::Task;
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
 use certus_model::proof::{Face, Invariant, Method, Proof};
 use certus_model::{Outcome, Scope, Verdict};
@@ -109,16 +110,9 @@ fn both_parts_of_a_conjunction_are_proved() {
 #[test]
 fn auto_finds_violations_and_proofs() {
     let check = |system: &System, property: &str| {
-        Engine::Auto
-            .check(
-                system,
-                system.property(property).unwrap(),
-                Some(5),
-                &Errors::new(system, false),
-                &BUDGET,
-                &mut |_| (),
-            )
-            .unwrap()
+        let property = system.property(property).unwrap();
+        let task = Task { system, property, steps: Some(5), assume_no_model_errors: false };
+        auto(&task, &Errors::new(system, false), &BUDGET, &mut |_| ()).unwrap()
     };
     let toy = zoo("toy");
     let outcome = check(&toy, "below_ten");

@@ -75,7 +75,7 @@ pub fn compare(asked: Asked, study: &Study<'_>, tally: &mut Tally) -> Result<(),
 /// Judges a verdict about so many steps, or about all time.
 pub fn judge(steps: Option<usize>, outcome: &Outcome, truth: &Truth) -> Judged {
     match &outcome.verdict {
-        Verdict::Unknown(_) => Judged::Unknown,
+        Verdict::Probability(_) | Verdict::Unknown(_) => Judged::Unknown,
         Verdict::Holds(scope) => holds(steps, *scope, truth),
         Verdict::Violated(run) if run.converges => match truth.decision.violated() {
             true => Judged::Right("violated"),

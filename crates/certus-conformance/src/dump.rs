@@ -55,6 +55,7 @@ fn said_of(outcome: &Outcome) -> (&'static str, Value) {
         Verdict::Holds(Scope::Horizon(step)) => ("holds", json!({"horizon": step})),
         Verdict::Violated(run) => ("violated", json!({"bounded": run.states.len() - 1})),
         Verdict::ModelError(error) => ("model error", json!({"bounded": error.run.states.len() - 1})),
+        Verdict::Probability(own) => ("probability", json!([own.lower, own.upper])),
         Verdict::Unknown(unknown) => {
             ("unknown", unknown.settled.map_or(Value::Null, |steps| json!({"bounded": steps})))
         }

@@ -13,7 +13,7 @@ use std::sync::atomic::AtomicBool;
 use certus_reference::{Network, Rational, Real, rational, whole};
 use certus_tasks::audit::{Audit, Judgement, audit};
 use certus_tasks::verify::{Verified, Verify, verify};
-use certus_tasks::{Asked, Effort};
+use certus_tasks::{Asked, BudgetOptions};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
@@ -63,7 +63,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
             certificate: Some(certificate.clone()),
             resume: None,
             save_query: None,
-            effort: Effort { threads: 1, ..Effort::default() },
+            effort: BudgetOptions { threads: 1, ..BudgetOptions::default() },
         };
         let stop = Arc::new(AtomicBool::new(false));
         let verified = verify(&task, &stop, |_| {}).map_err(|failure| failure.to_string())?;

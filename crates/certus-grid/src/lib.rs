@@ -26,6 +26,7 @@ mod judging;
 mod labels;
 pub mod lattice;
 pub mod moves;
+mod peer;
 mod possible;
 pub mod reading;
 mod relevant;
@@ -37,5 +38,6 @@ mod stepping;
 pub mod units;
 
 pub use engine::{NAME, Options, Policy, Standing, check, dimensions, suggested_widths};
+pub use peer::Grid;
 pub use possible::possible;
 pub use report::{Report, Shown};

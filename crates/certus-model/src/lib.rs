@@ -23,7 +23,7 @@ pub use certus_lang::system::{AtomId, Bounds, Formula, Property, PropertyKind, S
 pub use certus_solver::UnknownReason;
 pub use error::CheckError;
 pub use ltl::{Nnf, formula_of, nnf};
-pub use outcome::{Outcome, Scope, Unknown, Verdict};
+pub use outcome::{Outcome, Probability, Scope, Unknown, Verdict};
 pub use proof::{NoErrors, Proof};
 pub use run::{ModelError, ModelErrorKind, Run};
 pub use scope::{own_horizon, usual_steps, within_scope};

@@ -40,8 +40,21 @@ pub enum Verdict {
     Violated(Run),
     /// This run has a model error before the property is decided on it; it was replayed.
     ModelError(Box<ModelError>),
+    /// The probability that the property asks about lies in this interval.
+    Probability(Probability),
     /// None of these was shown.
     Unknown(Unknown),
+}
+
+/// A probability, enclosed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Probability {
+    /// The lower end.
+    pub lower: f64,
+    /// The upper end.
+    pub upper: f64,
+    /// Whether the bound that the property states is met, where it states one and the interval decides that.
+    pub meets_bound: Option<bool>,
 }
 
 /// How far a verdict reaches.

@@ -8,10 +8,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use certus_audit::{Header, Reason, Rejection, Summary, check, read_header};
+use certus_engine::{Ended, Job};
 
 use crate::check::certificate::{Claim, claim, settings};
 use crate::failure::Failure;
-use crate::patience::{Waited, wait};
 use crate::{Question, Sealed, Source, Sources, shield};
 
 /// What is asked.
@@ -82,10 +82,10 @@ pub fn audit(
         let (task, leaves) = (task.clone(), Arc::clone(&leaves));
         move || judge(&task, &leaves)
     };
-    let waited = wait(task.deadline, stop, || tick(leaves.load(Ordering::Relaxed)), work)?;
+    let waited = Job::new(task.deadline, stop).run(|| tick(leaves.load(Ordering::Relaxed)), work)?;
     let judgement = match waited {
-        Waited::Done(judgement) => Some(judgement?),
-        Waited::Late | Waited::Stopped => None,
+        Ended::Done(judgement) => Some(judgement?),
+        Ended::Late | Ended::Cancelled => None,
     };
     Ok((judgement, leaves.load(Ordering::Relaxed)))
 }

@@ -7,9 +7,9 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+mod budget;
 pub mod check;
 mod destination;
-mod effort;
 pub mod extract;
 pub mod failure;
 pub mod fault_file;
@@ -20,7 +20,6 @@ mod objective;
 pub mod observe;
 pub mod optimise;
 pub mod output;
-pub mod patience;
 pub mod prob;
 pub mod provenance;
 mod question;
@@ -32,7 +31,9 @@ mod standing;
 mod system;
 pub mod verify;
 
-pub use effort::{Effort, deadline_after};
+pub use certus_engine::{Ended, Job, Progress};
+
+pub use budget::{BudgetOptions, deadline_after};
 pub use failure::Failure;
 pub use files::Files;
 pub use provenance::Provenance;

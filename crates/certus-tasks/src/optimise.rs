@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_graph::Interval;
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Budget, Progress, UnknownReason, Witness};
@@ -11,8 +12,7 @@ use certus_solver::{Budget, Progress, UnknownReason, Witness};
 use crate::failure::Failure;
 use crate::objective::parse;
 use crate::output::json_number;
-use crate::patience::{Waited, wait};
-use crate::{Asked, Effort, Provenance, Question, Sealed, Standing};
+use crate::{Asked, BudgetOptions, Provenance, Question, Sealed, Standing};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -26,7 +26,7 @@ pub struct Optimise {
     /// How wide the interval may be in the end.
     pub gap: f64,
     /// How much work it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// What came out.
@@ -81,15 +81,15 @@ pub fn optimise(task: &Optimise, stop: &Arc<AtomicBool>, mut tick: impl FnMut(St
         let (task, stop, standing) = (task.clone(), Arc::clone(stop), Arc::clone(&standing));
         move || bound(&task, &stop, &standing)
     };
-    let waited = wait(task.effort.deadline, stop, || tick(Standing::of(&standing)), work)?;
+    let waited = Job::new(task.effort.deadline, stop).run(|| tick(Standing::of(&standing)), work)?;
     let nothing = |reason| Best { lower: f64::NEG_INFINITY, upper: f64::INFINITY, witness: None, open: Some(reason) };
     let (question, best) = match waited {
-        Waited::Done(result) => {
+        Ended::Done(result) => {
             let (question, best) = result?;
             (Some(question), best)
         }
-        Waited::Late => (None, nothing(UnknownReason::Deadline)),
-        Waited::Stopped => (None, nothing(UnknownReason::Stopped)),
+        Ended::Late => (None, nothing(UnknownReason::Deadline)),
+        Ended::Cancelled => (None, nothing(UnknownReason::Stopped)),
     };
     let (lower, upper) = if task.minimise { (-best.upper, -best.lower) } else { (best.lower, best.upper) };
     // A search that ended by itself reached the gap, up to the rounding of the difference.

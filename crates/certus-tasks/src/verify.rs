@@ -6,13 +6,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, Witness, file, solve_from};
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::patience::{Waited, wait};
 use crate::resume::Folder;
-use crate::{Asked, Effort, Files, Provenance, Question, Sealed, Standing};
+use crate::{Asked, BudgetOptions, Files, Provenance, Question, Sealed, Standing};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -26,7 +26,7 @@ pub struct Verify {
     /// Where the question is written as query files.
     pub save_query: Option<PathBuf>,
     /// How much work it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// What came out.
@@ -145,15 +145,15 @@ pub fn verify(task: &Verify, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Standi
         let (task, stop, standing) = (task.clone(), Arc::clone(stop), Arc::clone(&standing));
         move || decide(&task, &stop, &standing)
     };
-    let waited = wait(task.effort.deadline, stop, || tick(Standing::of(&standing)), work)?;
+    let waited = Job::new(task.effort.deadline, stop).run(|| tick(Standing::of(&standing)), work)?;
     let (outcome, reason) = match waited {
-        Waited::Done(outcome) => {
+        Ended::Done(outcome) => {
             let outcome = outcome?;
             let open = outcome.open;
             (Some(outcome), open)
         }
-        Waited::Late => (None, Some(UnknownReason::Deadline)),
-        Waited::Stopped => (None, Some(UnknownReason::Stopped)),
+        Ended::Late => (None, Some(UnknownReason::Deadline)),
+        Ended::Cancelled => (None, Some(UnknownReason::Stopped)),
     };
     write_certificate(task, outcome.as_ref())?;
     Ok(Verified { outcome, reason, standing: Standing::of(&standing) })

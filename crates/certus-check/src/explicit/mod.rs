@@ -27,10 +27,10 @@ use certus_solver::Budget;
 
 use crate::confirm::walked;
 use crate::errors::asked_atoms;
-use crate::induction::spent;
 use crate::loops::proved_loop;
 use crate::monitor::converted;
 use crate::replay::{Drive, replay};
+use certus_engine::spent;
 
 use crate::vacuity::{premises, text};
 use positions::{Choice, Lister, Position, Then};

@@ -12,20 +12,19 @@ pub mod ranking;
 mod sample;
 mod templates;
 
-use std::sync::atomic::Ordering;
-use std::time::Instant;
-
+use certus_engine::{Progress, Task, WORK_FACTOR, run_alone, spent};
 use certus_lang::system::{Property, System};
 use certus_model::proof::{Invariant, Method};
-use certus_model::{CheckError, Nnf, NoErrors, Outcome, Proof, Scope, Unknown, Verdict, formula_of, nnf};
+use certus_model::{CheckError, Nnf, Outcome, Proof, formula_of, nnf};
 use certus_solver::{Answer, Budget, UnknownReason, solve};
 
 use self::sample::Sampler;
-use crate::bmc::Depth;
+use crate::engines::Induction;
 use crate::errors::Errors;
 use crate::ltl_encoding::Shape;
 use crate::proof::{conjuncts, initial_outside, lasting, shown, stays, step};
 use crate::query::RunQuery;
+use certus_engine::Depth;
 
 /// What the engine is called.
 pub const NAME: &str = "induction";
@@ -70,14 +69,6 @@ impl Asker<'_, '_> {
     fn over(&self) -> bool {
         spent(self.budget).is_some()
     }
-}
-
-/// Why a budget is spent, if it is.
-pub(crate) fn spent(budget: &Budget<'_>) -> Option<UnknownReason> {
-    if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-        return Some(UnknownReason::Stopped);
-    }
-    budget.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(UnknownReason::Deadline)
 }
 
 /// Looks for a proof for all time, with more effort each time it is asked.
@@ -161,13 +152,6 @@ impl<'a> Prover<'a> {
     }
 }
 
-/// Parts that a question may take at first; when everything was tried, [`MORE`] times as many.
-pub(crate) const FIRST_PARTS: u64 = 2_000;
-pub(crate) const MORE: u64 = 4;
-
-/// Parts per question with which the absence of model errors is tried at most where a property has its proof.
-const MOST_PARTS: u64 = 32_000;
-
 /// Proves a property for all time, or says why not. Violations are not looked for.
 pub fn prove(
     system: &System,
@@ -176,48 +160,14 @@ pub fn prove(
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Outcome, CheckError> {
-    let formula = formula_of(property)?;
-    let mut prover = Prover::new(system, property)?;
-    let mut parts = FIRST_PARTS;
-    let mut conditional = prover.everywhere(&Budget { boxes: parts.min(budget.boxes), ..*budget }, watch)?;
-    loop {
-        let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
-        let round = match conditional.take() {
-            Some(proof) => Round::Proved(proof),
-            None => prover.round(&own, watch)?,
-        };
-        let reason = match round {
-            Round::Proved(proof) => {
-                if let Some(no_errors) = errors.for_all_time(formula, &proof, &own, watch)? {
-                    return Ok(proved(proof, no_errors));
-                }
-                let reason = spent(budget);
-                if reason.is_some() || parts >= MOST_PARTS.min(budget.boxes) {
-                    let place = "the absence of model errors";
-                    let unknown = Unknown { holds_if: errors.conditions()?, ..Unknown::at(reason, place) };
-                    return Ok(Outcome::new(NAME, Verdict::Unknown(unknown)));
-                }
-                conditional = Some(proof);
-                parts = parts.saturating_mul(MORE);
-                continue;
-            }
-            _ if spent(budget).is_some() => spent(budget),
-            Round::Short if parts >= budget.boxes => Some(UnknownReason::Boxes),
-            Round::Short => {
-                parts = parts.saturating_mul(MORE);
-                continue;
-            }
-            Round::Exhausted => None,
-        };
-        let place = "the search for an invariant or a ranking function".to_owned();
-        return Ok(Outcome::new(NAME, Verdict::Unknown(Unknown::at(reason, place))));
-    }
-}
-
-/// The outcome of a proof.
-pub(crate) fn proved(proof: Proof, no_errors: NoErrors) -> Outcome {
-    let holds = Outcome::new(NAME, Verdict::Holds(Scope::Unbounded));
-    Outcome { proof: Some(proof), no_errors: Some(no_errors), ..holds }
+    let engine = Induction { errors, every_state: true };
+    let task = Task { system, property, steps: None, assume_no_model_errors: errors.are_assumed() };
+    let mut watch = |progress: Progress| {
+        if let Progress::Queries(depth) = progress {
+            watch(depth);
+        }
+    };
+    Ok(run_alone(&engine, &task, budget, &mut watch)?.outcome)
 }
 
 /// States in a row that induction looks at, at most.
@@ -280,7 +230,7 @@ fn live(system: &System, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option
             Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: positions - 1 })),
             Answer::Sat(_) => {}
             // Longer runs are harder to refute; most of the effort is for the shortest that may not exist.
-            Answer::Unknown(..) => boxes = (boxes / MORE).max(1),
+            Answer::Unknown(..) => boxes = (boxes / WORK_FACTOR).max(1),
         }
     }
     asker.steps = 1;

@@ -8,10 +8,10 @@ mod tree;
 pub mod unfold;
 mod wide;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
+use std::sync::atomic::Ordering;
 
 use certus_graph::Fault;
+pub use certus_solver::Budget;
 
 use crate::abstraction::Failure;
 use crate::imdp::{Builder, Imdp, ModelError};
@@ -43,27 +43,6 @@ impl Errors {
             Failure::Deadlock => self.deadlock = true,
             Failure::Step | Failure::Atom => self.undefined = true,
         }
-    }
-}
-
-/// What an engine may spend.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Budget<'a> {
-    /// When to stop.
-    pub deadline: Option<Instant>,
-    /// Set by somebody else to stop.
-    pub stop: Option<&'a AtomicBool>,
-    /// How many threads; 0 counts as one.
-    pub threads: usize,
-    /// Names the random points.
-    pub seed: u64,
-}
-
-impl Budget<'_> {
-    /// Whether it is time to stop.
-    pub fn stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 

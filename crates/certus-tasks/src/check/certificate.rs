@@ -7,8 +7,8 @@
 
 use std::path::{Path, PathBuf};
 
-use certus_check::bmc::Depth;
 use certus_check::guarded;
+use certus_engine::Depth;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Property, System};
 use certus_model::NoErrors;

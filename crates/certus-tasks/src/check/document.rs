@@ -78,6 +78,8 @@ pub fn document(system: &System, results: &[PropertyResult], provenance: &Proven
                         run.loop_to.into(),
                         notes,
                     ),
+                    // Stands in the members of the probability, which follow.
+                    Verdict::Probability(_) => ("unknown", Value::Null, Value::Null, Value::Null, Value::Null, notes),
                     Verdict::Unknown(unknown) => {
                         let reason = format!("{}, at {}", why(unknown.reason), unknown.place);
                         let scope = unknown.settled.map_or(Value::Null, |steps| json!({"bounded": steps}));
@@ -142,7 +144,7 @@ fn about(result: &PropertyResult) -> Option<About> {
         Verdict::Violated(run) => {
             run.loop_to.is_none() && (extracted || outcome.notes.iter().any(|note| note == IN_DOUBLES))
         }
-        Verdict::ModelError(_) | Verdict::Holds(_) | Verdict::Unknown(_) => false,
+        Verdict::ModelError(_) | Verdict::Holds(_) | Verdict::Probability(_) | Verdict::Unknown(_) => false,
     };
     Some(match (extracted, in_doubles) {
         (false, false) => About::Reals,

@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use certus_check::Engine;
+use certus_engine::Progress;
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_model::{Outcome, Run, Scope, Verdict};
+use certus_prob::Standing;
 use certus_tasks::check::{
-    self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, Where, check, document, names_of,
-    policy_names, proof_names, trace_csv, units_picture, why,
+    self, CheckProgress, Checked, Conclusion, Found, GridOptions, PROBABILITIES, PropertyResult, check, document,
+    names_of, policy_names, proof_names, trace_csv, units_picture, why,
 };
 use certus_tasks::{Files, Loading};
 
@@ -56,7 +57,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         .writes("--units", &command.grid.units)
         .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
-    let checked = check(&task, &stop, |place| line.show(|| standing(place)))?;
+    let checked = check(&task, &stop, |place| line.show(|| progress_line(place)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
     let Checked { system: Some(system), results, provenance } = &checked else {
@@ -100,7 +101,9 @@ fn write_units(path: &Path, command: &Check, system: &System, results: &[Propert
             let title = format!("{}: units that can be reached ({})", system.name, system.properties[property].name);
             units_picture(&title, report, command.grid.axes.as_ref())
         }
-        None if command.engine == Method::Grid => Err("the exploration was not far enough to be drawn".to_owned()),
+        None if command.engine.is(certus_grid::NAME) => {
+            Err("the exploration was not far enough to be drawn".to_owned())
+        }
         None => Err("no verdict came from the grid; --engine grid takes it alone".to_owned()),
     };
     match drawn {
@@ -157,23 +160,28 @@ fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> 
     }
 }
 
-/// Where a check stands, for the live line.
-fn standing(place: &Where) -> String {
-    if let Some(own) = place.units {
-        let finer = if own.refinements > 0 { format!(", cut finer {} times", own.refinements) } else { String::new() };
-        return format!("{}: {} units after {} steps{finer}", place.property, own.units, own.steps);
-    }
-    if let Some(own) = place.interval {
-        return format!("{}: {}", place.property, super::prob::so_far(own));
-    }
-    let Some(depth) = place.depth else { return "reading".to_owned() };
-    let shape = match depth.loop_to {
-        None => format!("k = {}", depth.steps),
-        Some(start) => format!("k = {}, back to {start}", depth.steps),
+/// How far a check is, for the live line.
+fn progress_line(check: &CheckProgress) -> String {
+    let shown = match check.progress {
+        None => return "reading".to_owned(),
+        Some(Progress::Exploration { refinements, steps, cells }) => {
+            let finer = if refinements > 0 { format!(", cut finer {refinements} times") } else { String::new() };
+            format!("{cells} units after {steps} steps{finer}")
+        }
+        Some(Progress::Interval { lower, upper, cells, regions }) => {
+            super::prob::so_far(Standing { lower, upper, cells, regions })
+        }
+        Some(Progress::Queries(depth)) => {
+            let shape = match depth.loop_to {
+                None => format!("k = {}", depth.steps),
+                Some(start) => format!("k = {}, back to {start}", depth.steps),
+            };
+            let progress = depth.progress;
+            let bound = progress.bound.map(|bound| format!(", lowest bound {}", short(bound))).unwrap_or_default();
+            format!("{shape}; {} parts closed, {} open{bound}", progress.closed, progress.open)
+        }
     };
-    let progress = depth.progress;
-    let bound = progress.bound.map(|bound| format!(", lowest bound {}", short(bound))).unwrap_or_default();
-    format!("{}: {shape}; {} parts closed, {} open{bound}", place.property, progress.closed, progress.open)
+    format!("{}: {shown}", check.property)
 }
 
 /// What one property came to.
@@ -216,6 +224,7 @@ fn words(found: &Result<Found, String>) -> String {
                 Some(start) if run.converges => format!("violated for ever: comes to rest after step {start}"),
                 Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
             },
+            Verdict::Probability(own) => format!("probability in [{}, {}]", short(own.lower), short(own.upper)),
             Verdict::Unknown(unknown) => {
                 let settled = match unknown.settled {
                     Some(steps) => format!("; no violation up to {steps} steps"),
@@ -239,20 +248,16 @@ fn report(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let Checked { results, provenance, .. } = checked;
-    const PROBABILITIES: &str = "bounds on probabilities over all initial states";
     let is_probability = |result: &PropertyResult| matches!(result.outcome, Ok(Found::Probability(..)));
     let steps = results.iter().map(|result| task.steps_for(&system.properties[result.property])).max().unwrap_or(0);
-    let how = match command.engine {
-        Method::Imdp => PROBABILITIES.to_owned(),
-        Method::Runs(_) if !results.is_empty() && results.iter().all(is_probability) => PROBABILITIES.to_owned(),
-        Method::Runs(Engine::Auto) => {
+    let all_probabilities = !results.is_empty() && results.iter().all(is_probability);
+    let how = match command.engine.about(steps) {
+        Some(about) => about,
+        None if all_probabilities => PROBABILITIES.to_owned(),
+        None => {
             let also = if results.iter().any(is_probability) { format!("; {PROBABILITIES}") } else { String::new() };
             format!("violations by at most {steps} steps, and proofs for all time{also}")
         }
-        Method::Runs(Engine::Bmc) => format!("bounded model checking, at most {steps} steps"),
-        Method::Grid => "a grid of units, for all time".to_owned(),
-        Method::Runs(Engine::Induction) => "proofs for all time".to_owned(),
-        Method::Runs(Engine::Explicit) => "all states of a finite system".to_owned(),
     };
     writeln!(output, "{}: {how}", system.name)?;
     write_brief(provenance, output)?;
@@ -285,7 +290,7 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         Verdict::Violated(run) => Some(run),
         Verdict::ModelError(error) => Some(&error.run),
         Verdict::Unknown(unknown) => unknown.candidate.as_deref(),
-        Verdict::Holds(_) => None,
+        Verdict::Holds(_) | Verdict::Probability(_) => None,
     };
     if let Some(run) = shown {
         writeln!(output, "\n{}: {}", property.name, property.source)?;

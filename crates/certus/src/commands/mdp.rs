@@ -10,8 +10,8 @@ use std::time::Instant;
 use certus_prob::imdp::bounded::Means;
 use certus_prob::imdp::property::{Answer, Property, Question, answer};
 use certus_prob::imdp::{Imdp, drn, explicit, prism};
-use certus_tasks::patience::{Waited, wait};
 use certus_tasks::provenance::Setting;
+use certus_tasks::{Ended, Job};
 use certus_tasks::{Files, Provenance, Source};
 use serde_json::json;
 
@@ -89,7 +89,7 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
         .writes("--write", command.write.iter().flat_map(|path| files_of(path)))
         .writes("--values", &command.values)
         .ready()?;
-    let threads = certus_tasks::Effort { threads: command.effort.threads, ..Default::default() }.threads();
+    let threads = certus_tasks::BudgetOptions { threads: command.effort.threads, ..Default::default() }.threads();
     let work = {
         let (command, property, stop) = (command.clone(), property.clone(), Arc::clone(&stop));
         move || -> Worked {
@@ -109,9 +109,9 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
         }
     };
     let mut line = LiveLine::new(command.effort.quiet);
-    let waited = wait(deadline, &stop, || line.show(|| "working".to_owned()), work)?;
+    let waited = Job::new(deadline, &stop).run(|| line.show(|| "working".to_owned()), work)?;
     drop(line);
-    let Waited::Done(done) = waited else {
+    let Ended::Done(done) = waited else {
         eprintln!("note: {}", ended_by(&stop));
         return Ok(Finding::Undecided);
     };

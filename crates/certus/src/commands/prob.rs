@@ -5,7 +5,7 @@ use std::io::Write;
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
 use certus_prob::{Domain, Method, Options, Outcome, Standing};
-use certus_tasks::prob::{self, Bounded, Where, document};
+use certus_tasks::prob::{self, Bounded, ProbProgress, document};
 use certus_tasks::{Files, Loading, Provenance};
 
 use super::{ended_by, stop_on_interrupt, write_brief};
@@ -111,7 +111,7 @@ fn axes(command: &Prob) -> (usize, usize) {
     command.axes.unwrap_or((0, 1))
 }
 
-fn standing(place: &Where) -> String {
+fn standing(place: &ProbProgress) -> String {
     match place.standing {
         None => format!("{}: looking for start states", place.property),
         Some(standing) => format!("{}: {}", place.property, so_far(standing)),

@@ -2,13 +2,12 @@
 
 use std::io::Write;
 
-use certus_check::Engine;
 use certus_check::region::{Map, Standing, Surveyed, Witness};
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
 use certus_model::Scope;
 use certus_tasks::check::{
-    Mapped, Method, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
+    Mapped, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
 };
 use certus_tasks::{Files, Loading};
 
@@ -22,7 +21,7 @@ use crate::terminal::colourful_messages;
 
 /// Maps properties over parameters.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
-    if !matches!(command.engine, Method::Runs(Engine::Auto | Engine::Bmc)) {
+    if !(command.engine.is_auto() || command.engine.is(certus_check::bmc::NAME)) {
         return Err(Failure::message(format!(
             "--region asks about runs of so many steps, not --engine {}: leave that out, or set single values with --set",
             command.engine

@@ -179,7 +179,11 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
         runs: command.runs,
         steps: command.steps,
         seed: command.effort.seed,
-        threads: certus_tasks::Effort { threads: command.effort.threads, ..certus_tasks::Effort::default() }.threads(),
+        threads: certus_tasks::BudgetOptions {
+            threads: command.effort.threads,
+            ..certus_tasks::BudgetOptions::default()
+        }
+        .threads(),
     };
     let stop = stop_on_interrupt()?;
     files_of(&ready).writes("-o", &command.common.output).ready()?;

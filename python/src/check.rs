@@ -4,8 +4,8 @@ use std::path::PathBuf;
 
 use certus_lang::LowerOptions;
 use certus_tasks::Loading;
-use certus_tasks::check::{Check, CheckProgress, check as run, document};
 use certus_tasks::Progress;
+use certus_tasks::check::{Check, CheckProgress, check as run, document};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;

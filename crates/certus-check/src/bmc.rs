@@ -1,12 +1,17 @@
 //! Bounded model checking: is there a run of so many steps that violates a property?
 //!
-//! For each number of steps the loop is unrolled and asked about: first whether a prefix shows the violation whatever follows,
-//! then, if only an infinite run can show it, whether a run that returns to one of its positions does (every
-//! position is tried). Each is one query. A witness is replayed by the system itself before it counts; one that does not
-//! replay leaves the question open, and is said so.
+//! Biere, Cimatti, Clarke, Zhu: "Symbolic model checking without BDDs", TACAS 1999. For each number of steps the loop is unrolled
+//! and a query asks for a violation: first by a prefix, whatever follows it; then, if only an infinite run can violate the
+//! property, by a lasso, with every position as the one that the run returns to. The completeness check after each step asks whether any run of
+//! that length can still turn into a violation; if none can, the property holds for all time.
 //!
-//! Runs are those of the model: from an initial state, through states in their declared ranges, by transitions that `assume`
-//! allows. 'No violation up to k' says: none that a prefix of k steps, or a loop within k steps, can show.
+//! Sound: `violated` comes with a run that the system itself has replayed ([`crate::replay`]), `holds` with queries that are unsatisfiable
+//! over the reals. 'No violation up to k' says: none that a prefix of k steps, or a lasso within k steps, can show.
+//!
+//! Departures from the paper: states are reals and the step is a graph with networks in it, so queries go to branch and bound, not to
+//! a SAT solver; a query that is not decided leaves the depth open instead of failing; each period of a lasso is first asked about
+//! alone, wherever the cycle might begin, which serves every prefix that could lead to it; bad prefixes that unfolding does not
+//! show come from the automaton of the property (`bad_prefix`).
 
 use std::borrow::Cow;
 
@@ -33,7 +38,7 @@ use crate::vacuity::exercised;
 /// What the engine is called.
 pub const NAME: &str = "bmc";
 
-/// Parts that are bounded at most to see whether a violation is out of reach already. It need not be seen: the question itself is
+/// Parts that are bounded at most to see whether a violation is out of reach already. It need not be seen: the query itself is
 /// asked later.
 pub(crate) const GLANCE: u64 = 512;
 
@@ -259,11 +264,11 @@ impl<'a> Search<'a> {
             }
             _ => Cow::Borrowed(&self.violation),
         };
-        let question = shown(self.system, &violation, shape)?;
-        match answer(&question, shape, budget, watch)? {
+        let query = shown(self.system, &violation, shape)?;
+        match answer(&query, shape, budget, watch)? {
             Answer::Unsat(_) => Ok(Found::None),
             Answer::Unknown(reason, _) => Ok(Found::Open(reason)),
-            Answer::Sat(witness) => match self.replayed(&question.drive(&witness), budget)? {
+            Answer::Sat(witness) => match self.replayed(&query.drive(&witness), budget)? {
                 Some(run) if proved_loop(self.system, self.formula, &run)? => Ok(Found::Violated(run)),
                 Some(run) => Ok(Found::Candidate(run)),
                 // Rounding of a whole run at once and of one step after the other differ in the last digits.
@@ -292,9 +297,9 @@ impl<'a> Search<'a> {
             self.cycles.resize(period, None);
         }
         if self.cycles[period - 1].is_none() {
-            let question = cycle(self.system, &self.violation, period)?;
+            let query = cycle(self.system, &self.violation, period)?;
             let shape = Shape { positions: period, loop_to: Some(0) };
-            self.cycles[period - 1] = match answer(&question, shape, budget, watch)? {
+            self.cycles[period - 1] = match answer(&query, shape, budget, watch)? {
                 Answer::Unsat(_) => Some(true),
                 Answer::Sat(_) => Some(false),
                 Answer::Unknown(..) => None,
@@ -326,17 +331,17 @@ impl<'a> Search<'a> {
             return Ok(false);
         }
         let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
-        let question = possible(self.system, &self.violation, depth)?;
-        Ok(matches!(answer(&question, shape, &glance, watch)?, Answer::Unsat(_)))
+        let query = possible(self.system, &self.violation, depth)?;
+        Ok(matches!(answer(&query, shape, &glance, watch)?, Answer::Unsat(_)))
     }
 }
 
 pub(crate) fn answer(
-    question: &RunQuery,
+    query: &RunQuery,
     shape: Shape,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Answer, CheckError> {
     let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
-    Ok(solve(&question.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, settled: None, progress }))?)
+    Ok(solve(&query.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, settled: None, progress }))?)
 }

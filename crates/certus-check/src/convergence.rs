@@ -1,7 +1,9 @@
-//! Runs that come to rest, over the reals.
+//! Convergence to an equilibrium, over the reals.
 //!
-//! A loop that settles does not repeat a state: it comes ever nearer to one, and a property like `F omega > 0` depends on the side from
-//! which it does. Doubles cannot show that, since near rest their rounding is larger than the motion. What shows it is a proof:
+//! A loop that settles does not repeat a state: it comes ever nearer to an equilibrium, and a property like `F omega > 0` depends on the side from
+//! which it does. Doubles cannot show that, since near the equilibrium their rounding is larger than the motion. What shows it is a proof, by
+//! mean-value enclosures and an invariant cone (cone conditions as in Vandergraft: "Spectral properties of matrices which have invariant
+//! cones", SIAM J. Appl. Math. 16, 1968):
 //!
 //! 1. the run is enclosed for some steps, each with the middle of its box and the slopes around it;
 //! 2. from there on, increments `x(k+1) − x(k)` stay in a cone around the slowest direction and shrink by a factor, because every matrix that

@@ -6,23 +6,25 @@
 //!
 //! * [`condition`]: truth values of a graph as formulas over its numbers;
 //! * [`unroll`]: the loop as one graph, with what must be equal made one variable;
-//! * [`simplify`]: bounds of free numbers and labels that a question fixes, put where they help;
+//! * [`simplify`]: bounds of free numbers and labels that a query fixes, put where they help;
 //! * [`ltl_encoding`]: temporal formulas over the positions of a run, with a loop or without;
-//! * [`lasso_semantics`]: the truth of a temporal formula on a run that repeats itself;
+//! * [`lasso_semantics`]: the truth of a temporal formula on a lasso;
 //! * [`query`]: one query about runs, ready to be solved;
 //! * [`replay`]: runs, evaluated;
+//! * [`bmc`]: bounded model checking;
+//! * [`induction`]: k-induction, invariants and ranking functions;
+//! * [`explicit`]: explicit-state model checking of finite systems;
 //! * [`convergence`]: runs that converge to an equilibrium, over the reals;
-//! * [`bmc`]: the search for a violation;
-//! * [`induction`]: proofs for all time;
-//! * [`proof`]: what a verdict rests on, as questions that must have no answer;
 //! * [`engines`]: the engines as peers of a portfolio;
-//! * [`explicit`]: finite systems, all of whose states are visited;
+//! * [`errors`]: model errors;
+//! * [`proof`]: the obligations of a proof;
+//! * [`vacuity`]: whether a property holds because nothing happens;
 //! * [`enclosed`]: whether a whole box of runs violates a property;
 //! * [`choices`]: which of the environment's choices a violation needs;
 //! * [`parametric`]: a system for all values of its parameters at once;
 //! * [`region`]: for which values of parameters a property holds.
 //!
-//! Depends on `certus-lang`, `certus-sim` (what finite runs mean) and `certus-solver`. It never prints and reads no files.
+//! Depends on `certus-model`, `certus-engine`, `certus-sim` (what finite runs mean) and `certus-solver`. It never prints and reads no files.
 
 #![forbid(unsafe_code)]
 

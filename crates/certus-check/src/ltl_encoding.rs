@@ -1,13 +1,14 @@
-//! Temporal formulas over the positions of a run.
+//! The LTL encoding of bounded model checking: temporal formulas over the positions of a run.
 //!
-//! A run of n positions is either a lasso (after the last position it returns to an earlier one, for ever) or a prefix of which
-//! nothing more is known. On a lasso every formula has a value; of a prefix it is only said what holds whatever follows
-//! (Biere, Cimatti, Clarke, Zhu: bounded model checking). Here a formula in negation normal form becomes a query's
-//! formula over the conditions of the positions.
+//! Biere, Cimatti, Clarke, Zhu: "Symbolic model checking without BDDs", TACAS 1999. A run of n positions is either a lasso
+//! (after the last position it returns to an earlier one, for ever) or a prefix of which nothing more is known. On a lasso every formula
+//! has a value; of a prefix the encoding says what holds whatever follows, or what can still hold ([`Beyond`]).
 //!
 //! *Until* on a lasso: from any position, n further ones visit everything that is ever visited, so looking that far beyond
 //! the lower bound decides it. On a prefix its witness must lie inside. *Release* on a prefix needs the release to
 //! happen inside, unless its bound ends there.
+//!
+//! Departure: formulas are written out without auxiliary variables, since depths are small; operators with bounds are unfolded within these bounds.
 
 use certus_model::{AtomId, Bounds, Nnf};
 use certus_solver::Place;

@@ -1,7 +1,7 @@
-//! What a verdict rests on, and the questions that must have no answer for it to be right.
+//! The obligations of a proof: queries that must be unsatisfiable for a verdict to be right.
 //!
-//! Whoever has a proof can say it in a few words: a depth, an invariant, a ranking function. The questions follow from the
-//! words and the system alone, so somebody who does not believe the engine that found the proof asks them again.
+//! The obligations follow from the words of a proof ([`certus_model::proof`]) and the system alone, so whoever does not believe the engine
+//! that found the proof can refute them again.
 
 use certus_lang::system::{Formula as Ltl, Property, System};
 use certus_model::proof::{Invariant, Method, Proof, Ranking};
@@ -16,15 +16,15 @@ use crate::ltl_encoding::{Beyond, Shape};
 use crate::query::{RunQuery, Wanted};
 use crate::unroll::{Start, Unrolled};
 
-/// A question that must have no answer.
+/// A query that must have no answer.
 pub struct Obligation {
     /// What it asks for, in words.
     pub title: String,
-    /// The question.
-    pub question: RunQuery,
+    /// The query.
+    pub query: RunQuery,
 }
 
-/// The questions that a proof rests on.
+/// The queries that a proof rests on.
 pub fn obligations(system: &System, property: &Property, proof: &Proof) -> Result<Vec<Obligation>, CheckError> {
     let formula = formula_of(property)?;
     let violation = nnf(formula, false);
@@ -207,13 +207,13 @@ fn ask(
     RunQuery::new(system, Wanted { start, shape, formulas, beyond, ends_in_error: false }, &|_| Vec::new())
 }
 
-fn named(title: String, question: RunQuery) -> Obligation {
-    Obligation { title, question }
+fn named(title: String, query: RunQuery) -> Obligation {
+    Obligation { title, query }
 }
 
 fn bounded(system: &System, violation: &Nnf, steps: usize, cycles: &[usize]) -> Result<Vec<Obligation>, CheckError> {
     let mut found = Vec::new();
-    // A loop of a period that is known to be none needs no further question, and a violation that lasts must have a tail.
+    // A loop of a period that is known to be none needs no further query, and a violation that lasts must have a tail.
     let known = |period: &usize| !violation.tail().is_true() && cycles.contains(period);
     for period in (1..=steps + 1).filter(known) {
         found.push(named(format!("a cycle of period {period}"), cycle(system, violation, period)?));

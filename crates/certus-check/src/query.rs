@@ -1,6 +1,6 @@
-//! One question about runs of a system: is there a run of some shape on which a temporal formula holds?
+//! One query about runs of a system: is there a run of some shape on which a temporal formula holds?
 //!
-//! A question is a query about the unrolled loop, with everything settled that can be settled before it is asked. Its
+//! The query is about the unrolled loop, and everything that can be settled is settled before the solver sees it. Its
 //! witness is what drives a run.
 
 use std::collections::HashMap;
@@ -31,7 +31,7 @@ pub struct Wanted<'a> {
     pub ends_in_error: bool,
 }
 
-/// A question that is ready to be asked.
+/// A query that is ready to be asked.
 pub struct RunQuery {
     unrolled: Unrolled,
     formula: Formula<Place>,
@@ -112,7 +112,7 @@ impl RunQuery {
         Ok(RunQuery { unrolled, formula, shape, with_last })
     }
 
-    /// The same question where numbers that matter in one direction only have their best value. There is an answer if there
+    /// The same query where numbers that matter in one direction only have their best value. There is an answer if there
     /// was one, but not every answer is left.
     pub fn at_best_ends(mut self) -> Result<RunQuery, CheckError> {
         self.unrolled.region = at_best_ends(&self.unrolled.graph, &self.unrolled.region, &self.formula);

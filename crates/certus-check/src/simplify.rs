@@ -1,4 +1,4 @@
-//! What a question says outright, put where it helps most.
+//! What a query says outright, put where it helps most.
 //!
 //! Of the formula of a run some parts must hold whatever else does. A bound of a single free number becomes part of the
 //! region: samples and descents then stay inside, and a number that is fixed is no variable any more. A label that an arg-max

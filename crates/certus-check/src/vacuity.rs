@@ -3,7 +3,8 @@
 //! `G (p -> q)` where p never becomes true says nothing about q, and a system without a run satisfies everything. So beside every `holds`
 //! stands a run that exercises it: one on which the left side of an implication becomes true, for each implication of the
 //! property, or any run if there is none. Where no such run exists the property holds *vacuously*, and that is said
-//! (Beer, Ben-David, Eisner, Rodeh: "Efficient detection of vacuity in temporal model checking", FMSD 2001, for implications).
+//! (Beer, Ben-David, Eisner, Rodeh: "Efficient detection of vacuity in ACTL formulas", CAV 1997, for implications; Kupferman, Vardi: "Vacuity detection in
+//! temporal model checking", STTT 4(2), 2003, in general).
 //! Most often simulated runs show it, and a solver is asked only where they do not.
 
 use certus_lang::system::{Bounds, Formula, Property, PropertyKind, System};
@@ -155,8 +156,8 @@ fn vacuous(
         let shape = Shape { positions: steps + 1, loop_to: None };
         let wanted =
             Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-        let question = RunQuery::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
-        if let Answer::Unsat(_) = answer(&question, shape, &glance, watch)? {
+        let query = RunQuery::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
+        if let Answer::Unsat(_) = answer(&query, shape, &glance, watch)? {
             return Ok(Some(format!("vacuous: {what}")));
         }
     }
@@ -222,10 +223,10 @@ fn run_with(
     let formulas: Vec<(&Nnf, usize)> = normal.iter().map(|normal| (normal, steps)).collect();
     let wanted =
         Wanted { start: Start::Initial, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
-    let question = RunQuery::new(system, wanted, &|_| Vec::new())?;
+    let query = RunQuery::new(system, wanted, &|_| Vec::new())?;
     let own = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
-    match solve(&question.query()?, &own, &mut |_| {})? {
-        Answer::Sat(witness) => Ok(Some(walked(system, &question.drive(&witness))?)),
+    match solve(&query.query()?, &own, &mut |_| {})? {
+        Answer::Sat(witness) => Ok(Some(walked(system, &query.drive(&witness))?)),
         _ => Ok(None),
     }
 }

@@ -12,7 +12,7 @@ use certus_engine::{Ended, Job};
 
 use crate::check::certificate::{Claim, claim, settings};
 use crate::failure::Failure;
-use crate::{Question, Sealed, Source, Sources, shield};
+use crate::{LoadedQuery, Sealed, Source, Sources, shield};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -127,7 +127,7 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
                 return Err(Failure::message("the certificate is about a query file: name it with --query"));
             }
             let place = place(task.query.as_deref(), &query.path, "--query")?;
-            (Question::of_query(&place)?, vec![query.digest])
+            (LoadedQuery::of_query(&place)?, vec![query.digest])
         }
         Header::Verification { network, specification } => {
             if task.query.is_some() {
@@ -135,7 +135,7 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
             }
             let net = place(task.network.as_deref(), &network.path, "--network")?;
             let spec = place(task.specification.as_deref(), &specification.path, "--specification")?;
-            (Question::of_network(&net, &spec, Sealed::Yes)?, vec![network.digest, specification.digest])
+            (LoadedQuery::of_network(&net, &spec, Sealed::Yes)?, vec![network.digest, specification.digest])
         }
     };
     for (source, digest) in question.sources.iter().zip(&digests) {

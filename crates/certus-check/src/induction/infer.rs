@@ -1,8 +1,13 @@
-//! Invariants inferred from runs and from counterexamples to induction.
+//! Invariants over templates, weakened until they are inductive.
 //!
-//! Bounds of a template's directions start at what initial states and simulated runs reach. A step out of the
-//! candidate, found by trying or by the solver, raises the bounds that it breaks, and some more; when the solver finds
-//! none, the candidate is an invariant. A template whose bounds run away into the states that must not be reached is given up.
+//! In the manner of Houdini (Flanagan, Leino: "Houdini, an annotation assistant for ESC/Java", FME 2001) on template polyhedra (Sankaranarayanan,
+//! Sipma, Manna: "Scalable analysis of linear systems using mathematical programming", VMCAI 2005). The bounds of a template's directions start at what
+//! initial states and simulated runs reach. A step out of the candidate, found by sampling or by the solver, raises the bounds that it
+//! breaks, and some more; when the solver finds none, the candidate is an invariant. A template whose bounds run away into the states that must not
+//! be reached is given up.
+//!
+//! Departure from Houdini: a face that is broken is moved outwards, not dropped, so a template has infinitely many candidates and the number of
+//! rounds is bounded. Sound whatever was guessed: the last candidate counts only after the solver has refuted every step out of it.
 
 use certus_lang::system::System;
 use certus_model::proof::{Face, Invariant};
@@ -127,13 +132,13 @@ fn raise(
             // Where the policy's outputs matter, initial states are not known to lie in it either.
             let start = if outputs { Some(initial_outside(system, &invariant)?) } else { None };
             let mut found = None;
-            for question in [Some(leaving(system, bad, &invariant, true)?), start].into_iter().flatten() {
-                match asker.ask(&question)? {
+            for query in [Some(leaving(system, bad, &invariant, true)?), start].into_iter().flatten() {
+                match asker.ask(&query)? {
                     Answer::Unsat(_) => continue,
                     Answer::Unknown(..) => return Ok(None),
                     Answer::Sat(witness) => {
-                        let mut own = Sampler::new(&question, asker.seed());
-                        found = own.at(&question, &witness.inputs)?.and_then(after);
+                        let mut own = Sampler::new(&query, asker.seed());
+                        found = own.at(&query, &witness.inputs)?.and_then(after);
                         if found.is_none() {
                             return Ok(None);
                         }

@@ -1,9 +1,13 @@
-//! Proofs for all time.
+//! Unbounded proofs: k-induction with inferred invariants, and ranking functions.
 //!
-//! `G φ` is shown by *k-induction* (from k states in a row in which φ holds, no step leads to one in which it does not), if
-//! need be within an *invariant*: halfspaces that all initial states lie in and no step leaves. That something holds in the end
-//! is shown by a *ranking function*, or because no run avoids it for so many steps. Each of these is a handful of
-//! queries, and nothing but their answers is believed: samples, simulations and linear programs only suggest.
+//! `G φ` is shown by *k-induction* (Sheeran, Singh, Stålmarck: "Checking safety properties using induction and a SAT-solver", FMCAD 2000): no
+//! violation within k steps, and from k states in a row in which φ holds no step leads to one in which it does not; if need be the states
+//! are pairwise different, or lie in an *invariant*, a polyhedron that all initial states lie in and no step leaves (`infer`). That something holds in the
+//! end is shown by a *ranking function* (`ranking`), or because no run avoids it for so many steps.
+//!
+//! Sound: each proof is a handful of queries that are unsatisfiable over the reals, and nothing but their answers is believed. Samples, simulations
+//! and linear programs only suggest. Departure from the paper: k stays small (`DEEPEST`), since unrolled networks are dear, and invariants do the
+//! rest.
 
 pub mod infer;
 pub mod invariant;
@@ -29,36 +33,36 @@ use certus_engine::Depth;
 /// What the engine is called.
 pub const NAME: &str = "induction";
 
-/// Asks questions within a budget.
+/// Asks queries within a budget.
 pub struct Asker<'a, 'w> {
     budget: &'a Budget<'a>,
     watch: &'w mut dyn FnMut(Depth),
     /// Steps of what is asked about, for those who watch.
     steps: usize,
-    /// Whether some question might have an answer with more parts.
+    /// Whether some query might have an answer with more parts.
     short: bool,
 }
 
 impl Asker<'_, '_> {
-    /// Answers a question.
-    pub fn ask(&mut self, question: &RunQuery) -> Result<Answer, CheckError> {
-        self.ask_within(question, self.budget.boxes)
+    /// Answers a query.
+    pub fn ask(&mut self, query: &RunQuery) -> Result<Answer, CheckError> {
+        self.ask_within(query, self.budget.boxes)
     }
 
-    /// Answers a question with so many parts at most.
-    fn ask_within(&mut self, question: &RunQuery, boxes: u64) -> Result<Answer, CheckError> {
+    /// Answers a query with so many parts at most.
+    fn ask_within(&mut self, query: &RunQuery, boxes: u64) -> Result<Answer, CheckError> {
         let (watch, steps) = (&mut self.watch, self.steps);
         let own = Budget { boxes, ..*self.budget };
-        let answer = solve(&question.query()?, &own, &mut |progress| {
+        let answer = solve(&query.query()?, &own, &mut |progress| {
             watch(Depth { steps, loop_to: None, settled: None, progress })
         })?;
         self.short |= matches!(answer, Answer::Unknown(UnknownReason::Boxes, _));
         Ok(answer)
     }
 
-    /// Whether a question has no answer.
-    fn refuted(&mut self, question: &RunQuery) -> Result<bool, CheckError> {
-        Ok(matches!(self.ask(question)?, Answer::Unsat(_)))
+    /// Whether a query has no answer.
+    fn refuted(&mut self, query: &RunQuery) -> Result<bool, CheckError> {
+        Ok(matches!(self.ask(query)?, Answer::Unsat(_)))
     }
 
     fn seed(&self) -> u64 {
@@ -90,7 +94,7 @@ struct Part {
 pub enum Round {
     /// A proof.
     Proved(Proof),
-    /// More parts per question might help.
+    /// More parts per query might help.
     Short,
     /// They would not: everything that is tried was tried.
     Exhausted,
@@ -112,7 +116,7 @@ impl<'a> Prover<'a> {
         Ok(Prover { system, parts })
     }
 
-    /// Whether the property holds in every state, reached or not: one question about one step, where other proofs take more of both.
+    /// Whether the property holds in every state, reached or not: one query about one step, where other proofs take more of both.
     pub fn everywhere(
         &mut self,
         budget: &Budget<'_>,
@@ -136,7 +140,7 @@ impl<'a> Prover<'a> {
         methods.map(Proof::ForAllTime)
     }
 
-    /// Tries everything once; a question may take as many parts as the budget says.
+    /// Tries everything once; a query may take as many parts as the budget says.
     pub fn round(&mut self, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Round, CheckError> {
         let mut asker = Asker { budget, watch, steps: 1, short: false };
         for part in self.parts.iter_mut().filter(|part| part.method.is_none()) {
@@ -184,12 +188,12 @@ fn safe(system: &System, violation: &Nnf, asker: &mut Asker<'_, '_>) -> Result<O
             return Ok(None);
         }
         let alone = Invariant::default();
-        let question = step(system, bad, &alone, depth, false)?;
-        match asker.ask(&question)? {
+        let query = step(system, bad, &alone, depth, false)?;
+        match asker.ask(&query)? {
             Answer::Unsat(_) => return Ok(Some(Method::Induction { depth, invariant: alone, simple: false })),
             // One that visits a state twice may be the only kind there is; any other shows that it is not.
             Answer::Sat(witness)
-                if repeats(&question, &witness.inputs, depth, asker.seed())?
+                if repeats(&query, &witness.inputs, depth, asker.seed())?
                     && asker.refuted(&step(system, bad, &alone, depth, true)?)? =>
             {
                 return Ok(Some(Method::Induction { depth, invariant: alone, simple: true }));
@@ -208,8 +212,8 @@ fn safe(system: &System, violation: &Nnf, asker: &mut Asker<'_, '_>) -> Result<O
 }
 
 /// Whether two of the first positions of a run have the same state.
-fn repeats(question: &RunQuery, inputs: &[f64], positions: usize, seed: u64) -> Result<bool, CheckError> {
-    let sample = Sampler::new(question, seed).at(question, inputs)?;
+fn repeats(query: &RunQuery, inputs: &[f64], positions: usize, seed: u64) -> Result<bool, CheckError> {
+    let sample = Sampler::new(query, seed).at(query, inputs)?;
     let states = sample.map_or_else(Vec::new, |sample| sample.states);
     let states = &states[..positions.min(states.len())];
     Ok(states.iter().enumerate().any(|(number, state)| states[..number].contains(state)))

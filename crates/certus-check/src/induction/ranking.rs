@@ -1,10 +1,12 @@
-//! Ranking functions: why something cannot go on for ever.
+//! Linear ranking functions: why something cannot go on for ever.
 //!
-//! A run that violates a liveness property is, from some position on, always in states of one kind (its *tail*). If a linear
-//! function of the state goes down by at least a fixed amount on every step between two such states, and the states are
-//! bounded, no run stays among them for ever. The function is guessed from steps that were seen (a linear program finds the one with
-//! the largest margin) and shown by one query: is there a step on which it does not go down? A step that the
-//! query finds is one more that the next guess must respect.
+//! Podelski, Rybalchenko: "A complete method for the synthesis of linear ranking functions", VMCAI 2004. A run that violates a liveness property is, from
+//! some position on, always in states of one kind (its *tail*). If a linear function of the state goes down by at least a fixed amount on every step between
+//! two such states, and the states are bounded, no run stays among them for ever.
+//!
+//! Departure from the paper: the step is no linear relation, so the function is not found by Farkas' lemma but guessed from steps that were seen (a
+//! linear program finds the one with the largest margin, `learn`) and shown by one query: is there a step on which it does not go down? A step that the
+//! query finds is one more that the next guess must respect (counterexample-guided synthesis).
 
 use certus_graph::Interval;
 use certus_lang::system::System;
@@ -82,14 +84,14 @@ fn rank_with(
             return Ok(None);
         };
         let ranking = Ranking { coefficients, decrease: KEPT * margin, context };
-        let question = not_down(system, tail, &ranking)?;
-        match asker.ask(&question)? {
+        let query = not_down(system, tail, &ranking)?;
+        match asker.ask(&query)? {
             Answer::Unsat(_) => return Ok(Some(Method::Ranking(ranking))),
             Answer::Unknown(..) => return Ok(None),
             Answer::Sat(witness) => {
-                let mut own = Sampler::new(&question, asker.seed());
+                let mut own = Sampler::new(&query, asker.seed());
                 let mut found: Vec<Vec<f64>> = own
-                    .around(&question, &witness.inputs, MORE_TRIES)?
+                    .around(&query, &witness.inputs, MORE_TRIES)?
                     .iter()
                     .map(|sample| difference(&sample.states))
                     .collect();
@@ -97,7 +99,7 @@ fn rank_with(
                 found.sort_by(|a, b| along(&ranking, b).total_cmp(&along(&ranking, a)));
                 found.truncate(WORST);
                 differences.append(&mut found);
-                differences.extend(own.at(&question, &witness.inputs)?.iter().map(|sample| difference(&sample.states)));
+                differences.extend(own.at(&query, &witness.inputs)?.iter().map(|sample| difference(&sample.states)));
             }
         }
     }

@@ -34,11 +34,11 @@ pub fn faces_of(system: &System, bad: &Nnf) -> Result<Vec<Face>, CheckError> {
         beyond: Beyond::Anything,
         ends_in_error: false,
     };
-    let question = RunQuery::new(system, wanted, &|_| Vec::new())?;
-    let unrolled = question.unrolled();
+    let query = RunQuery::new(system, wanted, &|_| Vec::new())?;
+    let unrolled = query.unrolled();
     let states = elements(unrolled, 0);
     let mut faces = Vec::new();
-    collect(question.formula(), &states, &mut faces);
+    collect(query.formula(), &states, &mut faces);
     Ok(faces)
 }
 
@@ -187,8 +187,8 @@ fn nice(value: f64) -> f64 {
 fn linearised(system: &System, at: &[f64]) -> Result<Option<Vec<f64>>, CheckError> {
     let wanted =
         Wanted { start: Start::Anywhere, shape: STEP, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-    let question = RunQuery::with_successor(system, wanted, &|_| Vec::new())?;
-    Ok(jacobian(question.unrolled(), at)?)
+    let query = RunQuery::with_successor(system, wanted, &|_| Vec::new())?;
+    Ok(jacobian(query.unrolled(), at)?)
 }
 
 fn jacobian(unrolled: &Unrolled, at: &[f64]) -> Result<Option<Vec<f64>>, certus_graph::GraphError> {

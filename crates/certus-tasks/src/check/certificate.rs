@@ -20,7 +20,7 @@ use certus_solver::{Answer, Budget, Progress, Query, Region, solve};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::write_atomically;
 use crate::sources::{SealedSystem, Sources, Unnamed, Unsealed, load_sealed};
 use crate::{Loading, Source, property_named};
 
@@ -93,7 +93,7 @@ fn certify(
         text.push_str(&format!("# {title}\ncase {case}\n{tree}"));
     }
     text.push_str("end\n");
-    write_whole(path, &text)
+    write_atomically(path, &text)
 }
 
 fn unfinished(why: &str) -> Failure {

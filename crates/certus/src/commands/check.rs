@@ -20,7 +20,7 @@ use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::{colourful_messages, painted};
 
@@ -107,7 +107,7 @@ fn write_units(path: &Path, command: &Check, system: &System, results: &[Propert
         None => Err("no verdict came from the grid; --engine grid takes it alone".to_owned()),
     };
     match drawn {
-        Ok(picture) => write_whole(path, &picture),
+        Ok(picture) => write_atomically(path, &picture),
         Err(reason) => {
             not_written(path, &reason, command.effort.quiet);
             Ok(())
@@ -150,9 +150,9 @@ fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> 
     let Checked { results, provenance, .. } = checked;
     match trace_csv(system, results) {
         Some(_) if path.extension().is_some_and(|extension| extension == "json") => {
-            write_whole(path, &format!("{:#}\n", document(system, results, provenance)))
+            write_atomically(path, &format!("{:#}\n", document(system, results, provenance)))
         }
-        Some(table) => write_whole(path, &table),
+        Some(table) => write_atomically(path, &table),
         None => {
             not_written(path, "nothing is violated", quiet);
             Ok(())

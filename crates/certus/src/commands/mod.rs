@@ -35,8 +35,8 @@ use crate::terminal::colourful_messages;
 
 impl Asked {
     /// The files, without the flags.
-    pub fn files(&self) -> certus_tasks::Asked {
-        certus_tasks::Asked {
+    pub fn files(&self) -> certus_tasks::QuerySource {
+        certus_tasks::QuerySource {
             file: self.file.clone(),
             specification: self.specification.clone(),
             networks: self.networks.clone(),

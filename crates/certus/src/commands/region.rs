@@ -15,7 +15,7 @@ use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Check;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -70,7 +70,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         (&command.regions.picture, results.as_slice())
         && let Some(picture) = region_picture(system, *property, *steps, map)
     {
-        write_whole(path, &picture)?;
+        write_atomically(path, &picture)?;
     }
     Ok(finding(results))
 }

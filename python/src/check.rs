@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use certus_lang::LowerOptions;
 use certus_tasks::Loading;
-use certus_tasks::check::{Check, Where, check as run, document};
+use certus_tasks::Progress;
+use certus_tasks::check::{Check, CheckProgress, check as run, document};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -14,11 +15,11 @@ use crate::convert::from_json;
 use crate::errors::{CertusError, failure};
 use crate::questions::effort;
 
-fn tell(caller: &mut Caller, place: &Where) {
+fn tell(caller: &mut Caller, place: &CheckProgress) {
     caller.tick(|py| {
         let shown = PyDict::new(py);
         shown.set_item("property", &place.property)?;
-        if let Some(depth) = place.depth {
+        if let Some(Progress::Queries(depth)) = place.progress {
             shown.set_item("steps", depth.steps)?;
             shown.set_item("loop_to", depth.loop_to)?;
             shown.set_item("verified", depth.progress.verified)?;

@@ -1,6 +1,6 @@
 //! Values that cross the border.
 
-use certus_tasks::Standing;
+use certus_tasks::SearchProgress;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -35,7 +35,7 @@ pub fn from_json(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
 }
 
 /// How far a search is.
-pub fn from_standing<'py>(py: Python<'py>, standing: &Standing) -> PyResult<Bound<'py, PyDict>> {
+pub fn from_standing<'py>(py: Python<'py>, standing: &SearchProgress) -> PyResult<Bound<'py, PyDict>> {
     let dict = PyDict::new(py);
     dict.set_item("text", standing.to_string())?;
     dict.set_item("cases", standing.cases)?;

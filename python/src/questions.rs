@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::time::Instant;
 
 use certus_tasks::audit::Judgement;
-use certus_tasks::{Asked, Effort, Standing, deadline_after};
+use certus_tasks::{BudgetOptions, QuerySource, SearchProgress, deadline_after};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -13,12 +13,12 @@ use crate::calling::Caller;
 use crate::convert::{from_json, from_standing};
 use crate::errors::failure;
 
-pub fn effort(timeout: Option<f64>, memory: usize, threads: usize, seed: u64) -> PyResult<Effort> {
+pub fn effort(timeout: Option<f64>, memory: usize, threads: usize, seed: u64) -> PyResult<BudgetOptions> {
     let deadline = deadline_after(timeout, "timeout").map_err(failure)?;
-    Ok(Effort { deadline, timeout, threads, seed, memory: memory.saturating_mul(1 << 20) })
+    Ok(BudgetOptions { deadline, timeout, threads, seed, memory: memory.saturating_mul(1 << 20) })
 }
 
-fn tell(caller: &mut Caller, standing: Standing) {
+fn tell(caller: &mut Caller, standing: SearchProgress) {
     caller.tick(|py| from_standing(py, &standing)?.into_py_any(py));
 }
 
@@ -42,7 +42,7 @@ pub fn verify<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let started = Instant::now();
     let task = certus_tasks::verify::Verify {
-        asked: Asked { file, specification, networks },
+        asked: QuerySource { file, specification, networks },
         certificate,
         resume,
         save_query,
@@ -92,7 +92,7 @@ pub fn optimise<'py>(
 ) -> PyResult<Bound<'py, PyDict>> {
     let started = Instant::now();
     let task = certus_tasks::optimise::Optimise {
-        asked: Asked { file, specification, networks },
+        asked: QuerySource { file, specification, networks },
         expression,
         minimise,
         gap,

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use certus_lang::system::System;
 use certus_sim::{ActionMode, End, InputSource, Options, Progress, RunReport, Script, Simulator, Step, Verdict};
-use certus_tasks::patience::{Waited, wait};
+use certus_tasks::{Ended, Failure, Job};
 use certus_tasks::{Failure, deadline_after, property_named};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::IntoPyObjectExt;
@@ -216,9 +216,9 @@ pub fn simulate<'py>(
         });
     };
     // Simulation polls its deadline itself, and keeps what it has: nobody gives up on it.
-    let waited = py.detach(|| wait(None, &stop, tick, work));
+    let waited = py.detach(|| Job::new(None, &stop).run(tick, work));
     caller.finish()?;
-    let Waited::Done(done) = waited.map_err(failure)? else {
+    let Ended::Done(done) = waited.map_err(|error| failure(Failure::from(error)))? else {
         return Err(CertusError::new_err("the simulation was stopped"));
     };
     let (table, summary) = done.map_err(simulation)?;

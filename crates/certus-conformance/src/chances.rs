@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use certus_lang::LowerOptions;
 use certus_lang::syntax::ast::{CompareOp, PropertyBody, Quantifier};
 use certus_reference::{Model, Real, Specification, Worst, probability, rational};
-use certus_tasks::check::{Check, Found, GridOptions, Method, check};
-use certus_tasks::{Effort, Loading};
+use certus_tasks::check::{Check, Found, GridOptions, check};
+use certus_tasks::{BudgetOptions, Loading};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
@@ -128,12 +128,16 @@ pub fn ask(case: &Case, folder: &Path) -> Result<Vec<Result<certus_prob::Outcome
     let task = Check {
         system: Loading { path, options: LowerOptions::default(), ..Loading::default() },
         properties: case.properties.clone(),
-        engine: Method::Imdp,
+        engine: "imdp".parse()?,
         grid: GridOptions::default(),
         steps: None,
         assume_no_model_errors: false,
         certificate: None,
-        effort: Effort { threads: 1, deadline: Instant::now().checked_add(PATIENCE), ..Effort::default() },
+        effort: BudgetOptions {
+            threads: 1,
+            deadline: Instant::now().checked_add(PATIENCE),
+            ..BudgetOptions::default()
+        },
     };
     let checked = check(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;
     let said = checked.results.into_iter().map(|result| match result.outcome? {

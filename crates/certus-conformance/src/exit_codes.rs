@@ -2,7 +2,6 @@
 
 use std::process::Command;
 
-use certus_check::Scope;
 use serde_json::Value;
 
 use crate::campaign::Tally;
@@ -10,6 +9,7 @@ use crate::compare::{Class, Judged, holds};
 use crate::random::numbers;
 use crate::rows::Study;
 use crate::truth::Truth;
+use certus_model::Scope;
 
 /// How the binary is called in reports.
 pub const NAME: &str = "exit";

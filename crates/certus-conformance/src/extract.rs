@@ -11,8 +11,8 @@ use certus_grid::extract::{ExtractOptions, ExtractedAction, Extraction};
 use certus_grid::grid::Grid;
 use certus_grid::transition_relation::TransitionRelation;
 use certus_lang::LowerOptions;
-use certus_tasks::check::{Check, GridOptions, Method, check};
-use certus_tasks::{Effort, Loading, deadline_after, load_system};
+use certus_tasks::check::{Check, GridOptions, check};
+use certus_tasks::{BudgetOptions, Loading, deadline_after, load_system};
 
 use crate::campaign::Tally;
 use crate::compare::judge;
@@ -57,7 +57,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         let task = Check {
             system: loading.clone(),
             properties: vec![property.clone()],
-            engine: Method::Grid,
+            engine: "grid".parse()?,
             grid: GridOptions {
                 widths: vec![(None, WIDTH)],
                 policy: Policy::Extracted(extraction),
@@ -67,7 +67,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
             steps: None,
             assume_no_model_errors: false,
             certificate: None,
-            effort: Effort { threads: 1, seed: study.seed, deadline, ..Effort::default() },
+            effort: BudgetOptions { threads: 1, seed: study.seed, deadline, ..BudgetOptions::default() },
         };
         let checked = check(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|own| own.to_string())?;
         let found = checked.results.into_iter().next().ok_or("nothing was said")?.outcome;

@@ -4,10 +4,10 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use certus_check::Scope;
 use certus_lang::LowerOptions;
+use certus_model::Scope;
 use certus_tasks::gate::{BoundedChecking, Cell, Gate, Gated, Simulation, gate};
-use certus_tasks::{Effort, Loading};
+use certus_tasks::{BudgetOptions, Loading};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged, holds};
@@ -62,7 +62,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         properties: case.properties.clone(),
         deadline: None,
     };
-    let effort = Effort { threads: 1, ..Effort::default() };
+    let effort = BudgetOptions { threads: 1, ..BudgetOptions::default() };
     let stop = Arc::new(AtomicBool::new(false));
     let failed = |failure: certus_tasks::Failure| failure.to_string();
     let checking = BoundedChecking { steps: Some(STEPS), seconds_per_cell: Some(PATIENCE), effort };

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 use certus_mine::Specification;
 use certus_mine::query::Verdict;
 use certus_reference::{Network, Rational, Real, rational, whole};
-use certus_tasks::Effort;
+use certus_tasks::BudgetOptions;
 use certus_tasks::mine::{Mine, mine};
 
 use crate::campaign::Tally;
@@ -112,7 +112,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let task = Mine {
         config: study.folder.join("tiny.toml"),
         networks: vec![study.folder.join("asked.nnet")],
-        effort: Effort { threads: 1, ..Effort::default() },
+        effort: BudgetOptions { threads: 1, ..BudgetOptions::default() },
         ..Mine::default()
     };
     let mined = mine(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;

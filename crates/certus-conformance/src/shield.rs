@@ -10,7 +10,7 @@ use certus_numerics::Random;
 use certus_reference::{Model, Network, Rational, Real, Specification, Then, positions, rational, whole};
 use certus_shield_rt::{Fallback, Guard, Monitor};
 use certus_tasks::shield::{Shielded, Shielding, ready, shield};
-use certus_tasks::{Effort, Loading, deadline_after};
+use certus_tasks::{BudgetOptions, Loading, deadline_after};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
@@ -73,7 +73,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let task = Shielding {
         loading: Loading { path: path.clone(), ..Loading::default() },
         property: Some("safe".to_owned()),
-        effort: Effort { threads: 1, deadline, ..Effort::default() },
+        effort: BudgetOptions { threads: 1, deadline, ..BudgetOptions::default() },
         ..Shielding::default()
     };
     let made = shield(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;

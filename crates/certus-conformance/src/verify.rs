@@ -14,7 +14,7 @@ use certus_numerics::Random;
 use certus_reference::{Network, Rational, Real, rational, whole};
 use certus_tasks::audit::{Audit, Judgement, audit};
 use certus_tasks::verify::{Verified, Verify, verify};
-use certus_tasks::{Asked, Effort};
+use certus_tasks::{BudgetOptions, QuerySource};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
@@ -39,7 +39,7 @@ struct Condition {
 }
 
 /// A question: a region, as written, and a disjunction of conjunctions.
-struct Question {
+struct LoadedQuery {
     network: Network,
     region: Vec<(&'static str, &'static str)>,
     formula: Vec<Vec<Condition>>,
@@ -60,11 +60,11 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         let certificate = study.folder.join("asked.certificate");
         let _ = fs::remove_file(&certificate);
         let task = Verify {
-            asked: Asked { file: file.clone(), specification: Some(specification), networks: Vec::new() },
+            asked: QuerySource { file: file.clone(), specification: Some(specification), networks: Vec::new() },
             certificate: Some(certificate.clone()),
             resume: None,
             save_query: None,
-            effort: Effort { threads: 1, ..Effort::default() },
+            effort: BudgetOptions { threads: 1, ..BudgetOptions::default() },
         };
         let stop = Arc::new(AtomicBool::new(false));
         let verified = verify(&task, &stop, |_| {}).map_err(|failure| failure.to_string())?;
@@ -89,7 +89,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-fn question(random: &mut Random, inputs: usize, outputs: usize, network: &Network) -> Question {
+fn question(random: &mut Random, inputs: usize, outputs: usize, network: &Network) -> LoadedQuery {
     const REGIONS: [(&str, &str); 8] = [
         ("0", "1"),
         ("-1", "2"),
@@ -105,7 +105,7 @@ fn question(random: &mut Random, inputs: usize, outputs: usize, network: &Networ
     const SHAPES: [&[usize]; 5] = [&[1], &[1, 1], &[2], &[2, 1], &[3]];
     let shape = *random.choose(&SHAPES);
     let formula = shape.iter().map(|&count| (0..count).map(|_| condition(random, outputs)).collect());
-    Question { network: network.clone(), region, formula: formula.collect() }
+    LoadedQuery { network: network.clone(), region, formula: formula.collect() }
 }
 
 fn condition(random: &mut Random, outputs: usize) -> Condition {
@@ -154,7 +154,7 @@ fn decimal(text: &str) -> Option<Rational> {
     Some(value / scale * whole(sign))
 }
 
-impl Question {
+impl LoadedQuery {
     fn text(&self, outputs: usize) -> String {
         let mut text = String::new();
         for input in 0..self.region.len() {

@@ -2,10 +2,10 @@
 
 use std::collections::HashMap;
 
-use certus_check::CheckError;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::{ActionRole, AtomId, Output, System, Truth, Variable};
+use certus_model::CheckError;
 
 use crate::cone_of_influence::ConeOfInfluence;
 use crate::expand::truth;

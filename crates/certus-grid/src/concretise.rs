@@ -6,8 +6,8 @@
 
 use std::collections::HashMap;
 
-use certus_check::{CheckError, Run};
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
+use certus_model::{CheckError, Run};
 use certus_numerics::Random;
 use certus_sim::semantics::{self, Tail};
 

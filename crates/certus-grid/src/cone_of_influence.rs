@@ -7,9 +7,9 @@
 //! Sound: every run of the system, restricted to the cone, is a run of the reduced system, and no run ends because a variable outside of the cone leaves its range. So what holds of
 //! all runs of the reduced system holds of the system.
 
-use certus_check::CheckError;
 use certus_graph::{Graph, GraphError, NodeId, Tensor};
 use certus_lang::system::{ActionRole, AtomId, NetworkRole, Output, Roles, System, Truth, Variable};
+use certus_model::CheckError;
 
 use crate::range_invariants::stays_in_range;
 use crate::transition_relation::{definedness, reads};

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use certus_check::{CheckError, Outcome};
 use certus_lang::system::{Property, PropertyKind, System};
+use certus_model::{CheckError, Outcome};
 use certus_solver::Budget;
 
 use crate::coarse_to_fine::{coarsenings, suggested_widths};

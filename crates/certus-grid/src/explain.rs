@@ -1,7 +1,7 @@
 //! Verdicts of the grid engine in words: notes, what an `unknown` leaves open, and the conditions under which the property would hold.
 
-use certus_check::rest::OVER_THE_REALS;
-use certus_check::{ModelError, ModelErrorKind, Unknown, Verdict};
+use certus_check::convergence::OVER_THE_REALS;
+use certus_model::{ModelError, ModelErrorKind, Unknown, Verdict};
 use certus_solver::UnknownReason;
 
 use crate::engine::{Options, Policy};
@@ -50,7 +50,7 @@ impl Check<'_> {
             )),
         }
         if let Verdict::Violated(run) = verdict {
-            if run.comes_to_rest {
+            if run.converges {
                 notes.push(OVER_THE_REALS.to_owned());
             }
             return notes;

@@ -4,11 +4,11 @@
 //! stays in its declared range there needs no grid to show that. An extracted policy may take actions that the network takes nowhere in that box, so for one of these its actions may be anything, and states
 //! anywhere in their ranges.
 
-use certus_check::CheckError;
 use certus_check::reach::reachable;
 use certus_graph::eval::enclose;
 use certus_graph::{Graph, GraphError, Interval};
 use certus_lang::system::{System, Variable};
+use certus_model::CheckError;
 
 use crate::expand::truth;
 use crate::transition_relation::TransitionRelation;

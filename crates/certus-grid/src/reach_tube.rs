@@ -5,9 +5,9 @@
 //! Cousot and Cousot, "Abstract interpretation", POPL 1977). A deadlock counts if branch and bound over the inputs shows that nothing is allowed.
 
 use certus_automata::system::Truths;
-use certus_check::{CheckError, Run};
 use certus_graph::Interval;
 use certus_lang::system::{ActionRole, AtomId, System, Variable};
+use certus_model::{CheckError, Run};
 
 use crate::concrete_step::{Enclosed, Labels};
 use crate::concretise::Concretisation;

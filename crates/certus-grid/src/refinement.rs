@@ -9,11 +9,11 @@
 //! split, not those of one counterexample alone; bounds of cells that are not split are kept, so only the new parts are bounded and the automaton's states are propagated anew,
 //! which is cheap beside the bounds.
 
+use certus_check::convergence::Convergence;
 use certus_check::errors::Errors;
-use certus_check::rest::Rest;
-use certus_check::temporal::Normal;
-use certus_check::{CheckError, Run, Scope, Unknown, Verdict};
 use certus_lang::system::{Formula, System};
+use certus_model::nnf;
+use certus_model::{CheckError, Run, Scope, Unknown, Verdict};
 use certus_solver::Budget;
 
 use crate::concretise::{Concretisation, Guide, Lengths};
@@ -54,7 +54,7 @@ pub(crate) struct Check<'a> {
     pub(crate) cone: &'a ConeOfInfluence,
     pub(crate) formula: &'a Formula,
     /// Finds runs that converge to an equilibrium, for the network itself; prepared on first use.
-    pub(crate) convergence: Option<Option<Rest<'a>>>,
+    pub(crate) convergence: Option<Option<Convergence<'a>>>,
     pub(crate) product: Product<'a>,
     pub(crate) expander: Expander<'a>,
     pub(crate) concretisation: Concretisation<'a>,
@@ -172,7 +172,7 @@ impl Check<'_> {
             let holds_if = vec!["the initial conditions have a value in every state of the declared ranges".to_owned()];
             return Ok(Verdict::Unknown(Unknown { holds_if, ..unknown }));
         }
-        let horizon = Normal::of(self.formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok());
+        let horizon = nnf(self.formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok());
         Ok(Verdict::Holds(horizon.map_or(Scope::Unbounded, Scope::Horizon)))
     }
 
@@ -209,7 +209,8 @@ impl Check<'_> {
     fn converging(&mut self) -> Result<Option<Run>, CheckError> {
         let (Some(_), Some((lower, upper))) = (self.loop_to, self.beginning()) else { return Ok(None) };
         if self.convergence.is_none() {
-            self.convergence = Some(if self.expander.extraction.is_some() { None } else { Rest::new(self.system)? });
+            self.convergence =
+                Some(if self.expander.extraction.is_some() { None } else { Convergence::new(self.system)? });
         }
         let Some(Some(rest)) = &self.convergence else { return Ok(None) };
         Ok(rest.violation_from(self.formula, (&lower, &upper), &|| exhausted(self.budget).is_some())?)

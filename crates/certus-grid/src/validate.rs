@@ -7,9 +7,10 @@
 use certus_automata::system::Truths;
 use certus_check::loops::proved_loop;
 use certus_check::replay::{Drive, replay};
-use certus_check::{CheckError, Run, lasso, with_allowed_end};
+use certus_check::{lasso_semantics, with_allowed_end};
 use certus_graph::Interval;
 use certus_lang::system::{AtomId, Variable};
+use certus_model::{CheckError, Run};
 use certus_sim::semantics::{self, Tail};
 use certus_solver::Budget;
 
@@ -79,7 +80,7 @@ impl Concretisation<'_> {
             return self.replayed(run.clone(), matches!(end, RunEnd::NothingAllowed | RunEnd::Undefined));
         }
         let Some(start) = run.loop_to else { return Ok(None) };
-        if lasso::holds(self.formula, positions, start, &atom)[0] {
+        if lasso_semantics::holds(self.formula, positions, start, &atom)[0] {
             return Ok(None);
         }
         let Some(run) = self.replayed(run.clone(), false)? else { return Ok(None) };

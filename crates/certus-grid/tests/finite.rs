@@ -1,7 +1,6 @@
 //! On systems with finitely many states, written as continuous ones, the engine agrees with a search of the finite graph.
 
 use certus_automata::{emptiness, explicit, formula, graph, parse, system, translate};
-use certus_check::Verdict;
 use certus_grid::counterexample::path_by_rounds;
 use certus_grid::expand::Expander;
 use certus_grid::extract::ExtractOptions;
@@ -12,6 +11,8 @@ use certus_grid::violation_automaton::ViolationAutomaton;
 use certus_grid::{Options, Policy, check};
 use certus_lang::system::PropertyKind;
 use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_model::Verdict;
+use certus_model::Verdict;
 use certus_solver::Budget;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

@@ -235,7 +235,7 @@ fn very_many_initial_cells_are_taken_together_first() {
         // 200 times 2000 initial cells.
         let options = Options { widths: vec![0.001, 0.0001], policy, ..Options::default() };
         let (outcome, report) = check(&system, property, &options, &Budget::default(), &mut |_| {}).unwrap();
-        assert_eq!(outcome.verdict, certus_check::Verdict::Holds(certus_check::Scope::Horizon(9)), "{policy:?}");
+        assert_eq!(outcome.verdict, certus_model::Verdict::Holds(certus_model::Scope::Horizon(9)), "{policy:?}");
         assert!(report.cells < 100_000, "{}", report.cells);
     }
 }

@@ -8,11 +8,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use certus_audit::{Header, Reason, Rejection, Summary, check, read_header};
+use certus_engine::{Ended, Job};
 
 use crate::check::certificate::{Claim, claim, settings};
 use crate::failure::Failure;
-use crate::patience::{Waited, wait};
-use crate::{Question, Sealed, Source, Sources, shield};
+use crate::{LoadedQuery, Sealed, Source, Sources, shield};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -82,10 +82,10 @@ pub fn audit(
         let (task, leaves) = (task.clone(), Arc::clone(&leaves));
         move || judge(&task, &leaves)
     };
-    let waited = wait(task.deadline, stop, || tick(leaves.load(Ordering::Relaxed)), work)?;
+    let waited = Job::new(task.deadline, stop).run(|| tick(leaves.load(Ordering::Relaxed)), work)?;
     let judgement = match waited {
-        Waited::Done(judgement) => Some(judgement?),
-        Waited::Late | Waited::Stopped => None,
+        Ended::Done(judgement) => Some(judgement?),
+        Ended::Late | Ended::Cancelled => None,
     };
     Ok((judgement, leaves.load(Ordering::Relaxed)))
 }
@@ -127,7 +127,7 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
                 return Err(Failure::message("the certificate is about a query file: name it with --query"));
             }
             let place = place(task.query.as_deref(), &query.path, "--query")?;
-            (Question::of_query(&place)?, vec![query.digest])
+            (LoadedQuery::of_query(&place)?, vec![query.digest])
         }
         Header::Verification { network, specification } => {
             if task.query.is_some() {
@@ -135,7 +135,7 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
             }
             let net = place(task.network.as_deref(), &network.path, "--network")?;
             let spec = place(task.specification.as_deref(), &specification.path, "--specification")?;
-            (Question::of_network(&net, &spec, Sealed::Yes)?, vec![network.digest, specification.digest])
+            (LoadedQuery::of_network(&net, &spec, Sealed::Yes)?, vec![network.digest, specification.digest])
         }
     };
     for (source, digest) in question.sources.iter().zip(&digests) {

@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_grid::extract::ExtractOptions;
 use certus_grid::grid::Grid;
 use certus_grid::policy_evaluation::{Compared, Episodes, compare, five_numbers};
@@ -14,8 +15,7 @@ use serde_json::{Map, Value, json};
 use crate::check::{grid_widths, names_of, policy_names};
 use crate::failure::Failure;
 use crate::output::json_number;
-use crate::patience::{Waited, wait};
-use crate::{Effort, Loaded, Loading, Provenance, load};
+use crate::{BudgetOptions, Loaded, Loading, Provenance, load};
 
 /// A request for an extraction.
 #[derive(Clone, Debug)]
@@ -28,8 +28,8 @@ pub struct Extract {
     pub options: ExtractOptions,
     /// The episodes in which both policies are compared.
     pub episodes: Episodes,
-    /// The budget.
-    pub effort: Effort,
+    /// How much work it is worth.
+    pub effort: BudgetOptions,
 }
 
 /// An extracted policy with its returns.
@@ -50,9 +50,9 @@ pub fn extract(task: &Extract, stop: &Arc<AtomicBool>, tick: impl FnMut()) -> Re
         let (task, stop) = (task.clone(), Arc::clone(stop));
         move || run(&task, &stop)
     };
-    match wait(task.effort.deadline, stop, tick, work)? {
-        Waited::Done(done) => done,
-        Waited::Late | Waited::Stopped => Ok(None),
+    match Job::new(task.effort.deadline, stop).run(tick, work)? {
+        Ended::Done(done) => done,
+        Ended::Late | Ended::Cancelled => Ok(None),
     }
 }
 

@@ -53,6 +53,12 @@ impl From<Fault> for Failure {
     }
 }
 
+impl From<certus_engine::JobError> for Failure {
+    fn from(error: certus_engine::JobError) -> Failure {
+        Failure::Message(error.to_string())
+    }
+}
+
 impl From<io::Error> for Failure {
     fn from(error: io::Error) -> Failure {
         match error.kind() {

@@ -10,11 +10,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_lang::system::{PropertyKind, System};
 use certus_sim::{InputSource, Options, RunReport, Simulator, Summary, Verdict};
 
 use crate::failure::Failure;
-use crate::patience::{Waited, wait};
 use crate::{Loaded, Loading, Provenance, Source, load, network_of, property_named};
 
 mod bounded;
@@ -281,7 +281,7 @@ pub fn gate(
             Ok(())
         }
     };
-    if let Waited::Done(result) = wait(task.deadline, stop, || tick(done.load(Ordering::Relaxed)), work)? {
+    if let Ended::Done(result) = Job::new(task.deadline, stop).run(|| tick(done.load(Ordering::Relaxed)), work)? {
         result?;
     }
     let rows = rows.lock().unwrap_or_else(PoisonError::into_inner).clone();

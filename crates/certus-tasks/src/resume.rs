@@ -19,7 +19,7 @@ use certus_solver::{Query, Refutation, Saved};
 
 use crate::Source;
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::write_atomically;
 
 const VERSION: &str = "certus-resume 1";
 
@@ -162,11 +162,11 @@ impl Folder {
     pub fn write(&mut self, current: Option<(usize, &Saved)>) -> Result<(), Failure> {
         let started = Instant::now();
         for (&case, tree) in &self.unwritten {
-            write_whole(&self.file(case, "proof"), tree)?;
+            write_atomically(&self.file(case, "proof"), tree)?;
         }
         self.unwritten.clear();
         if let Some((case, saved)) = current {
-            write_whole(&self.file(case, "search"), &saved.print())?;
+            write_atomically(&self.file(case, "search"), &saved.print())?;
         }
         self.write_progress()?;
         self.next = Instant::now() + INTERVAL.max(started.elapsed() * SHARE);
@@ -181,7 +181,7 @@ impl Folder {
             let _ = writeln!(text, "closed {case} {parts}");
         }
         text.push_str("end\n");
-        write_whole(&self.progress_file(), &text)
+        write_atomically(&self.progress_file(), &text)
     }
 
     /// Removes what was written; the folder too, unless somebody else put something into it.

@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use certus_audit::shield::{Accepted, Model, Polynomial, Shield, read_model, read_shield, rounded};
+use certus_engine::{Ended, Job};
 use certus_graph::Graph;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_lang::{LowerOptions, Open};
@@ -18,10 +19,9 @@ use certus_shield::text::program_text;
 use serde_json::{Value, json};
 
 use crate::check::describe;
-use crate::patience::{Waited, wait};
 use crate::sources::{SealedSystem, Unnamed, Unsealed, load_sealed};
 use crate::system::read_network;
-use crate::{Effort, Failure, Loading, Provenance, Source, Sources, network_of, property_named};
+use crate::{BudgetOptions, Failure, Loading, Provenance, Source, Sources, network_of, property_named};
 
 /// A synthesis that is asked for.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +33,7 @@ pub struct Shielding {
     /// How it is done; the effort's deadline, threads and seed are put in.
     pub options: Options,
     /// How much it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// What came of it.
@@ -129,9 +129,9 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
             tick(&doing);
         }
     };
-    let made = match wait(task.effort.deadline, stop, show, work)? {
-        Waited::Done(made) => made,
-        Waited::Late | Waited::Stopped => Err(Failed::Stopped { branches: 0, tried: 0 }),
+    let made = match Job::new(task.effort.deadline, stop).run(show, work)? {
+        Ended::Done(made) => made,
+        Ended::Late | Ended::Cancelled => Err(Failed::Stopped { branches: 0, tried: 0 }),
     };
     let mut made = match made {
         Ok(made) => made,
@@ -329,12 +329,12 @@ pub fn replay(
             Ok(Replay { bare, shielded, bare_seconds, shielded_seconds, network_time, monitor_time })
         }
     };
-    match wait(deadline, stop, || tick(done.load(Ordering::Relaxed)), work)? {
-        Waited::Done(replay) => {
+    match Job::new(deadline, stop).run(|| tick(done.load(Ordering::Relaxed)), work)? {
+        Ended::Done(replay) => {
             let replay = replay.map_err(|error| Failure::message(error.to_string()))?;
             Ok(Some(replay).filter(|_| !stop.load(Ordering::Relaxed)))
         }
-        Waited::Late | Waited::Stopped => Ok(None),
+        Ended::Late | Ended::Cancelled => Ok(None),
     }
 }
 

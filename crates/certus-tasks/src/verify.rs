@@ -6,19 +6,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, Witness, file, solve_from};
 
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::patience::{Waited, wait};
 use crate::resume::Folder;
-use crate::{Asked, Effort, Files, Provenance, Question, Sealed, Standing};
+use crate::{BudgetOptions, Files, LoadedQuery, Provenance, QuerySource, Sealed, SearchProgress};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
 pub struct Verify {
     /// What the question is read from.
-    pub asked: Asked,
+    pub asked: QuerySource,
     /// Where a proof of `unsat` is written.
     pub certificate: Option<PathBuf>,
     /// Where the state of the search is kept.
@@ -26,7 +26,7 @@ pub struct Verify {
     /// Where the question is written as query files.
     pub save_query: Option<PathBuf>,
     /// How much work it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// What came out.
@@ -35,12 +35,12 @@ pub struct Verified {
     outcome: Option<Outcome>,
     reason: Option<UnknownReason>,
     /// How far the search came.
-    pub standing: Standing,
+    pub standing: SearchProgress,
 }
 
 /// What was found out.
 struct Outcome {
-    question: Question,
+    question: LoadedQuery,
     found: Option<Witness>,
     open: Option<UnknownReason>,
     /// The trees of all cases, if a certificate is wanted and there is one.
@@ -83,12 +83,12 @@ impl Verified {
     }
 
     /// The question, if it could be read in time.
-    pub fn question(&self) -> Option<&Question> {
+    pub fn question(&self) -> Option<&LoadedQuery> {
         self.outcome.as_ref().map(|outcome| &outcome.question)
     }
 
     /// The question and the point that was found.
-    pub fn witness(&self) -> Option<(&Question, &Witness)> {
+    pub fn witness(&self) -> Option<(&LoadedQuery, &Witness)> {
         self.outcome.as_ref().and_then(|outcome| Some((&outcome.question, outcome.found.as_ref()?)))
     }
 
@@ -134,29 +134,33 @@ impl Verified {
 }
 
 /// Decides a question. `tick` is called some twenty times a second while the search goes on, and `stop` ends it.
-pub fn verify(task: &Verify, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Standing)) -> Result<Verified, Failure> {
-    let Asked { file, specification, networks } = &task.asked;
+pub fn verify(
+    task: &Verify,
+    stop: &Arc<AtomicBool>,
+    mut tick: impl FnMut(SearchProgress),
+) -> Result<Verified, Failure> {
+    let QuerySource { file, specification, networks } = &task.asked;
     Files::new()
         .reads("the question", [file].into_iter().chain(specification).chain(networks.iter().map(|(_, path)| path)))
         .writes("the certificate", &task.certificate)
         .ready()?;
-    let standing = Arc::new(Mutex::new(Standing::default()));
+    let standing = Arc::new(Mutex::new(SearchProgress::default()));
     let work = {
         let (task, stop, standing) = (task.clone(), Arc::clone(stop), Arc::clone(&standing));
         move || decide(&task, &stop, &standing)
     };
-    let waited = wait(task.effort.deadline, stop, || tick(Standing::of(&standing)), work)?;
+    let waited = Job::new(task.effort.deadline, stop).run(|| tick(SearchProgress::of(&standing)), work)?;
     let (outcome, reason) = match waited {
-        Waited::Done(outcome) => {
+        Ended::Done(outcome) => {
             let outcome = outcome?;
             let open = outcome.open;
             (Some(outcome), open)
         }
-        Waited::Late => (None, Some(UnknownReason::Deadline)),
-        Waited::Stopped => (None, Some(UnknownReason::Stopped)),
+        Ended::Late => (None, Some(UnknownReason::Deadline)),
+        Ended::Cancelled => (None, Some(UnknownReason::Stopped)),
     };
     write_certificate(task, outcome.as_ref())?;
-    Ok(Verified { outcome, reason, standing: Standing::of(&standing) })
+    Ok(Verified { outcome, reason, standing: SearchProgress::of(&standing) })
 }
 
 /// Parts that are bounded in a case before it is another's turn, if there are several; then so many times as many. A case that is
@@ -165,16 +169,16 @@ const FIRST_TURN: u64 = 256;
 const LONGER_TURNS: u64 = 8;
 
 /// Reads the question and searches its cases in turns.
-fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Result<Outcome, Failure> {
+fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<SearchProgress>) -> Result<Outcome, Failure> {
     let deadline = task.effort.deadline;
     let certify = task.certificate.is_some();
     let sealed = if certify || task.resume.is_some() { Sealed::Yes } else { Sealed::No };
-    let question = Question::read(&task.asked, sealed)?;
+    let question = LoadedQuery::read(&task.asked, sealed)?;
     if certify {
         certificate_header(&question)?;
     }
     let cases = question.cases();
-    Standing::update(standing, |standing| standing.cases = cases);
+    SearchProgress::update(standing, |standing| standing.cases = cases);
     if let Some(path) = &task.save_query {
         save_queries(&question, path)?;
     }
@@ -202,7 +206,7 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
             *tree = Some(folder.tree(index)?);
         }
         let progress = Progress { verified: parts, done: 1.0, ..Progress::default() };
-        Standing::update(standing, |standing| standing.finish(progress));
+        SearchProgress::update(standing, |standing| standing.finish(progress));
     }
     let mut turn = FIRST_TURN;
     'turns: while !waiting.is_empty() {
@@ -214,7 +218,7 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
                 break 'turns;
             }
             let query = outcome.question.query(index)?;
-            Standing::update(standing, |standing| match &left {
+            SearchProgress::update(standing, |standing| match &left {
                 Some((_, progress)) => standing.take_up(index, *progress),
                 None => standing.begin(index),
             });
@@ -238,11 +242,11 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
                     if let Some(Err(fault)) = folder.as_mut().map(|folder| folder.close(index, &refutation)) {
                         outcome.warnings.push(not_kept(&fault));
                     }
-                    Standing::update(standing, |standing| standing.finish(refutation.progress));
+                    SearchProgress::update(standing, |standing| standing.finish(refutation.progress));
                     trees[index] = refutation.tree;
                 }
                 Answer::Unknown(reason, progress) => {
-                    Standing::update(standing, |standing| standing.leave(progress));
+                    SearchProgress::update(standing, |standing| standing.leave(progress));
                     match (reason, left) {
                         (UnknownReason::Subproblems, Some(left)) => waiting.push((index, Some((left, progress)))),
                         _ => outcome.open = outcome.open.or(Some(reason)),
@@ -277,7 +281,7 @@ fn exhausted(deadline: Option<Instant>, stop: &AtomicBool) -> Option<UnknownReas
 
 /// Keeps the state of a search where others can see it.
 struct Watch<'a> {
-    standing: &'a Mutex<Standing>,
+    standing: &'a Mutex<SearchProgress>,
     folder: Option<&'a mut Folder>,
     case: usize,
     /// Where the search was left.
@@ -287,7 +291,7 @@ struct Watch<'a> {
 
 impl Watcher for Watch<'_> {
     fn progress(&mut self, progress: Progress) {
-        Standing::update(self.standing, |standing| standing.progress = progress);
+        SearchProgress::update(self.standing, |standing| standing.progress = progress);
     }
 
     fn wants_state(&mut self) -> bool {
@@ -303,7 +307,7 @@ impl Watcher for Watch<'_> {
 }
 
 /// The first lines of a certificate about a question.
-fn certificate_header(question: &Question) -> Result<String, Failure> {
+fn certificate_header(question: &LoadedQuery) -> Result<String, Failure> {
     let roles: Vec<&str> = question.sources.iter().map(|source| source.role).collect();
     if !matches!(roles.as_slice(), ["network", "specification"] | ["query"]) {
         return Err(Failure::message(
@@ -342,7 +346,7 @@ fn write_certificate(task: &Verify, outcome: Option<&Outcome>) -> Result<(), Fai
 }
 
 /// Writes every case to a query file; several get numbers.
-fn save_queries(question: &Question, path: &Path) -> Result<(), Failure> {
+fn save_queries(question: &LoadedQuery, path: &Path) -> Result<(), Failure> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let ending = [".query.gz", ".query"].into_iter().find(|ending| name.len() > ending.len() && name.ends_with(ending));
     let ending = ending.ok_or_else(|| {

@@ -8,11 +8,9 @@ pub mod simulate;
 mod split_tree;
 pub mod unfold;
 
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
-
 use certus_graph::Fault;
 use certus_numerics::parallel;
+pub use certus_solver::Budget;
 
 use crate::abstraction::Failure;
 use crate::imdp::{Builder, Imdp, ModelError};
@@ -44,27 +42,6 @@ impl Errors {
             Failure::Deadlock => self.deadlock = true,
             Failure::Step | Failure::Atom => self.undefined = true,
         }
-    }
-}
-
-/// What an engine may spend.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Budget<'a> {
-    /// When to stop.
-    pub deadline: Option<Instant>,
-    /// Set from outside to stop.
-    pub stop: Option<&'a AtomicBool>,
-    /// How many threads; 0 counts as one.
-    pub threads: usize,
-    /// The seed of the random points.
-    pub seed: u64,
-}
-
-impl Budget<'_> {
-    /// Whether it is time to stop.
-    pub fn stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 

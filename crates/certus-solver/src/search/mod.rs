@@ -81,7 +81,8 @@ impl Default for Budget<'_> {
 }
 
 impl Budget<'_> {
-    fn stopped(&self) -> bool {
+    /// Whether it is time to stop.
+    pub fn stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }

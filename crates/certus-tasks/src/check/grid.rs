@@ -2,13 +2,12 @@
 
 use std::collections::HashSet;
 
-use certus_check::{CheckError, Outcome, Turn, Verdict};
-use certus_grid::{Options, Policy, Progress, Report};
-use certus_lang::system::{Property, System};
-use certus_solver::{Budget, UnknownReason};
+use certus_grid::{Options, Policy, Report};
+use certus_lang::system::System;
+use certus_model::CheckError;
 use serde_json::{Map, Value, json};
 
-use super::{Method, names_of};
+use super::{EngineChoice, names_of};
 use crate::output::json_number;
 
 /// Options of the grid engine.
@@ -58,59 +57,15 @@ pub(crate) fn widths(system: &System, given: &[(Option<String>, f64)]) -> Result
     Ok(widths)
 }
 
-/// Checks a property on a grid.
-pub(super) fn check(
+/// The options of the grid engine for a system.
+pub(super) fn grid_options(
     system: &System,
-    property: &Property,
-    (options, assume_no_model_errors): (&GridOptions, bool),
-    budget: &Budget<'_>,
-    watch: &mut dyn FnMut(Progress),
-) -> Result<(Outcome, Report), CheckError> {
+    options: &GridOptions,
+    assume_no_model_errors: bool,
+) -> Result<Options, CheckError> {
     let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
-    let own = Options {
-        widths,
-        policy: options.policy,
-        refinements: options.refinements,
-        most: None,
-        assume_no_model_errors,
-    };
-    certus_grid::check(system, property, &own, budget, watch)
-}
-
-/// Cells that may be bounded for each subproblem of another engine, if the step is small and the grid has one dimension: a cell is the cheaper of the two.
-const CELLS_PER_PART: u64 = 256;
-
-/// Up to so many dimensions, each halves the number of cells, since they have more successors.
-const FEW_DIMENSIONS: usize = 4;
-
-/// A step with more parameters than this makes cells dearer.
-const SMALL_STEP: u64 = 1 << 14;
-
-/// A turn among other engines, about the network itself.
-pub(super) fn turn(
-    system: &System,
-    property: &Property,
-    (options, assume_no_model_errors): (&GridOptions, bool),
-    parts: u64,
-    budget: &Budget<'_>,
-    watch: &mut dyn FnMut(Progress),
-) -> Result<(Turn, Option<Report>), CheckError> {
-    let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
-    let size = (system.step.parameters() as u64 / SMALL_STEP).max(1);
-    let dimensions = certus_grid::dimensions(system, property)?.clamp(1, FEW_DIMENSIONS);
-    let most = Some((parts.saturating_mul(CELLS_PER_PART) >> (dimensions - 1)) / size);
-    let own =
-        Options { widths, policy: Policy::Network, refinements: options.refinements, most, assume_no_model_errors };
-    let (outcome, report) = match certus_grid::check(system, property, &own, budget, watch) {
-        Err(CheckError::Unsupported(_)) => return Ok((Turn::Open { more: false, learnt: None }, None)),
-        found => found?,
-    };
-    let Verdict::Unknown(unknown) = outcome.verdict else {
-        return Ok((Turn::Decided(Box::new(outcome)), Some(report)));
-    };
-    let more = [UnknownReason::Subproblems, UnknownReason::Deadline, UnknownReason::Stopped];
-    let more = unknown.reason.is_some_and(|reason| more.contains(&reason));
-    Ok((Turn::Open { more, learnt: Some(Box::new(unknown)) }, None))
+    let (policy, refinements) = (options.policy, options.refinements);
+    Ok(Options { widths, policy, refinements, most: None, assume_no_model_errors })
 }
 
 /// What an axis of a picture shows: a coordinate by its place, or the steps.
@@ -135,14 +90,14 @@ fn drawn_over(names: &[String], axes: Option<&(String, String)>) -> Result<(Show
 pub(super) fn refuse(
     system: &System,
     properties: &[usize],
-    engine: Method,
+    engine: EngineChoice,
     options: &GridOptions,
 ) -> Result<(), String> {
     if options.axes.is_some() {
         drawn_over(&system.state_names(), options.axes.as_ref())?;
     }
-    // Unless a grid was requested, an engine that cannot have one leaves out its turns.
-    if engine != Method::Grid && (options.widths.is_empty() || !engine.has_grid()) {
+    // Where nobody asked for a grid, its turns are left out if there is none.
+    if !engine.is(certus_grid::NAME) && (options.widths.is_empty() || !engine.has_grid()) {
         return Ok(());
     }
     let mut widths = widths(system, &options.widths)?;

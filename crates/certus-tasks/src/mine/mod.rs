@@ -9,6 +9,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_mine::attack::{Attack, Nearest, nearest};
 use certus_mine::bins::Partition;
 use certus_mine::config::{Config, Settings};
@@ -25,9 +26,8 @@ use certus_mine::{MineError, Specification, regions};
 pub use document::{document, verdict_word};
 
 use crate::failure::Failure;
-use crate::patience::{Waited, wait};
 use crate::system::read_network;
-use crate::{Effort, Provenance, Source};
+use crate::{BudgetOptions, Provenance, Source};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +49,7 @@ pub struct Mine {
     /// A file of verdicts of earlier runs: what it knows is not asked again, what is found out is added.
     pub cache: Option<PathBuf>,
     /// How much work it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// How far the work is.
@@ -158,9 +158,9 @@ pub fn mine(task: &Mine, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Step)) -> 
         move || work(&task, &stop, &step)
     };
     let shown = || tick(*step.lock().unwrap_or_else(PoisonError::into_inner));
-    match wait(task.effort.deadline, stop, shown, work)? {
-        Waited::Done(result) => result.map(Some),
-        Waited::Late | Waited::Stopped => Ok(None),
+    match Job::new(task.effort.deadline, stop).run(shown, work)? {
+        Ended::Done(result) => result.map(Some),
+        Ended::Late | Ended::Cancelled => Ok(None),
     }
 }
 

@@ -18,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::Checked;
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::write_atomically;
 
 /// How the file is called in a folder of specifications.
 pub const FILE_NAME: &str = "verdicts.json";
@@ -149,7 +149,7 @@ impl Verdicts {
     pub fn write(&mut self) -> Result<(), Failure> {
         if self.changed {
             let document = json!({ "format": FORMAT, "verdicts": self.entries });
-            write_whole(&self.path, &format!("{document:#}\n"))?;
+            write_atomically(&self.path, &format!("{document:#}\n"))?;
             (self.changed, self.written) = (false, Instant::now());
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use certus_tasks::check::Method;
+use certus_tasks::check::EngineChoice;
 use clap::{Args, ValueEnum};
 
 use super::common::{Common, Effort, Memory};
@@ -44,7 +44,7 @@ pub struct Check {
     /// `auto` tries `explicit` where the initial states are finitely many, lets the first three take turns, and takes the last for
     /// properties about probabilities
     #[arg(long, default_value_t, value_name = "ENGINE")]
-    pub engine: Method,
+    pub engine: EngineChoice,
 
     /// How many steps are looked at; if not given, 10, or as far as a property's own bounds reach
     #[arg(short = 'k', long = "steps", value_name = "N")]

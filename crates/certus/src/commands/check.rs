@@ -3,14 +3,16 @@
 use std::io::Write;
 use std::path::Path;
 
-use certus_check::{Engine, Outcome, Run, Scope, Verdict};
+use certus_engine::Progress;
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
+use certus_model::{Outcome, Run, Scope, Verdict};
+use certus_prob::Standing;
 use certus_tasks::check::{
-    self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, Where, cells_picture, check, document,
-    names_of, policy_names, proof_names, trace_csv, why,
+    self, CheckProgress, Checked, Conclusion, Found, GridOptions, PROBABILITIES, PropertyResult, check, document,
+    names_of, policy_names, proof_names, trace_csv, cells_picture, why,
 };
 use certus_tasks::{Files, Loading};
 
@@ -18,7 +20,7 @@ use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::{colourful_messages, painted};
 
@@ -55,7 +57,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         .writes("--cells", &command.grid.cells)
         .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
-    let checked = check(&task, &stop, |place| line.show(|| standing(place)))?;
+    let checked = check(&task, &stop, |place| line.show(|| progress_line(place)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
     let Checked { system: Some(system), results, provenance } = &checked else {
@@ -99,11 +101,13 @@ fn write_cells(path: &Path, command: &Check, system: &System, results: &[Propert
             let title = format!("{}: reachable cells ({})", system.name, system.properties[property].name);
             cells_picture(&title, report, command.grid.axes.as_ref())
         }
-        None if command.engine == Method::Grid => Err("the exploration was not far enough to be drawn".to_owned()),
+        None if command.engine.is(certus_grid::NAME) => {
+            Err("the exploration was not far enough to be drawn".to_owned())
+        }
         None => Err("no verdict came from the grid; --engine grid takes it alone".to_owned()),
     };
     match drawn {
-        Ok(picture) => write_whole(path, &picture),
+        Ok(picture) => write_atomically(path, &picture),
         Err(reason) => {
             not_written(path, &reason, command.effort.quiet);
             Ok(())
@@ -146,9 +150,9 @@ fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> 
     let Checked { results, provenance, .. } = checked;
     match trace_csv(system, results) {
         Some(_) if path.extension().is_some_and(|extension| extension == "json") => {
-            write_whole(path, &format!("{:#}\n", document(system, results, provenance)))
+            write_atomically(path, &format!("{:#}\n", document(system, results, provenance)))
         }
-        Some(table) => write_whole(path, &table),
+        Some(table) => write_atomically(path, &table),
         None => {
             not_written(path, "nothing is violated", quiet);
             Ok(())
@@ -156,23 +160,28 @@ fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> 
     }
 }
 
-/// Where a check stands, for the live line.
-fn standing(place: &Where) -> String {
-    if let Some(own) = place.cells {
-        let finer = if own.refinements > 0 { format!(", cut finer {} times", own.refinements) } else { String::new() };
-        return format!("{}: {} cells after {} steps{finer}", place.property, own.cells, own.steps);
-    }
-    if let Some(own) = place.interval {
-        return format!("{}: {}", place.property, super::prob::so_far(own));
-    }
-    let Some(depth) = place.depth else { return "reading".to_owned() };
-    let shape = match depth.loop_to {
-        None => format!("k = {}", depth.steps),
-        Some(start) => format!("k = {}, back to {start}", depth.steps),
+/// How far a check is, for the live line.
+fn progress_line(check: &CheckProgress) -> String {
+    let shown = match check.progress {
+        None => return "reading".to_owned(),
+        Some(Progress::Exploration { refinements, steps, cells }) => {
+            let finer = if refinements > 0 { format!(", cut finer {refinements} times") } else { String::new() };
+            format!("{cells} units after {steps} steps{finer}")
+        }
+        Some(Progress::Interval { lower, upper, cells, regions }) => {
+            super::prob::so_far(Standing { lower, upper, cells, regions })
+        }
+        Some(Progress::Queries(depth)) => {
+            let shape = match depth.loop_to {
+                None => format!("k = {}", depth.steps),
+                Some(start) => format!("k = {}, back to {start}", depth.steps),
+            };
+            let progress = depth.progress;
+            let bound = progress.bound.map(|bound| format!(", lowest bound {}", short(bound))).unwrap_or_default();
+            format!("{shape}; {} parts closed, {} open{bound}", progress.verified, progress.open)
+        }
     };
-    let progress = depth.progress;
-    let bound = progress.bound.map(|bound| format!(", lowest bound {}", short(bound))).unwrap_or_default();
-    format!("{}: {shape}; {} subproblems verified, {} open{bound}", place.property, progress.verified, progress.open)
+    format!("{}: {shown}", check.property)
 }
 
 /// What one property came to.
@@ -212,9 +221,10 @@ fn words(found: &Result<Found, String>) -> String {
             Verdict::ModelError(error) => format!("model error at step {}: {}", error.run.states.len() - 1, error.kind),
             Verdict::Violated(run) => match run.loop_to {
                 None => format!("violated at step {}", run.states.len() - 1),
-                Some(start) if run.comes_to_rest => format!("violated for ever: comes to rest after step {start}"),
+                Some(start) if run.converges => format!("violated for ever: comes to rest after step {start}"),
                 Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
             },
+            Verdict::Probability(own) => format!("probability in [{}, {}]", short(own.lower), short(own.upper)),
             Verdict::Unknown(unknown) => {
                 let settled = match unknown.settled {
                     Some(steps) => format!("; no violation up to {steps} steps"),
@@ -238,20 +248,16 @@ fn report(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let Checked { results, provenance, .. } = checked;
-    const PROBABILITIES: &str = "bounds on probabilities over all initial states";
     let is_probability = |result: &PropertyResult| matches!(result.outcome, Ok(Found::Probability(..)));
     let steps = results.iter().map(|result| task.steps_for(&system.properties[result.property])).max().unwrap_or(0);
-    let how = match command.engine {
-        Method::Imdp => PROBABILITIES.to_owned(),
-        Method::Runs(_) if !results.is_empty() && results.iter().all(is_probability) => PROBABILITIES.to_owned(),
-        Method::Runs(Engine::Auto) => {
+    let all_probabilities = !results.is_empty() && results.iter().all(is_probability);
+    let how = match command.engine.about(steps) {
+        Some(about) => about,
+        None if all_probabilities => PROBABILITIES.to_owned(),
+        None => {
             let also = if results.iter().any(is_probability) { format!("; {PROBABILITIES}") } else { String::new() };
             format!("violations by at most {steps} steps, and proofs for all time{also}")
         }
-        Method::Runs(Engine::Bmc) => format!("bounded model checking, at most {steps} steps"),
-        Method::Grid => "a grid of cells, for all time".to_owned(),
-        Method::Runs(Engine::Induction) => "proofs for all time".to_owned(),
-        Method::Runs(Engine::Explicit) => "all states of a finite system".to_owned(),
     };
     writeln!(output, "{}: {how}", system.name)?;
     write_brief(provenance, output)?;
@@ -284,7 +290,7 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         Verdict::Violated(run) => Some(run),
         Verdict::ModelError(error) => Some(&error.run),
         Verdict::Unknown(unknown) => unknown.candidate.as_deref(),
-        Verdict::Holds(_) => None,
+        Verdict::Holds(_) | Verdict::Probability(_) => None,
     };
     if let Some(run) = shown {
         writeln!(output, "\n{}: {}", property.name, property.source)?;
@@ -295,7 +301,7 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         for (index, row) in rows.iter().enumerate() {
             let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
             let mark = match run.loop_to {
-                Some(start) if index == start + 1 && run.comes_to_rest => "  <- the run comes to rest",
+                Some(start) if index == start + 1 && run.converges => "  <- the run comes to rest",
                 Some(start) if index == start + 1 => "  <- the run returns here",
                 _ => "",
             };

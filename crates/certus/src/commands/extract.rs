@@ -12,7 +12,7 @@ use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Extract;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -66,11 +66,11 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
     }
     output.finish()?;
     if let Some(path) = &command.output {
-        write_whole(path, &format!("{:#}\n", document(&found, &options)))?;
+        write_atomically(path, &format!("{:#}\n", document(&found, &options)))?;
     }
     if let Some(path) = &command.picture {
         let drawn = picture(&found).ok_or_else(|| Failure::message("there are no returns to draw"))?;
-        write_whole(path, &drawn)?;
+        write_atomically(path, &drawn)?;
     }
     if count < task.episodes.count {
         eprintln!("note: {} after {count} of {} episodes", ended_by(&stop), task.episodes.count);

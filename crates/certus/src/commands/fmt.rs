@@ -10,7 +10,7 @@ use super::rendered;
 use crate::Finding;
 use crate::arguments::Fmt;
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::write_atomically;
 
 /// What became of a file.
 enum Done {
@@ -76,7 +76,7 @@ fn format(path: &Path, check: bool) -> Result<Done, Failure> {
     if standard && !check {
         stdout().write_all(formatted.as_bytes())?;
     } else if changed && !check {
-        write_whole(path, &formatted)?;
+        write_atomically(path, &formatted)?;
     }
     Ok(if changed { Done::Changed } else { Done::Unchanged })
 }

@@ -13,7 +13,7 @@ use super::{stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Gate, GateEngine};
 use crate::failure::Failure;
-use crate::output::{Output, json_number, write_whole};
+use crate::output::{Output, json_number, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -69,7 +69,7 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
     }
     output.finish()?;
     if let Some(path) = &command.picture {
-        write_whole(path, &gate::picture(&gated))?;
+        write_atomically(path, &gate::picture(&gated))?;
     }
     if gated.rows.len() < gated.of && !command.effort.quiet {
         eprintln!("note: stopped after {} of {} checkpoints", gated.rows.len(), gated.of);

@@ -10,8 +10,8 @@ use std::time::Instant;
 use certus_prob::imdp::property::{Answer, Property, Question, answer};
 use certus_prob::imdp::robust_value_iteration::Resources;
 use certus_prob::imdp::{Imdp, drn, explicit, prism};
-use certus_tasks::patience::{Waited, wait};
 use certus_tasks::provenance::Setting;
+use certus_tasks::{Ended, Job};
 use certus_tasks::{Files, Provenance, Source};
 use serde_json::json;
 
@@ -19,7 +19,7 @@ use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Mdp;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, write_whole};
+use crate::output::{Output, json_number, write_atomically};
 use crate::progress::LiveLine;
 
 fn read_text(role: &'static str, path: &Path, sources: &mut Vec<Source>) -> Result<String, Failure> {
@@ -59,13 +59,13 @@ fn read_model(path: &Path, settings: &[(String, f64)]) -> Result<(Imdp, Vec<Sour
 /// Writes a model in the format that the file's name asks for.
 pub fn write_model(path: &Path, model: &Imdp) -> Result<(), Failure> {
     match extension(path).as_str() {
-        "drn" => write_whole(path, &drn::write(model)),
+        "drn" => write_atomically(path, &drn::write(model)),
         "tra" => {
             let (transitions, labels) = explicit::write(model);
-            write_whole(&path.with_extension("lab"), &labels)?;
-            write_whole(path, &transitions)
+            write_atomically(&path.with_extension("lab"), &labels)?;
+            write_atomically(path, &transitions)
         }
-        "prism" | "nm" => write_whole(path, &prism::write(model)),
+        "prism" | "nm" => write_atomically(path, &prism::write(model)),
         other => {
             Err(Failure::message(format!("'.{other}' is no format of a model: .drn, .tra and .prism can be written")))
         }
@@ -89,7 +89,7 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
         .writes("--write", command.write.iter().flat_map(|path| files_of(path)))
         .writes("--values", &command.values)
         .ready()?;
-    let threads = certus_tasks::Effort { threads: command.effort.threads, ..Default::default() }.threads();
+    let threads = certus_tasks::BudgetOptions { threads: command.effort.threads, ..Default::default() }.threads();
     let work = {
         let (command, property, stop) = (command.clone(), property.clone(), Arc::clone(&stop));
         move || -> Worked {
@@ -109,15 +109,15 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
         }
     };
     let mut line = LiveLine::new(command.effort.quiet);
-    let waited = wait(deadline, &stop, || line.show(|| "working".to_owned()), work)?;
+    let waited = Job::new(deadline, &stop).run(|| line.show(|| "working".to_owned()), work)?;
     drop(line);
-    let Waited::Done(done) = waited else {
+    let Ended::Done(done) = waited else {
         eprintln!("note: {}", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     let (model, sources, found, seconds) = done?;
     if let (Some(path), Some(found)) = (&command.values, &found) {
-        write_whole(path, &table(&model, found))?;
+        write_atomically(path, &table(&model, found))?;
     }
     let mut output = Output::open(command.common.output.as_deref())?;
     let provenance = provenance(command, sources);

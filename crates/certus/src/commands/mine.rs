@@ -11,7 +11,7 @@ use certus_mine::write::{certus, picture, sentence, to_json, vnnlib};
 use certus_tasks::Files;
 use certus_tasks::mine::verdicts::FILE_NAME;
 use certus_tasks::mine::{Checked, Mine as Task, Mining, Step, document, files, mine, verdict_word};
-use certus_tasks::output::write_whole;
+use certus_tasks::output::write_atomically;
 use serde_json::json;
 
 use super::stop_on_interrupt;
@@ -115,9 +115,9 @@ fn emit_sql(command: &Mine, dialect: SqlDialect) -> Result<Finding, Failure> {
 fn write(folder: &Path, mining: &Mining, network: Option<&PathBuf>) -> Result<(), Failure> {
     let (layout, specifications) = (&mining.config.layout, &mining.specifications);
     let document = json!({ "name": mining.config.name, "specifications": to_json(layout, specifications) });
-    write_whole(&folder.join("specifications.json"), &format!("{document:#}\n"))?;
+    write_atomically(&folder.join("specifications.json"), &format!("{document:#}\n"))?;
     if !mining.ranges.is_empty() {
-        write_whole(&folder.join("specifications.svg"), &picture(layout, &mining.ranges, specifications))?;
+        write_atomically(&folder.join("specifications.svg"), &picture(layout, &mining.ranges, specifications))?;
     }
     if layout.inputs.is_none() {
         return Ok(());
@@ -129,10 +129,10 @@ fn write(folder: &Path, mining: &Mining, network: Option<&PathBuf>) -> Result<()
         None => "policy.onnx".to_owned(),
     };
     let text = certus(layout, &mining.config.name, &network, specifications).map_err(wrong)?;
-    write_whole(&folder.join("specifications.certus"), &text)?;
+    write_atomically(&folder.join("specifications.certus"), &text)?;
     for (index, specification) in specifications.iter().enumerate() {
         let name = format!("specification_{:03}.vnnlib", index + 1);
-        write_whole(&folder.join(name), &vnnlib(layout, specification).map_err(wrong)?)?;
+        write_atomically(&folder.join(name), &vnnlib(layout, specification).map_err(wrong)?)?;
     }
     Ok(())
 }

@@ -35,8 +35,8 @@ use crate::terminal::colourful_messages;
 
 impl Asked {
     /// The files, without the flags.
-    pub fn files(&self) -> certus_tasks::Asked {
-        certus_tasks::Asked {
+    pub fn files(&self) -> certus_tasks::QuerySource {
+        certus_tasks::QuerySource {
             file: self.file.clone(),
             specification: self.specification.clone(),
             networks: self.networks.clone(),
@@ -60,19 +60,19 @@ impl Effort {
     }
 
     /// The effort of a search that may grow; its time runs from now on.
-    pub fn with_memory(&self, memory: &Memory) -> Result<certus_tasks::Effort, Failure> {
+    pub fn with_memory(&self, memory: &Memory) -> Result<certus_tasks::BudgetOptions, Failure> {
         let memory = memory.megabytes.saturating_mul(1 << 20);
-        Ok(certus_tasks::Effort { memory, ..self.plain()? })
+        Ok(certus_tasks::BudgetOptions { memory, ..self.plain()? })
     }
 
     /// The same of work that does not grow.
-    pub fn plain(&self) -> Result<certus_tasks::Effort, Failure> {
-        Ok(certus_tasks::Effort {
+    pub fn plain(&self) -> Result<certus_tasks::BudgetOptions, Failure> {
+        Ok(certus_tasks::BudgetOptions {
             deadline: self.deadline()?,
             timeout: self.timeout,
             threads: self.threads,
             seed: self.seed,
-            ..certus_tasks::Effort::default()
+            ..certus_tasks::BudgetOptions::default()
         })
     }
 }

@@ -5,13 +5,13 @@ use std::path::{Path, PathBuf};
 
 use certus_lang::diagnostics::Source;
 use certus_tasks::Files;
-use certus_tasks::skeleton::{Start, read_spaces, skeleton};
+use certus_tasks::project_template::{Start, project_template, read_spaces};
 
 use super::rendered;
 use crate::Finding;
 use crate::arguments::New;
 use crate::failure::Failure;
-use crate::output::{Output, write_whole};
+use crate::output::{Output, write_atomically};
 
 /// Starts a system file.
 pub fn run(command: &New) -> Result<Finding, Failure> {
@@ -34,7 +34,7 @@ pub fn run(command: &New) -> Result<Finding, Failure> {
         Some(path) => Some((seen_from(folder, path)?, path.as_path())),
     };
     let start = Start { network, spaces, labels: command.actions.clone(), name: command.name.clone() };
-    let text = skeleton(&start)?;
+    let text = project_template(&start)?;
     let name = command.output.as_ref().map_or_else(|| "<new>".to_owned(), |path| path.display().to_string());
     let text = certus_lang::format(&Source::new(name, text))
         .map_err(|diagnostics| Failure::Diagnostics(rendered(&diagnostics)))?;
@@ -48,7 +48,7 @@ pub fn run(command: &New) -> Result<Finding, Failure> {
         let path = path.display();
         return Err(Failure::message(format!("{path} exists already; --force writes over it")));
     }
-    write_whole(path, &text)?;
+    write_atomically(path, &text)?;
     let shown = path.display();
     println!("wrote {shown}; next:\n  certus simulate {shown}\n  certus check {shown}");
     Ok(Finding::Good)

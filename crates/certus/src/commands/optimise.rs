@@ -4,7 +4,7 @@ use std::io::Write;
 use std::time::Instant;
 
 use certus_tasks::optimise::{self, Optimised, optimise};
-use certus_tasks::{Files, Question, Standing};
+use certus_tasks::{Files, LoadedQuery, SearchProgress};
 use serde_json::Value;
 
 use super::stop_on_interrupt;
@@ -28,7 +28,7 @@ pub fn run(command: &Optimise) -> Result<Finding, Failure> {
     let stop = stop_on_interrupt()?;
     command.asked.read_by(Files::new()).writes("-o", &command.common.output).ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
-    let found = optimise(&task, &stop, |standing: Standing| line.show(|| standing.to_string()))?;
+    let found = optimise(&task, &stop, |standing: SearchProgress| line.show(|| standing.to_string()))?;
     drop(line);
     report(command, &task, &found, started)
 }
@@ -46,7 +46,7 @@ fn report(
     let mut output = Output::open(command.common.output.as_deref())?;
     let witness = question.and_then(|question| Some((question, found.witness.as_ref()?)));
     if command.common.json {
-        let mut document = question.map(Question::json_sources).unwrap_or_default();
+        let mut document = question.map(LoadedQuery::json_sources).unwrap_or_default();
         document.insert(if *minimise { "minimise" } else { "maximise" }.to_owned(), expression.as_str().into());
         document.insert("feasible".to_owned(), if empty { false.into() } else { witness.map(|_| true).into() });
         let end = |value: f64| if empty { Value::Null } else { json_number(value) };

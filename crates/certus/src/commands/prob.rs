@@ -5,14 +5,14 @@ use std::io::Write;
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
 use certus_prob::{Domain, Method, Options, Outcome, Standing};
-use certus_tasks::prob::{self, Bounded, Where, document};
+use certus_tasks::prob::{self, Bounded, ProbProgress, document};
 use certus_tasks::{Files, Loading, Provenance};
 
 use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Prob, ProbDomain, ProbMethod};
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -96,8 +96,8 @@ fn files(command: &Prob, system: &System, place: usize, outcome: &Outcome) -> Re
         let title = format!("{}: {}{}", system.name, system.properties[place].name, within(outcome));
         let picture = prob::map(system, &title, outcome, axes(command)).map_err(Failure::message)?;
         match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
-            true => write_whole(path, &picture.png())?,
-            false => write_whole(path, &picture.standalone())?,
+            true => write_atomically(path, &picture.png())?,
+            false => write_atomically(path, &picture.standalone())?,
         }
     }
     if let (Some(path), Some(model)) = (&command.model, &outcome.model) {
@@ -111,7 +111,7 @@ fn axes(command: &Prob) -> (usize, usize) {
     command.axes.unwrap_or((0, 1))
 }
 
-fn standing(place: &Where) -> String {
+fn standing(place: &ProbProgress) -> String {
     match place.standing {
         None => format!("{}: looking for start states", place.property),
         Some(standing) => format!("{}: {}", place.property, so_far(standing)),

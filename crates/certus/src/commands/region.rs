@@ -3,11 +3,11 @@
 use std::io::Write;
 
 use certus_check::region::{Map, Standing, Surveyed, Witness};
-use certus_check::{Engine, Scope};
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
+use certus_model::Scope;
 use certus_tasks::check::{
-    Mapped, Method, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
+    Mapped, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
 };
 use certus_tasks::{Files, Loading};
 
@@ -15,13 +15,13 @@ use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Check;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
 /// Maps properties over parameters.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
-    if !matches!(command.engine, Method::Runs(Engine::Auto | Engine::Bmc)) {
+    if !(command.engine.is_auto() || command.engine.is(certus_check::bmc::NAME)) {
         return Err(Failure::message(format!(
             "--region asks about runs of so many steps, not --engine {}: leave that out, or set single values with --set",
             command.engine
@@ -70,7 +70,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         (&command.regions.picture, results.as_slice())
         && let Some(picture) = region_picture(system, *property, *steps, map)
     {
-        write_whole(path, &picture)?;
+        write_atomically(path, &picture)?;
     }
     Ok(finding(results))
 }

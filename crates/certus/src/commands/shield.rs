@@ -72,7 +72,7 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
         Shielded::Made(made) => {
             let text = format!("{}\n", made.document);
             if let Some(path) = &command.common.output {
-                output::write_whole(path, &text)?;
+                output::write_atomically(path, &text)?;
             }
             let mut standard = Output::open(None)?;
             match command.common.json {
@@ -179,7 +179,11 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
         runs: command.runs,
         steps: command.steps,
         seed: command.effort.seed,
-        threads: certus_tasks::Effort { threads: command.effort.threads, ..certus_tasks::Effort::default() }.threads(),
+        threads: certus_tasks::BudgetOptions {
+            threads: command.effort.threads,
+            ..certus_tasks::BudgetOptions::default()
+        }
+        .threads(),
     };
     let stop = stop_on_interrupt()?;
     files_of(&ready).writes("-o", &command.common.output).ready()?;
@@ -332,8 +336,8 @@ fn export(command: &ShieldExport) -> Result<Finding, Failure> {
             let file = path.file_name().and_then(|name| name.to_str()).map(identifier).unwrap_or(name);
             let at = |ending: &str| path.with_file_name(format!("{file}.{ending}"));
             files_of(&ready).writes("-o", [at("h"), at("c")]).ready()?;
-            output::write_whole(&at("h"), &(head(&ready, "// ") + &c_header(runtime, &file)))?;
-            output::write_whole(&at("c"), &(head(&ready, "// ") + &c_source(runtime, &file)))?;
+            output::write_atomically(&at("h"), &(head(&ready, "// ") + &c_header(runtime, &file)))?;
+            output::write_atomically(&at("c"), &(head(&ready, "// ") + &c_source(runtime, &file)))?;
             return Ok(Finding::Good);
         }
         Language::Rust => head(&ready, "// ") + &rust_module(runtime, &name),
@@ -341,7 +345,7 @@ fn export(command: &ShieldExport) -> Result<Finding, Failure> {
     };
     files_of(&ready).writes("-o", &command.output).ready()?;
     match &command.output {
-        Some(path) => output::write_whole(path, &text)?,
+        Some(path) => output::write_atomically(path, &text)?,
         None => {
             let mut standard = Output::open(None)?;
             standard.write_all(text.as_bytes())?;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Instant;
 
 use certus_tasks::verify::{self, verify};
-use certus_tasks::{Files, Question, Standing};
+use certus_tasks::{Files, LoadedQuery, SearchProgress};
 use serde_json::Value;
 
 use super::stop_on_interrupt;
@@ -44,12 +44,12 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
         .writes_into("--resume", command.resume.as_ref(), &kept)
         .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
-    let verified = verify(&task, &stop, |standing: Standing| line.show(|| standing.to_string()))?;
+    let verified = verify(&task, &stop, |standing: SearchProgress| line.show(|| standing.to_string()))?;
     drop(line);
     let (verdict, standing) = (verified.verdict(), verified.standing);
     let mut output = Output::open(command.common.output.as_deref())?;
     if command.common.json {
-        let mut document = verified.question().map(Question::json_sources).unwrap_or_default();
+        let mut document = verified.question().map(LoadedQuery::json_sources).unwrap_or_default();
         let witness = verified.witness().map(|(question, witness)| question.json_witness(witness));
         let certificate = command.certificate.as_ref().filter(|_| verdict == "unsat");
         document.insert("verdict".to_owned(), verdict.into());

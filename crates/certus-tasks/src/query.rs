@@ -22,7 +22,7 @@ const MOST_CASES: usize = 1 << 16;
 
 /// What a question is read from.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Asked {
+pub struct QuerySource {
     /// The network; or a `.query` file; or, where networks have names, the specification.
     pub file: PathBuf,
     /// The specification.
@@ -45,7 +45,7 @@ pub struct Source {
 }
 
 /// A question, with its files.
-pub struct Question {
+pub struct LoadedQuery {
     /// The files: networks, then the specification; or the query.
     pub sources: Vec<Source>,
     about: About,
@@ -70,25 +70,25 @@ pub enum Sealed {
     No,
 }
 
-impl Question {
+impl LoadedQuery {
     /// Reads what the arguments name.
-    pub fn read(asked: &Asked, sealed: Sealed) -> Result<Question, Failure> {
+    pub fn read(asked: &QuerySource, sealed: Sealed) -> Result<LoadedQuery, Failure> {
         match (&asked.specification, asked.networks.as_slice()) {
             (Some(_), [_, ..]) => Err(Failure::message(
                 "--network names the networks of a specification: give the specification alone, without a network before it",
             )),
-            (Some(specification), []) => Question::of_network(&asked.file, specification, sealed),
-            (None, []) if is_query(&asked.file) => Question::of_query(&asked.file),
+            (Some(specification), []) => LoadedQuery::of_network(&asked.file, specification, sealed),
+            (None, []) if is_query(&asked.file) => LoadedQuery::of_query(&asked.file),
             (None, []) => Err(Failure::message(format!(
                 "{} alone asks nothing: give a network and a specification, or a .query file",
                 asked.file.display()
             ))),
-            (None, networks) => Question::of_networks(networks, &asked.file, sealed),
+            (None, networks) => LoadedQuery::of_networks(networks, &asked.file, sealed),
         }
     }
 
     /// A network and a specification; one of VNN-LIB 2.0 must declare a single network.
-    pub fn of_network(network: &Path, specification: &Path, sealed: Sealed) -> Result<Question, Failure> {
+    pub fn of_network(network: &Path, specification: &Path, sealed: Sealed) -> Result<LoadedQuery, Failure> {
         let contents = Sources::default().read(specification)?;
         let two = match parsed(&contents)? {
             AnySpecification::One(one) => {
@@ -97,7 +97,7 @@ impl Question {
                 let fault = in_file(specification);
                 Query::from_specification(&graph, &one, Vec::new()).map_err(|error| fault(&error))?;
                 let cases = one.cases(MOST_CASES).map_err(|error| fault(&error))?;
-                return Ok(Question { sources, about: About::One { graph, specification: one }, cases });
+                return Ok(LoadedQuery { sources, about: About::One { graph, specification: one }, cases });
             }
             AnySpecification::Two(two) => two,
         };
@@ -105,7 +105,7 @@ impl Question {
         match (needed.next(), needed.next()) {
             (Some(only), None) => {
                 let networks = [(only.name.clone(), network.to_owned())];
-                Question::of_declared(&networks, &contents, two, sealed)
+                LoadedQuery::of_declared(&networks, &contents, two, sealed)
             }
             _ => {
                 let names: Vec<String> =
@@ -118,10 +118,14 @@ impl Question {
         }
     }
 
-    fn of_networks(networks: &[(String, PathBuf)], specification: &Path, sealed: Sealed) -> Result<Question, Failure> {
+    fn of_networks(
+        networks: &[(String, PathBuf)],
+        specification: &Path,
+        sealed: Sealed,
+    ) -> Result<LoadedQuery, Failure> {
         let contents = Sources::default().read(specification)?;
         match parsed(&contents)? {
-            AnySpecification::Two(two) => Question::of_declared(networks, &contents, two, sealed),
+            AnySpecification::Two(two) => LoadedQuery::of_declared(networks, &contents, two, sealed),
             AnySpecification::One(_) => Err(in_file(specification)(
                 &"no network is declared by name: give the network and the specification, without --network",
             )),
@@ -133,7 +137,7 @@ impl Question {
         specification: &Contents,
         declared: NetworkSpecification,
         sealed: Sealed,
-    ) -> Result<Question, Failure> {
+    ) -> Result<LoadedQuery, Failure> {
         let mut graphs = Vec::new();
         let mut sources = Vec::new();
         for (name, path) in networks {
@@ -146,16 +150,16 @@ impl Question {
         let joint = declared.joint(&named).map_err(|error| fault(&error))?;
         let cases = joint.specification.cases(MOST_CASES).map_err(|error| fault(&error))?;
         sources.push(digested(specification, "specification"));
-        Ok(Question { sources, about: About::Named { declared, joint: Box::new(joint) }, cases })
+        Ok(LoadedQuery { sources, about: About::Named { declared, joint: Box::new(joint) }, cases })
     }
 
     /// A query file.
-    pub fn of_query(path: &Path) -> Result<Question, Failure> {
+    pub fn of_query(path: &Path) -> Result<LoadedQuery, Failure> {
         let contents = Sources::default().read(path)?;
         let query = file::query_from(path, contents.bytes.as_slice());
         let query = query.map_err(|error| Failure::message(error.to_string()))?;
         let source = digested(&contents, "query");
-        Ok(Question { sources: vec![source], about: About::Kept(Box::new(query)), cases: Vec::new() })
+        Ok(LoadedQuery { sources: vec![source], about: About::Kept(Box::new(query)), cases: Vec::new() })
     }
 
     /// How many boxes of inputs are asked about; the question is satisfiable when it is on one of them.

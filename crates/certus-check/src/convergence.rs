@@ -1,7 +1,9 @@
-//! Runs that come to rest, over the reals.
+//! Convergence to an equilibrium, over the reals.
 //!
-//! A loop that settles does not repeat a state: it comes ever nearer to one, and a property like `F omega > 0` depends on the side from
-//! which it does. Doubles cannot show that, since near rest their rounding is larger than the motion. What shows it is a proof:
+//! A loop that settles does not repeat a state: it comes ever nearer to an equilibrium, and a property like `F omega > 0` depends on the side from
+//! which it does. Doubles cannot show that, since near the equilibrium their rounding is larger than the motion. What shows it is a proof, by
+//! mean-value enclosures and an invariant cone (cone conditions as in Vandergraft: "Spectral properties of matrices which have invariant
+//! cones", SIAM J. Appl. Math. 16, 1968):
 //!
 //! 1. the run is enclosed for some steps, each with the middle of its box and the slopes around it;
 //! 2. from there on, increments `x(k+1) − x(k)` stay in a cone around the slowest direction and shrink by a factor, because every matrix that
@@ -18,18 +20,21 @@ mod speeds;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{Fault, Graph, GraphError, Interval};
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
+use certus_model::{Run, nnf};
 use certus_solver::{Jacobian, JacobianEnclosure};
 
 use crate::condition::{always, never};
-use crate::lasso;
-use crate::outcome::Run;
+use crate::lasso_semantics;
+use crate::ltl_encoding::{Beyond, Shape, encode};
 use crate::replay::split;
-use crate::temporal::{Beyond, Normal, Shape, encode};
 use cone::Cone;
 use speeds::Speed;
 
+/// What the engine is called.
+pub const NAME: &str = "convergence";
+
 /// A loop without choices, prepared.
-pub struct Rest<'a> {
+pub struct Convergence<'a> {
     system: &'a System,
     step: Evaluator<f64>,
     slopes: Jacobian,
@@ -68,9 +73,9 @@ struct Tube {
     atoms: Vec<Known>,
 }
 
-impl<'a> Rest<'a> {
+impl<'a> Convergence<'a> {
     /// Prepares a system; nothing if somebody chooses something in it.
-    pub fn new(system: &'a System) -> Result<Option<Rest<'a>>, GraphError> {
+    pub fn new(system: &'a System) -> Result<Option<Convergence<'a>>, GraphError> {
         let random = system.roles.actions.iter().any(|role| matches!(role, ActionRole::Softmax { .. }));
         let chosen = !system.inputs.is_empty() || !system.chances.is_empty() || random;
         let open = !system.roles.free_params.is_empty() || !system.networks.is_empty();
@@ -82,7 +87,7 @@ impl<'a> Rest<'a> {
         let defined = roles.atoms_defined.iter().flatten().chain(&roles.defined);
         let conditions = defined.chain(&roles.assume).chain(&roles.init);
         let truths: Vec<usize> = roles.atoms.iter().chain(conditions).map(|truth| truth.truth.port).collect();
-        Ok(Some(Rest {
+        Ok(Some(Convergence {
             system,
             step: Evaluator::new(&system.step),
             slopes: Jacobian::new(&system.step.keep_outputs(&next))?,
@@ -108,13 +113,13 @@ impl<'a> Rest<'a> {
                 let known = if position > last { &settled } else { &tube.atoms[position] };
                 if known[id.0] == Some(wanted) { always() } else { never() }
             };
-            if encode(&Normal::of(formula, false), 0, shape, Beyond::Anything, &mut atom) != always() {
+            if encode(&nnf(formula, false), 0, shape, Beyond::Anything, &mut atom) != always() {
                 continue;
             }
             let found = shortened(run.clone(), positions);
             // Judged once more, by the doubles of the run and by somebody else.
             let atom = |id: AtomId, position: usize| found.atoms[position][id.0];
-            if !lasso::holds(formula, positions, positions - 1, &atom)[0] {
+            if !lasso_semantics::holds(formula, positions, positions - 1, &atom)[0] {
                 return Ok(Some(found));
             }
         }
@@ -301,7 +306,7 @@ fn shortened(mut run: Run, positions: usize) -> Run {
     run.actions.truncate(positions);
     run.atoms.truncate(positions);
     run.loop_to = Some(positions - 1);
-    run.comes_to_rest = true;
+    run.converges = true;
     run
 }
 

@@ -14,7 +14,7 @@ const DESCRIPTORS: [&str; 3] = ["/dev/stderr", "/dev/fd", "/proc"];
 
 /// Where a name leads.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Destination {
+pub(crate) enum OutputTarget {
     /// To standard output.
     Standard,
     /// To a file, or to where one can be: a whole path without links.
@@ -23,22 +23,22 @@ pub(crate) enum Destination {
     Stream,
 }
 
-impl Destination {
+impl OutputTarget {
     /// Follows a name.
-    pub(crate) fn of(path: &Path) -> io::Result<Destination> {
+    pub(crate) fn of(path: &Path) -> io::Result<OutputTarget> {
         if STANDARD.iter().any(|name| path == Path::new(name)) {
-            return Ok(Destination::Standard);
+            return Ok(OutputTarget::Standard);
         }
         if DESCRIPTORS.iter().any(|name| path.starts_with(name)) {
-            return Ok(Destination::Stream);
+            return Ok(OutputTarget::Stream);
         }
         match std::fs::metadata(path) {
             Ok(found) if found.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
-            Ok(found) if !found.is_file() => Ok(Destination::Stream),
-            Ok(_) => path.canonicalize().map(Destination::File),
+            Ok(found) if !found.is_file() => Ok(OutputTarget::Stream),
+            Ok(_) => path.canonicalize().map(OutputTarget::File),
             Err(error) if error.kind() == io::ErrorKind::NotFound => match std::fs::read_link(path) {
                 // Its end is missing, not the link.
-                Ok(next) => Destination::of(&folder_of(path).join(next)),
+                Ok(next) => OutputTarget::of(&folder_of(path).join(next)),
                 Err(_) => new_file(path),
             },
             Err(error) => Err(error),
@@ -50,9 +50,9 @@ fn folder_of(path: &Path) -> &Path {
     path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-fn new_file(path: &Path) -> io::Result<Destination> {
+fn new_file(path: &Path) -> io::Result<OutputTarget> {
     let name = path.file_name().ok_or_else(|| io::Error::other("it names no file"))?;
-    Ok(Destination::File(folder_of(path).canonicalize()?.join(name)))
+    Ok(OutputTarget::File(folder_of(path).canonicalize()?.join(name)))
 }
 
 #[cfg(all(test, unix))]
@@ -72,10 +72,10 @@ mod tests {
             symlink(target, at(link)).unwrap();
         }
         for (name, end) in [("there", "there"), ("far", "there"), ("hollow", "missing"), ("new", "new")] {
-            assert_eq!(Destination::of(&at(name)).unwrap(), Destination::File(at(end)), "{name}");
+            assert_eq!(OutputTarget::of(&at(name)).unwrap(), OutputTarget::File(at(end)), "{name}");
         }
         for wrong in ["round", "no/folder", "."] {
-            assert!(Destination::of(&at(wrong)).is_err(), "{wrong}");
+            assert!(OutputTarget::of(&at(wrong)).is_err(), "{wrong}");
         }
         std::fs::remove_dir_all(&folder).unwrap();
     }
@@ -83,12 +83,12 @@ mod tests {
     #[test]
     fn devices_and_descriptors_are_no_files() {
         for (name, end) in [
-            ("/dev/null", Destination::Stream),
-            ("/dev/stderr", Destination::Stream),
-            ("/dev/fd/7", Destination::Stream),
-            ("/dev/stdout", Destination::Standard),
+            ("/dev/null", OutputTarget::Stream),
+            ("/dev/stderr", OutputTarget::Stream),
+            ("/dev/fd/7", OutputTarget::Stream),
+            ("/dev/stdout", OutputTarget::Standard),
         ] {
-            assert_eq!(Destination::of(Path::new(name)).unwrap(), end, "{name}");
+            assert_eq!(OutputTarget::of(Path::new(name)).unwrap(), end, "{name}");
         }
     }
 }

@@ -9,7 +9,7 @@ use crate::output::short;
 
 /// Where a search over several cases stands.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Standing {
+pub struct SearchProgress {
     /// How many cases there are; none while the question is being read.
     pub cases: usize,
     /// The case that is searched now.
@@ -22,14 +22,14 @@ pub struct Standing {
     pub progress: Progress,
 }
 
-impl Standing {
+impl SearchProgress {
     /// A copy of what others may be changing.
-    pub fn of(shared: &Mutex<Standing>) -> Standing {
+    pub fn of(shared: &Mutex<SearchProgress>) -> SearchProgress {
         *shared.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Changes it.
-    pub fn update(shared: &Mutex<Standing>, change: impl FnOnce(&mut Standing)) {
+    pub fn update(shared: &Mutex<SearchProgress>, change: impl FnOnce(&mut SearchProgress)) {
         change(&mut shared.lock().unwrap_or_else(PoisonError::into_inner));
     }
 
@@ -83,7 +83,7 @@ impl Standing {
     }
 }
 
-impl fmt::Display for Standing {
+impl fmt::Display for SearchProgress {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if self.cases == 0 {
             return f.write_str("reading");

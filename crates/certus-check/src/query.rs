@@ -1,19 +1,19 @@
-//! One question about runs of a system: is there a run of some shape on which a temporal formula holds?
+//! One query about runs of a system: is there a run of some shape on which a temporal formula holds?
 //!
-//! A question is a query about the unrolled loop, with everything settled that can be settled before it is asked. Its
+//! The query is about the unrolled loop, and everything that can be settled is settled before the solver sees it. Its
 //! witness is what drives a run.
 
 use std::collections::HashMap;
 
 use certus_lang::system::{AtomId, System};
+use certus_model::{CheckError, Nnf};
 use certus_solver::formula::Formula;
 use certus_solver::{Place, Query, QueryError, Witness};
 
 use crate::condition::{always, and, condition, label_cases, or};
-use crate::outcome::CheckError;
+use crate::ltl_encoding::{Beyond, Shape, encode};
 use crate::replay::Drive;
 use crate::simplify::{at_best_ends, labels, required, settle, with_labels};
-use crate::temporal::{Beyond, Normal, Shape, encode};
 use crate::unroll::{Start, Unrolled, unroll};
 
 /// What a run has to do.
@@ -24,30 +24,30 @@ pub struct Wanted<'a> {
     /// Its positions.
     pub shape: Shape,
     /// Formulas, each with the position at which it holds.
-    pub formulas: &'a [(&'a Normal, usize)],
+    pub formulas: &'a [(&'a Nnf, usize)],
     /// What is supposed of what follows the last position.
     pub beyond: Beyond,
     /// Whether the last position may have a model error: atoms that may have no value there are taken as it suits.
     pub ends_in_error: bool,
 }
 
-/// A question that is ready to be asked.
-pub struct Question {
+/// A query that is ready to be asked.
+pub struct RunQuery {
     unrolled: Unrolled,
     formula: Formula<Place>,
     shape: Shape,
     with_last: bool,
 }
 
-impl Question {
+impl RunQuery {
     /// Asks for a run. `more` says what else must hold of it.
     pub fn new(
         system: &System,
         wanted: Wanted<'_>,
         more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
-    ) -> Result<Question, CheckError> {
+    ) -> Result<RunQuery, CheckError> {
         // A run may end where no transition is allowed, and do what is wanted there.
-        Question::build(system, wanted, false, more)
+        RunQuery::build(system, wanted, false, more)
     }
 
     /// Asks for a run whose last position has a successor.
@@ -55,8 +55,8 @@ impl Question {
         system: &System,
         wanted: Wanted<'_>,
         more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
-    ) -> Result<Question, CheckError> {
-        Question::build(system, wanted, true, more)
+    ) -> Result<RunQuery, CheckError> {
+        RunQuery::build(system, wanted, true, more)
     }
 
     fn build(
@@ -64,7 +64,7 @@ impl Question {
         wanted: Wanted<'_>,
         with_last: bool,
         more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
-    ) -> Result<Question, CheckError> {
+    ) -> Result<RunQuery, CheckError> {
         let shape = wanted.shape;
         let mut unrolled = unroll(system, shape, wanted.start, with_last)?;
         let mut known: HashMap<(usize, usize, bool), Formula<Place>> = HashMap::new();
@@ -109,12 +109,12 @@ impl Question {
         }
         let formula = with_labels(&mut unrolled, and(parts), &fixed)?;
         let formula = settle(&mut unrolled, formula)?;
-        Ok(Question { unrolled, formula, shape, with_last })
+        Ok(RunQuery { unrolled, formula, shape, with_last })
     }
 
-    /// The same question where numbers that matter in one direction only have their best value. There is an answer if there
+    /// The same query where numbers that matter in one direction only have their best value. There is an answer if there
     /// was one, but not every answer is left.
-    pub fn at_best_ends(mut self) -> Result<Question, CheckError> {
+    pub fn at_best_ends(mut self) -> Result<RunQuery, CheckError> {
         self.unrolled.region = at_best_ends(&self.unrolled.graph, &self.unrolled.region, &self.formula);
         self.formula = settle(&mut self.unrolled, self.formula)?;
         Ok(self)

@@ -1,9 +1,10 @@
 //! The encoding of temporal formulas against two other ways to say what they mean.
 
 use certus_check::condition::{always, never};
-use certus_check::lasso;
-use certus_check::temporal::{Beyond, Normal, Shape, encode};
+use certus_check::lasso_semantics;
+use certus_check::ltl_encoding::{Beyond, Shape, encode};
 use certus_lang::system::{AtomId, Bounds, Formula};
+use certus_model::{Nnf, nnf};
 use certus_sim::semantics::{self, Tail};
 use certus_solver::Place;
 use proptest::prelude::*;
@@ -41,10 +42,10 @@ fn formulas() -> impl Strategy<Value = Formula> {
 
 /// What the encoding says where every atom is known.
 fn encoded(formula: &Formula, positive: bool, shape: Shape, word: &[[bool; 2]]) -> bool {
-    value(&Normal::of(formula, positive), 0, shape, Beyond::Anything, word)
+    value(&nnf(formula, positive), 0, shape, Beyond::Anything, word)
 }
 
-fn value(formula: &Normal, position: usize, shape: Shape, beyond: Beyond, word: &[[bool; 2]]) -> bool {
+fn value(formula: &Nnf, position: usize, shape: Shape, beyond: Beyond, word: &[[bool; 2]]) -> bool {
     let mut atom = |id: AtomId, position: usize, wanted: bool| -> Encoded {
         if word[position][id.0] == wanted { always() } else { never() }
     };
@@ -102,7 +103,7 @@ proptest! {
         let shape = Shape { positions: word.len(), loop_to: Some(start) };
         let truth = defined(&formula, 0, &word, start);
         let atom = |id: AtomId, position: usize| word[position][id.0];
-        prop_assert_eq!(lasso::holds(&formula, word.len(), start, &atom)[0], truth);
+        prop_assert_eq!(lasso_semantics::holds(&formula, word.len(), start, &atom)[0], truth);
         prop_assert_eq!(encoded(&formula, true, shape, &word), truth);
         prop_assert_eq!(encoded(&formula, false, shape, &word), !truth);
     }
@@ -114,7 +115,7 @@ proptest! {
         let shape = Shape { positions: word.len(), loop_to: None };
         let atom = |id: AtomId, position: usize| word[position][id.0];
         let seen = semantics::evaluate(&formula, word.len(), Tail::Unknown, &atom);
-        let normal = Normal::of(&formula, false);
+        let normal = nnf(&formula, false);
         if encoded(&formula, false, shape, &word) {
             prop_assert!(!seen.greatest);
             prop_assert!(normal.can_end());
@@ -131,7 +132,7 @@ proptest! {
         formula in formulas(), word in prop::collection::vec(any::<[bool; 2]>(), 1..6), start in 0usize..6, cut in 1usize..6,
     ) {
         let start = start % word.len();
-        let normal = Normal::of(&formula, true);
+        let normal = nnf(&formula, true);
         if defined(&formula, 0, &word, start) {
             let cut = cut.min(word.len());
             let prefix = Shape { positions: cut, loop_to: None };
@@ -144,7 +145,7 @@ proptest! {
         formula in formulas(), word in prop::collection::vec(any::<[bool; 2]>(), 1..6), start in 0usize..6,
     ) {
         let start = start % word.len();
-        let tail = Normal::of(&formula, true).tail();
+        let tail = nnf(&formula, true).tail();
         if defined(&formula, 0, &word, start) {
             let shape = Shape { positions: word.len(), loop_to: Some(start) };
             for position in start..word.len() {

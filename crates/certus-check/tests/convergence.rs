@@ -1,11 +1,12 @@
 //! Runs that come to rest: on which side they do is proved, and only what is so.
 
-use certus_check::engine::Engine;
+use certus_check::convergence::{Convergence, OVER_THE_REALS};
+use certus_check::engines::auto;
 use certus_check::errors::Errors;
-use certus_check::rest::{OVER_THE_REALS, Rest};
-use certus_check::{Run, Verdict};
+use certus_engine::Task;
 use certus_lang::system::{PropertyKind, System};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_model::{Run, Verdict};
 use certus_solver::Budget;
 use proptest::prelude::*;
 
@@ -15,7 +16,7 @@ fn load(text: &str) -> System {
 
 fn violation(system: &System, start: &[f64]) -> Option<Run> {
     let PropertyKind::Ltl(formula) = &system.properties[0].kind else { panic!("no formula") };
-    Rest::new(system).unwrap().unwrap().violation(formula, start).unwrap()
+    Convergence::new(system).unwrap().unwrap().violation(formula, start).unwrap()
 }
 
 /// A damped spring that pulls towards −1: v' = keep·v − pull·(x + 1), x' = x + 0.1·v'.
@@ -33,7 +34,7 @@ fn a_spring_that_settles_from_above_never_moves_up_again() {
     for motion in ["after", "v"] {
         let system = load(&spring(0.2, 0.5, -1.0, motion));
         let run = violation(&system, &[1.0, 0.0]).unwrap_or_else(|| panic!("moved by {motion}"));
-        assert!(run.comes_to_rest);
+        assert!(run.converges);
         assert_eq!(run.loop_to, Some(run.states.len() - 1));
         // It is a run of the system, and it is still on its way.
         assert_eq!(run.states[0], [1.0, 0.0]);
@@ -47,7 +48,7 @@ fn a_terminal_state_that_is_far_away_does_not_matter() {
     // Speeds are those of states that move, and where it settles the spring does.
     let ended =
         |condition: &str| spring(0.2, 0.5, -1.0, "after").replace("init", &format!("terminal {condition}\ninit"));
-    assert!(violation(&load(&ended("x > 3")), &[1.0, 0.0]).is_some_and(|run| run.comes_to_rest));
+    assert!(violation(&load(&ended("x > 3")), &[1.0, 0.0]).is_some_and(|run| run.converges));
     // It stops before it settles, and keeps the speed that it has there.
     assert_eq!(violation(&load(&ended("x < -0.5")), &[1.0, 0.0]), None);
 }
@@ -56,10 +57,9 @@ fn a_terminal_state_that_is_far_away_does_not_matter() {
 fn auto_looks_at_runs_that_come_to_rest() {
     let system =
         load(&spring(0.2, 0.5, -1.0, "after").replace("init x in [-5, 5] & v in [-5, 5]", "init x == 1 & v == 0"));
-    let found = Engine::Auto
-        .check(&system, &system.properties[0], Some(4), &Errors::new(&system, false), &Budget::default(), &mut |_| {})
-        .unwrap();
-    assert!(matches!(found.verdict, Verdict::Violated(run) if run.comes_to_rest));
+    let task = Task { system: &system, property: &system.properties[0], steps: Some(4), assume_no_model_errors: false };
+    let found = auto(&task, &Errors::new(&system, false), &Budget::default(), &mut |_| {}).unwrap();
+    assert!(matches!(found.verdict, Verdict::Violated(run) if run.converges));
     // A run of doubles alone would not show it, and that is told.
     assert_eq!(found.notes, [OVER_THE_REALS]);
 }
@@ -87,7 +87,7 @@ fn a_speed_that_only_resembles_one_is_none() {
 fn where_somebody_chooses_there_is_no_single_run() {
     let text = "system pushed\nstate x in [-10, 10]\ninput w in [0, 1]\nnext x = 0.5 * x + w\n\
                 init x in [-5, 5]\nproperty up = F x > 3\n";
-    assert!(Rest::new(&load(text)).unwrap().is_none());
+    assert!(Convergence::new(&load(text)).unwrap().is_none());
 }
 
 proptest! {

@@ -4,11 +4,23 @@
 //! steps that were named. Less is `unknown`, with what was settled, whatever stopped the work (docs/semantics.md, "Scope"). Every engine and
 //! every command comes through here, so that none can say more than was shown.
 
-use certus_lang::system::Property;
+use certus_lang::system::{Property, PropertyKind};
 use certus_solver::UnknownReason;
 
-use crate::bmc::own_horizon;
+use crate::ltl::nnf;
 use crate::outcome::{Outcome, Scope, Unknown, Verdict};
+
+/// The steps within which an engine looks for a violation if nobody says how far: ten, or as far as the property's own bounds reach.
+pub fn usual_steps(property: &Property) -> usize {
+    const LEAST: usize = 10;
+    own_horizon(property).map_or(LEAST, |horizon| horizon.max(LEAST))
+}
+
+/// The last step that a property's own bounds reach; none if they do not end.
+pub fn own_horizon(property: &Property) -> Option<usize> {
+    let PropertyKind::Ltl(formula) = &property.kind else { return None };
+    nnf(formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok())
+}
 
 /// An outcome that says no more than was asked for and shown. `asked` is the number of steps that somebody named, `stopped` why the work
 /// ended early, if it did. A property that its own bounds decide holds up to its last step, whatever the proof.

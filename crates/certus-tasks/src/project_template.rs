@@ -120,7 +120,7 @@ fn identifier(text: &str) -> String {
 }
 
 /// The text of the file, in canonical form but for blank lines.
-pub fn skeleton(start: &Start<'_>) -> Result<String, Failure> {
+pub fn project_template(start: &Start<'_>) -> Result<String, Failure> {
     let graph = match &start.network {
         None => None,
         Some((_, path)) => Some(load_network(path).map_err(|error| Failure::message(error.to_string()))?),

@@ -1,9 +1,11 @@
-//! The truth of a temporal formula on a run that repeats itself.
+//! The semantics of LTL on a lasso, by fixed points.
 //!
 //! Every subformula has a value at every position of a lasso, and unbounded operators are fixed points along the
-//! successor relation: the least one for *until*, the greatest one for *release* (Clarke, Emerson, Sistla). Bounded
-//! operators are their definition, step by step. It shares nothing with the encoding into queries, so a run that a
-//! query found is judged by somebody else.
+//! successor relation: the least one for *until*, the greatest one for *release* (Clarke, Emerson, Sistla: "Automatic verification of
+//! finite-state concurrent systems using temporal logic specifications", TOPLAS 8(2), 1986; a lasso is a structure with one path). Bounded
+//! operators are evaluated by their definition, step by step.
+//!
+//! It shares nothing with [`crate::ltl_encoding`], so a run that a query found is judged independently of the encoding.
 
 use certus_lang::system::{AtomId, Bounds, Formula};
 

@@ -1,20 +1,19 @@
-//! How properties share the time until a deadline.
+//! How several properties share the time until a deadline.
 //!
-//! Each property gets its share of what is left when its turn comes, so what earlier ones did not need is for the later ones, and
-//! what one takes too long is borne by all. Those that came to no end for want of time begin anew while there is so much
-//! time left that their share is clearly larger than before. No clock is read here but the one that is given, so all of this is
-//! tested without waiting.
+//! Each property gets an equal share of the time that is left when its turn comes: time that earlier ones did not need goes to later ones.
+//! A property that ran out of time starts again while the time that is left gives it a clearly larger share than before. No clock is
+//! read here but the one that is given, so all of this is tested without waiting.
 
 use std::time::{Duration, Instant};
 
 /// Says what time it is.
-pub(super) trait Clock {
+pub trait Clock {
     /// The time now.
     fn now(&self) -> Instant;
 }
 
 /// The clock of the machine.
-pub(super) struct Wall;
+pub struct Wall;
 
 impl Clock for Wall {
     fn now(&self) -> Instant {
@@ -30,8 +29,8 @@ fn share_of(now: Instant, deadline: Instant, count: usize) -> Instant {
     now + deadline.saturating_duration_since(now) / u32::try_from(count.max(1)).unwrap_or(u32::MAX)
 }
 
-/// Makes attempts at so many properties, each with the deadline of its share; an attempt says whether it ended for want of time.
-pub(super) fn share_out<E>(
+/// Attempts each of so many properties by the deadline of its share; an attempt says whether it ran out of time.
+pub fn share_out<E>(
     count: usize,
     deadline: Option<Instant>,
     clock: &dyn Clock,

@@ -197,7 +197,7 @@ proptest! {
 
 proptest! {
     #[test]
-    fn cells_wide_one_way_and_narrow_another_have_the_actions_of_whole_units(
+    fn cells_wide_one_way_and_narrow_another_have_the_actions_of_whole_cells(
         shares in prop::array::uniform4(0.0..1.0f64),
         halvings in prop::array::uniform4(0u32..8),
         extracted in any::<bool>(),

@@ -45,7 +45,7 @@ pub struct Convergence<'a> {
 }
 
 /// What such a violation rests on.
-pub const OVER_THE_REALS: &str = "shown over the reals: the run comes ever nearer to rest, and from its last step on no atom \
+pub const OVER_THE_REALS: &str = "shown over the reals: the run converges to an equilibrium, and from its last step on no atom \
      changes; the rounding of doubles may hide it";
 
 /// So many steps a run has to come near rest.
@@ -96,7 +96,7 @@ impl<'a> Convergence<'a> {
         }))
     }
 
-    /// The run from a state, if it comes to rest and thereby violates a formula. It repeats its last position, as far as atoms can tell.
+    /// The run from a state, if it converges to an equilibrium and thereby violates a formula. It repeats its last position, as far as atoms can tell.
     pub fn violation(&self, formula: &Formula, start: &[f64]) -> Result<Option<Run>, GraphError> {
         let run = self.run(start)?;
         let Some(near) = settles(&run.states) else { return Ok(None) };

@@ -80,7 +80,7 @@ pub enum Turn {
 /// What another turn of an engine would be for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Next {
-    /// The engine has not looked as far as was asked.
+    /// The engine has not looked as far as was asked. It must look further with each turn, even if the work does not grow.
     Deeper,
     /// More work might decide.
     MoreWork,

@@ -37,7 +37,7 @@ pub struct Finished {
 /// Adds to a verdict that a property holds what shows that it does not hold vacuously.
 pub type Exercise<'e> = dyn FnMut(Outcome, &mut Watch<'_>) -> Result<Outcome, CheckError> + 'e;
 
-/// Works on a property with one engine alone, with all of the budget in one turn.
+/// Works on a property with one engine alone: each turn has all of the budget, and there is another one only to look deeper.
 pub fn run_alone(
     engine: &dyn Engine,
     task: &Task<'_>,
@@ -48,9 +48,13 @@ pub fn run_alone(
         return Err(CheckError::Unsupported(reason));
     }
     let mut session = engine.start(task)?;
-    let outcome = match session.advance(budget, &mut Shared::default(), watch)? {
-        Turn::Decided(outcome) | Turn::Open { so_far: outcome, .. } => *outcome,
-        Turn::Refused(reason) => return Err(CheckError::Unsupported(reason)),
+    let mut shared = Shared::default();
+    let outcome = loop {
+        match session.advance(budget, &mut shared, watch)? {
+            Turn::Open { next: Next::Deeper, .. } if spent(budget).is_none() => {}
+            Turn::Decided(outcome) | Turn::Open { so_far: outcome, .. } => break *outcome,
+            Turn::Refused(reason) => return Err(CheckError::Unsupported(reason)),
+        }
     };
     Ok(Finished { outcome, details: session.details() })
 }

@@ -1,6 +1,8 @@
 //! Bounded model checking as a peer: the more work a turn has, the longer the runs that it looks at.
 
-use certus_engine::{Budget, Engine, FIRST_WORK, Next, Progress, Session, Shared, Support, Task, Turn, Watch};
+use certus_engine::{
+    Budget, Engine, FIRST_WORK, Next, Progress, Session, Shared, Support, Task, Turn, WORK_FACTOR, Watch,
+};
 use certus_model::{CheckError, Property, Scope, System, UnknownReason, Verdict, usual_steps};
 
 use super::about_every_run;
@@ -15,6 +17,9 @@ pub struct Bmc<'e> {
 
 /// Steps that a turn with [`FIRST_WORK`] looks at. Most violations are near, and a proof should not wait for steps that are far.
 const FIRST_STEPS: usize = 2;
+
+/// Each turn looks at least so many times as far as the one before.
+const FURTHER: usize = WORK_FACTOR as usize;
 
 /// The steps that a turn with so much work looks at, at most.
 fn reach(work: u64) -> usize {
@@ -38,19 +43,23 @@ impl Engine for Bmc<'_> {
     fn start<'t>(&'t self, task: &Task<'t>) -> Result<Box<dyn Session + 't>, CheckError> {
         let steps = task.steps.unwrap_or_else(|| usual_steps(task.property));
         let search = Search::new(task.system, task.property, task.steps, self.errors)?;
-        Ok(Box::new(Searching { search, steps }))
+        Ok(Box::new(Searching { search, steps, last: 0 }))
     }
 }
 
 struct Searching<'t> {
     search: Search<'t>,
     steps: usize,
+    /// The steps that the last turn looked at, at most.
+    last: usize,
 }
 
 impl Session for Searching<'_> {
     fn advance(&mut self, budget: &Budget<'_>, _: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
-        let last = self.steps.min(reach(budget.subproblems));
-        let outcome = self.search.advance(last, budget, &mut |depth| watch(Progress::Queries(depth)))?;
+        // Where the work cannot grow any more, the steps still do.
+        self.last = reach(budget.subproblems).max(self.last.saturating_mul(FURTHER));
+        let outcome =
+            self.search.advance(self.steps.min(self.last), budget, &mut |depth| watch(Progress::Queries(depth)))?;
         let next = match &outcome.verdict {
             Verdict::Holds(Scope::Bounded(reached)) if *reached < self.steps => Next::Deeper,
             Verdict::Holds(Scope::Bounded(_)) => Next::Never,

@@ -14,8 +14,8 @@ use super::values::{
 ///
 /// Bounded model checking: the loop is unrolled for 0, 1, 2, … steps, and a query asks whether some run of that length
 /// violates the property. A violation is a run, replayed by the system itself, with the environment's choices that it
-/// needs; where only an infinite run can violate the property, it is one that returns to an earlier state, or one that provably comes
-/// to rest over the reals, with a note that says so. `holds up to k steps` says that no prefix of k steps, and no loop within them, shows a violation; it is a proof over the reals about the model's
+/// needs; where only an infinite run can violate the property, it is one that returns to an earlier state, or one that provably
+/// converges to an equilibrium over the reals, with a note that says so. `holds up to k steps` says that no prefix of k steps, and no loop within them, shows a violation; it is a proof over the reals about the model's
 /// runs: from initial states, in the declared ranges, by transitions that `assume` allows.
 ///
 /// A property about a probability gets an interval that contains the worst one over all initial states (`certus prob` has the flags), for the
@@ -40,9 +40,8 @@ pub struct Check {
     pub properties: Vec<String>,
 
     /// How they are checked: `bmc` looks for violations by so many steps, `induction` for a proof for all time, `grid` cuts the
-    /// state space into cells and decides for unbounded time, `explicit` visits every state of a finite system, `imdp` bounds probabilities;
-    /// `auto` tries `explicit` where the initial states are finitely many, lets the first three take turns, and takes the last for
-    /// properties about probabilities
+    /// state space into cells and decides for unbounded time, `explicit` visits every state of a finite system, `convergence` looks
+    /// for runs that converge to an equilibrium, `imdp` bounds probabilities; `auto` lets all that support a property take turns
     #[arg(long, default_value_t, value_name = "ENGINE")]
     pub engine: EngineChoice,
 

@@ -221,7 +221,7 @@ fn words(found: &Result<Found, String>) -> String {
             Verdict::ModelError(error) => format!("model error at step {}: {}", error.run.states.len() - 1, error.kind),
             Verdict::Violated(run) => match run.loop_to {
                 None => format!("violated at step {}", run.states.len() - 1),
-                Some(start) if run.converges => format!("violated for ever: comes to rest after step {start}"),
+                Some(start) if run.converges => format!("violated for ever: converges to an equilibrium after step {start}"),
                 Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
             },
             Verdict::Probability(own) => format!("probability in [{}, {}]", short(own.lower), short(own.upper)),
@@ -301,7 +301,7 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         for (index, row) in rows.iter().enumerate() {
             let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
             let mark = match run.loop_to {
-                Some(start) if index == start + 1 && run.converges => "  <- the run comes to rest",
+                Some(start) if index == start + 1 && run.converges => "  <- the run converges",
                 Some(start) if index == start + 1 => "  <- the run returns here",
                 _ => "",
             };

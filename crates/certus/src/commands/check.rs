@@ -11,8 +11,8 @@ use certus_lang::system::{Expect, Property, System};
 use certus_model::{Outcome, Run, Scope, Verdict};
 use certus_prob::Standing;
 use certus_tasks::check::{
-    self, CheckProgress, Checked, Conclusion, Found, GridOptions, PROBABILITIES, PropertyResult, check, document,
-    names_of, policy_names, proof_names, trace_csv, cells_picture, why,
+    self, CheckProgress, Checked, Conclusion, Found, GridOptions, PROBABILITIES, PropertyResult, cells_picture, check,
+    document, names_of, policy_names, proof_names, trace_csv, why,
 };
 use certus_tasks::{Files, Loading};
 
@@ -221,7 +221,9 @@ fn words(found: &Result<Found, String>) -> String {
             Verdict::ModelError(error) => format!("model error at step {}: {}", error.run.states.len() - 1, error.kind),
             Verdict::Violated(run) => match run.loop_to {
                 None => format!("violated at step {}", run.states.len() - 1),
-                Some(start) if run.converges => format!("violated for ever: converges to an equilibrium after step {start}"),
+                Some(start) if run.converges => {
+                    format!("violated for ever: converges to an equilibrium after step {start}")
+                }
                 Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
             },
             Verdict::Probability(own) => format!("probability in [{}, {}]", short(own.lower), short(own.upper)),

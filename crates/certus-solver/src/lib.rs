@@ -20,10 +20,6 @@ mod lp_relaxation;
 mod query;
 mod relaxation;
 mod search;
-#[cfg(test)]
-#[path = "../../certus-graph/tests/sketch/mod.rs"]
-#[allow(dead_code, reason = "tests of the graph use the rest")]
-mod sketch;
 pub mod vnnlib;
 
 pub use affine_forms::{AffineForms, OutputForms, ReducedNetwork, Symbols, middle};

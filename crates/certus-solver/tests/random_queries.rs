@@ -1,15 +1,10 @@
 //! Random questions about graphs of every operator: 'unsat' means that no sample satisfies the formula over the reals, 'sat'
 //! comes with a point that does under replay, and neither threads nor the way of cutting contradicts another.
 
-#[path = "../../certus-graph/tests/lower/graphs.rs"]
-#[allow(dead_code)]
-mod graphs;
-#[path = "../../certus-graph/tests/sketch/mod.rs"]
-#[allow(dead_code)]
-mod sketch;
 mod support;
 
 use certus_solver::{Answer, Budget, solve};
+use certus_testing::graphs;
 use proptest::prelude::*;
 use support::{Asked, Numbers, Plan, ask};
 

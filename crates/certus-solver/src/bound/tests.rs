@@ -1,14 +1,11 @@
 //! Bounds against points: whatever graph, subproblem, combination and alphas, a point of the subproblem has its values inside the bounds.
 
-#[path = "../../../certus-graph/tests/lower/graphs.rs"]
-#[allow(dead_code, reason = "tests of the graph use the rest")]
-mod graphs;
-
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::enclose_nodes;
 use certus_graph::lower::lower;
 use certus_graph::ops::{Affine, Gather, Mul, Relu};
 use certus_graph::{Graph, Interval};
+use certus_testing::graphs;
 use proptest::prelude::*;
 
 use super::goal::{Goal, Row};

@@ -242,7 +242,7 @@ mod tests {
         assert!(informative(&globally(Box::new(Nnf::Or(vec![*p(false), *finally(p(false))])))));
         let until = Nnf::Until(EVER, p(true), Box::new(Nnf::And(vec![*q(true), *p(false)])));
         assert!(informative(&until));
-        let bounded = Bounds { lower: 2, upper: Some(20) };
+        let bounded = Bounds { lower: 1, upper: Some(4) };
         let soon = |inner| Nnf::Until(bounded, Box::new(Nnf::And(Vec::new())), inner);
         assert!(informative(&globally(Box::new(Nnf::Or(vec![*p(false), soon(q(true))])))));
         // Both polarities, and many that are waited for at once.

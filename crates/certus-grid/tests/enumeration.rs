@@ -8,6 +8,7 @@ use certus_automata::system::Truths;
 use certus_automata::{formula, parse, translate};
 use certus_grid::{Options, check};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_model::Verdict;
 use certus_numerics::Random;
 use certus_solver::Budget;
 

@@ -105,7 +105,7 @@ fn what_cannot_be_meant_is_refused_with_the_way_out() {
     let grid = ["--engine", "grid"];
     let cells = ["--cells", &picture];
     for (arguments, message) in [
-        (vec!["--engine", "gird"], "induction, explicit, grid"),
+        (vec!["--engine", "gird"], "bmc, induction, grid"),
         ([&grid[..], &["--width", "q=0.1"]].concat(), "the state of mountain_car has p, v"),
         ([&grid[..], &["--width", "0"]].concat(), "no positive number"),
         ([&grid[..], &["--width", "p=0.1,p=0.2"]].concat(), "p has two widths"),

@@ -148,7 +148,7 @@ fn bad_questions_name_the_way_out() {
     assert!(message(&["prob", CAR, "worst", "--model", "m.drn"]).contains("--method unfold"));
     assert!(
         message(&["prob", CAR, "worst", "--direction", "1,2,3"])
-            .contains("a direction of 3 numbers, but the state has 2")
+            .contains("a direction has 3 numbers, but the state has 2")
     );
     assert!(message(&["mdp", LINK, "Pmax=? [ F \"delivered\" ]"]).contains("Pmaxmin"));
     assert!(

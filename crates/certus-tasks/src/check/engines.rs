@@ -83,7 +83,7 @@ const ENGINES: [Entry; 7] = [
     },
     Entry {
         name: certus_grid::NAME,
-        about: "a grid of units, for all time",
+        about: "a grid of cells, for all time",
         no_certificate: Some(
             "proofs on a grid have no certificates: leave out --certificate, or take --engine auto, induction or bmc",
         ),

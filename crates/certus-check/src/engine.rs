@@ -49,7 +49,7 @@ impl Engine {
     /// Why the engine cannot take a property, if it cannot.
     pub fn refuses(self, system: &System, property: &Property) -> Option<String> {
         if let PropertyKind::Probability { .. } = property.kind {
-            return Some(format!("{} asks for a probability: --engine imdp bounds it", property.name));
+            return Some(format!("{} asks for a probability: the engine imdp bounds it", property.name));
         }
         match self {
             Engine::Auto | Engine::Bmc | Engine::Explicit => None,

@@ -20,7 +20,7 @@ pub fn why(reason: impl Into<Option<UnknownReason>>) -> &'static str {
     match reason {
         UnknownReason::Deadline => "the time was over",
         UnknownReason::Stopped => "interrupted",
-        UnknownReason::Memory => "the open parts need more memory than --memory allows",
+        UnknownReason::Memory => "the open parts need more memory than is allowed",
         UnknownReason::Boxes => "the number of parts was reached",
         UnknownReason::Numerics => "some part can neither be closed nor cut any further",
         UnknownReason::Precision => "rounding decides: a violation in one precision is none in another",

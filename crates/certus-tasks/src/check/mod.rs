@@ -214,15 +214,15 @@ pub(crate) fn nothing_to_check(loading: &Loading) -> Failure {
 fn refuse(task: &Check) -> Result<(), Failure> {
     let grid = &task.grid;
     let wrong = if task.engine != Method::Grid && grid.policy != Policy::Network {
-        "an extracted policy belongs to the grid engine, the others are about the network itself: add --engine grid"
+        "an extracted policy belongs to the grid engine, the others are about the network itself: add ⟨engine=grid⟩"
     } else if task.engine == Method::Grid && task.certificate.is_some() {
-        "proofs on a grid have no certificates: leave out --certificate, or take --engine auto, induction or bmc"
+        "proofs on a grid have no certificates: leave out ⟨certificate⟩, or take ⟨engine=auto⟩, induction or bmc"
     } else if task.engine == Method::Runs(Engine::Explicit) && task.certificate.is_some() {
-        "a list of all states is no certificate: leave out --certificate, or take --engine auto, induction or bmc"
+        "a list of all states is no certificate: leave out ⟨certificate⟩, or take ⟨engine=auto⟩, induction or bmc"
     } else if (!task.engine.has_grid() || task.certificate.is_some())
         && (!grid.widths.is_empty() || grid.refinements.is_some())
     {
-        "--width and --refine belong to the grid, which has no part in proofs with certificates or in other engines: leave them out"
+        "⟨widths⟩ and ⟨refine⟩ belong to the grid, which has no part in proofs with certificates or in other engines: leave them out"
     } else {
         return Ok(());
     };
@@ -284,7 +284,7 @@ fn undecided(task: &Check, reason: UnknownReason, begun: Option<&Where>) -> Outc
 }
 
 /// What is said of a verdict that takes the absence of model errors for granted.
-const ASSUMED: &str = "that no run has a model error was assumed, not shown (--assume-no-model-errors)";
+const ASSUMED: &str = "that no run has a model error was assumed, not shown";
 
 /// Says so where the absence of model errors was taken for granted.
 fn assumed(task: &Check, mut outcome: Outcome) -> Outcome {

@@ -40,7 +40,7 @@ impl Engine for BoundedChecking {
             if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(None);
             }
-            let own = deadline_after(self.seconds_per_cell, "--cell-timeout")?;
+            let own = deadline_after(self.seconds_per_cell, "⟨cell_timeout⟩")?;
             let budget = Budget {
                 deadline: own.into_iter().chain(deadline).min(),
                 stop: Some(stop),

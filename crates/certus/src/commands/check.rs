@@ -9,16 +9,17 @@ use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_tasks::check::{
-    self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, Where, check, document, names_of,
-    policy_names, proof_names, trace_csv, units_picture, why,
+    self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, check, document, names_of, policy_names,
+    proof_names, why,
 };
+use certus_tasks::commands::check::{compare, standing, without_certificate, write_trace, write_units};
 use certus_tasks::{Files, Loading};
 
 use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
-use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::failure::{Dialect, Failure};
+use crate::output::{Output, short};
 use crate::progress::LiveLine;
 use crate::terminal::{colourful_messages, painted};
 
@@ -64,18 +65,30 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", document(system, results, provenance))?,
+        true => {
+            let mut document = document(system, results, provenance);
+            if command.expect {
+                compare(system, results, &mut document);
+            }
+            writeln!(output, "{document:#}")?;
+        }
         false => report(command, &task, system, &checked, &mut output)?,
     }
     output.finish()?;
+    let not_written = |path: &Path, reason: Option<String>| match reason {
+        Some(reason) if !command.effort.quiet => {
+            eprintln!("note: {} was not written: {}", path.display(), Dialect::Flags.word(&reason));
+        }
+        _ => {}
+    };
     if let Some(path) = &command.grid.units {
-        write_units(path, command, system, results)?;
+        not_written(path, write_units(path, command.engine, command.grid.axes.as_ref(), system, results)?);
     }
-    if let (Some(path), Some(reason)) = (&command.certificate, without_certificate(results)) {
-        not_written(path, reason, command.effort.quiet);
+    if let Some(path) = &command.certificate {
+        not_written(path, without_certificate(results).map(str::to_owned));
     }
     if let Some(path) = &command.trace {
-        write_trace(path, system, &checked, command.effort.quiet)?;
+        not_written(path, write_trace(path, system, &checked)?);
     }
     Ok(finding(command, system, results))
 }
@@ -91,42 +104,6 @@ fn refuse(command: &Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Draws the units of the first property that has some.
-fn write_units(path: &Path, command: &Check, system: &System, results: &[PropertyResult]) -> Result<(), Failure> {
-    let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
-    let drawn = match found {
-        Some((property, report)) => {
-            let title = format!("{}: units that can be reached ({})", system.name, system.properties[property].name);
-            units_picture(&title, report, command.grid.axes.as_ref())
-        }
-        None if command.engine == Method::Grid => Err("the exploration was not far enough to be drawn".to_owned()),
-        None => Err("no verdict came from the grid; --engine grid takes it alone".to_owned()),
-    };
-    match drawn {
-        Ok(picture) => write_whole(path, &picture),
-        Err(reason) => {
-            not_written(path, &reason, command.effort.quiet);
-            Ok(())
-        }
-    }
-}
-
-/// Says why a file that was asked for is not there.
-fn not_written(path: &Path, reason: &str, quiet: bool) {
-    if !quiet {
-        eprintln!("note: {} was not written: {reason}", path.display());
-    }
-}
-
-/// Why there is no certificate, where one was asked for.
-fn without_certificate(results: &[PropertyResult]) -> Option<&'static str> {
-    let [PropertyResult { certificate: None, outcome, .. }] = results else { return None };
-    Some(match outcome.as_ref().map(Found::conclusion) {
-        Ok(Conclusion::Holds) => "the verdict came without a proof that can be written down",
-        _ => "only a property that holds has a certificate",
-    })
-}
-
 /// What the grid engine is asked to do.
 fn grid_options(command: &Check) -> GridOptions {
     let own = &command.grid;
@@ -139,40 +116,6 @@ fn grid_options(command: &Check) -> GridOptions {
         }),
     };
     GridOptions { widths: own.width.clone(), policy, refinements: own.refine, axes: own.axes.clone() }
-}
-
-/// Writes the violating runs to a file of the kind that its name says.
-fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> Result<(), Failure> {
-    let Checked { results, provenance, .. } = checked;
-    match trace_csv(system, results) {
-        Some(_) if path.extension().is_some_and(|extension| extension == "json") => {
-            write_whole(path, &format!("{:#}\n", document(system, results, provenance)))
-        }
-        Some(table) => write_whole(path, &table),
-        None => {
-            not_written(path, "nothing is violated", quiet);
-            Ok(())
-        }
-    }
-}
-
-/// Where a check stands, for the live line.
-fn standing(place: &Where) -> String {
-    if let Some(own) = place.units {
-        let finer = if own.refinements > 0 { format!(", cut finer {} times", own.refinements) } else { String::new() };
-        return format!("{}: {} units after {} steps{finer}", place.property, own.units, own.steps);
-    }
-    if let Some(own) = place.interval {
-        return format!("{}: {}", place.property, super::prob::so_far(own));
-    }
-    let Some(depth) = place.depth else { return "reading".to_owned() };
-    let shape = match depth.loop_to {
-        None => format!("k = {}", depth.steps),
-        Some(start) => format!("k = {}, back to {start}", depth.steps),
-    };
-    let progress = depth.progress;
-    let bound = progress.bound.map(|bound| format!(", lowest bound {}", short(bound))).unwrap_or_default();
-    format!("{}: {shape}; {} parts closed, {} open{bound}", place.property, progress.closed, progress.open)
 }
 
 /// What one property came to.

@@ -4,7 +4,7 @@
 
 use std::sync::Arc;
 
-use certus_tasks::commands::{self, COMMANDS, Kind, Place, Session};
+use certus_tasks::commands::{self as table, COMMANDS, Kind, Opt, Place, Session};
 use certus_tasks::failure::Dialect;
 use pyo3::prelude::*;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ use crate::errors::{CertusError, failure};
 /// The table of commands, as JSON.
 #[pyfunction]
 pub fn commands() -> String {
-    let option = |option: &commands::Opt| {
+    let option = |option: &Opt| {
         json!({
             "name": option.name,
             "kind": option.kind.to_json(),
@@ -56,7 +56,7 @@ pub fn run(
     let stop = Arc::clone(&caller.stop);
     let answer = py.detach(|| {
         let mut tell = |progress: &dyn Fn() -> Value| caller.tick(|py| from_json(py, &progress()));
-        commands::run(name, options, &mut Session { stop, tell: &mut tell })
+        table::run(name, options, &mut Session { stop, tell: &mut tell })
     });
     caller.finish()?;
     let answer = answer.map_err(failure)?;

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use certus_lang::system::System;
 use certus_sim::{ActionMode, End, InputSource, Options, Progress, RunReport, Simulator, Step, Verdict};
 use certus_tasks::simulate::Inputs;
-use certus_tasks::{Ended, Job, deadline_after};
+use certus_tasks::{Ended, Failure, Job, deadline_after};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;

@@ -352,11 +352,11 @@ class Formatted(Rows):
 class Extracted(Rows):
     """What `extract` gave: one row per cell, with its action."""
 
-    _rows = "units"
+    _rows = "cells"
 
     def _cells(self) -> List[Dict[str, Any]]:
         names = [axis["name"] for axis in self.document["axes"]]
-        return [{**{f"from.{name}": own for name, own in zip(names, unit["from"])}, **unit["action"], "samples": unit["samples"]} for unit in self.document["units"]]
+        return [{**{f"from.{name}": own for name, own in zip(names, cell["from"])}, **cell["action"], "samples": cell["samples"]} for cell in self.document["cells"]]
 
     def __repr__(self) -> str:
         return f"<certus.Extracted {self.document['system']}: {len(self)} cells, {self.document['episodes']} episodes>"

@@ -12,7 +12,6 @@ use certus_grid::{Options, Policy, check};
 use certus_lang::system::PropertyKind;
 use certus_lang::{FileNetworks, LowerOptions, load_str};
 use certus_model::Verdict;
-use certus_model::Verdict;
 use certus_solver::Budget;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;

@@ -67,9 +67,9 @@ def table(narrow, names):
             scope = result["scope"]
             if verdict == "unknown" and scope:
                 verdict += f", none up to {scope['bounded']} steps"
-            grid = result.get("grid") or {"units": "", "refinements": ""}
+            grid = result.get("grid") or {"cells": "", "refinements": ""}
             times = f"{published / seconds:.0f}" if result["verdict"] != "unknown" else ""
-            print(f"| {name} | `{prop}` | {policy} | {verdict} | {grid['units']} | {grid['refinements']} | {seconds:.2f} | {processor:.2f} | {peak:.0f} | {units} | {published} | {times} |", flush=True)
+            print(f"| {name} | `{prop}` | {policy} | {verdict} | {grid['cells']} | {grid['refinements']} | {seconds:.2f} | {processor:.2f} | {peak:.0f} | {units} | {published} | {times} |", flush=True)
 
 
 def throughput():

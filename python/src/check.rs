@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::calling::Caller;
-use crate::convert::from_json;
+use crate::convert::from_document;
 use crate::errors::{CertusError, failure};
 use crate::questions::effort;
 
@@ -21,7 +21,7 @@ fn tell(caller: &mut Caller, place: &Where) {
         if let Some(depth) = place.depth {
             shown.set_item("steps", depth.steps)?;
             shown.set_item("loop_to", depth.loop_to)?;
-            shown.set_item("closed", depth.progress.closed)?;
+            shown.set_item("verified", depth.progress.closed)?;
             shown.set_item("open", depth.progress.open)?;
         }
         shown.into_py_any(py)
@@ -71,5 +71,5 @@ pub fn check(
     let Some(system) = &checked.system else {
         return Err(CertusError::new_err("the time was over before the system was loaded"));
     };
-    from_json(py, &document(system, &checked.results, &checked.provenance))
+    from_document(py, &document(system, &checked.results, &checked.provenance))
 }

@@ -2,12 +2,20 @@
 
 use certus_tasks::Standing;
 use pyo3::IntoPyObjectExt;
+use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
+use serde::Serialize;
 use serde_json::Value;
 
+/// A document, or a member of one, as Python has it.
+pub fn from_document(py: Python<'_>, document: &impl Serialize) -> PyResult<Py<PyAny>> {
+    let value = serde_json::to_value(document).map_err(|error| PyValueError::new_err(error.to_string()))?;
+    from_json(py, &value)
+}
+
 /// A JSON value as Python has it; texts that stand for numbers become numbers.
-pub fn from_json(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
+fn from_json(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
     match value {
         Value::Null => Ok(py.None()),
         Value::Bool(truth) => truth.into_py_any(py),
@@ -39,7 +47,7 @@ pub fn from_standing<'py>(py: Python<'py>, standing: &Standing) -> PyResult<Boun
     let dict = PyDict::new(py);
     dict.set_item("text", standing.to_string())?;
     dict.set_item("cases", standing.cases)?;
-    dict.set_item("closed", standing.closed())?;
+    dict.set_item("verified", standing.closed())?;
     dict.set_item("open", standing.open())?;
     dict.set_item("done", standing.done())?;
     dict.set_item("bound", standing.progress.bound)?;

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::calling::Caller;
-use crate::convert::from_json;
+use crate::convert::from_document;
 use crate::errors::{CertusError, failure};
 use crate::questions::effort;
 
@@ -81,7 +81,7 @@ pub fn mine(
     });
     caller.finish()?;
     match mined.map_err(failure)? {
-        Some(mined) => from_json(py, &document(&task.networks, &mined)),
+        Some(mined) => from_document(py, &document(&task.networks, &mined)),
         None => Err(CertusError::new_err("the time was over before there was anything to show")),
     }
 }

@@ -10,7 +10,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyDict;
 
 use crate::calling::Caller;
-use crate::convert::{from_json, from_standing};
+use crate::convert::{from_document, from_standing};
 use crate::errors::failure;
 
 pub fn effort(timeout: Option<f64>, memory: usize, threads: usize, seed: u64) -> PyResult<Effort> {
@@ -57,9 +57,9 @@ pub fn verify<'py>(
     result.set_item("verdict", verified.verdict())?;
     result.set_item("reason", verified.reason())?;
     result.set_item("relative_to", verified.relative_to())?;
-    result.set_item("provenance", from_json(py, &verified.provenance(&task).to_json())?)?;
+    result.set_item("provenance", from_document(py, &verified.provenance(&task).document())?)?;
     if let Some((question, witness)) = verified.witness() {
-        result.set_item("witness", from_json(py, &question.json_witness(witness))?)?;
+        result.set_item("witness", from_document(py, &question.assignment(witness))?)?;
         result.set_item("inputs", &witness.inputs)?;
         result.set_item("outputs", &witness.outputs)?;
     }
@@ -110,9 +110,9 @@ pub fn optimise<'py>(
     result.set_item("reached", found.reached)?;
     result.set_item("reason", &found.reason)?;
     result.set_item("relative_to", certus_tasks::optimise::RELATIVE_TO)?;
-    result.set_item("provenance", from_json(py, &found.provenance(&task).to_json())?)?;
+    result.set_item("provenance", from_document(py, &found.provenance(&task).document())?)?;
     if let (Some(question), Some(witness)) = (&found.question, &found.witness) {
-        result.set_item("point", from_json(py, &question.json_witness(witness))?)?;
+        result.set_item("point", from_document(py, &question.assignment(witness))?)?;
         result.set_item("inputs", &witness.inputs)?;
         result.set_item("outputs", &witness.outputs)?;
     }

@@ -53,7 +53,7 @@ def test_every_verdict_is_that_of_the_document(certus_command, tmp_path):
         mine = certus.check(file, timeout=60, **arguments)
         assert [own.property for own in mine] == [theirs["property"] for theirs in document["results"]]
         for own, theirs in zip(mine, document["results"]):
-            told = {"comes_to_rest": False, **theirs}
+            told = {"converges": False, **theirs}
             assert {name: getattr(own, name) for name in TOLD} == {name: told.get(name) for name in TOLD}
             assert own.provenance == document["provenance"]
             seen.add((own.verdict, next(iter(own.scope)) if isinstance(own.scope, dict) else own.scope, bool(own.vacuous)))

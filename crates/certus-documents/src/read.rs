@@ -50,6 +50,22 @@ macro_rules! documents {
             $($(#[$about])* $kind(Box<crate::$module::$type>),)+
         }
 
+        impl AnyDocument {
+            /// Its kind and version.
+            pub fn schema(&self) -> &'static str {
+                match self {
+                    $(AnyDocument::$kind(_) => $schema,)+
+                }
+            }
+
+            /// The document as a JSON value.
+            pub fn to_value(&self) -> std::io::Result<Value> {
+                match self {
+                    $(AnyDocument::$kind(own) => own.to_value(),)+
+                }
+            }
+        }
+
         $(impl Document for crate::$module::$type {
             const SCHEMA: &'static str = $schema;
         })+
@@ -76,7 +92,7 @@ macro_rules! documents {
     };
 }
 
-const NO_SCHEMA: &str = "this is no document that Certus writes: it has no member `schema`";
+const NO_SCHEMA: &str = "this is no outcome that Certus writes: it has no member `schema`; expected what a command prints with --json, or a shield";
 
 fn other_version(found: &str, known: &[&str]) -> String {
     let kind = |schema: &str| schema.rsplit_once('/').map(|(kind, _)| kind.to_owned());

@@ -4,13 +4,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use certus_documents as documents;
 use certus_graph::Interval;
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Budget, Progress, UnknownReason, Witness};
 
 use crate::failure::Failure;
 use crate::objective::parse;
-use crate::output::json_number;
 use crate::patience::{Waited, wait};
 use crate::{Asked, Effort, Provenance, Question, Sealed, Standing};
 
@@ -53,11 +53,40 @@ pub struct Optimised {
 pub const RELATIVE_TO: &str = "the network in its file, over the reals";
 
 impl Optimised {
+    /// The outcome as a document.
+    pub fn document(&self, task: &Optimise, seconds: f64) -> documents::optimise::Optimise {
+        let files = self.question.as_ref().map(Question::named_files).unwrap_or_default();
+        let expression = |wanted: bool| wanted.then(|| task.expression.clone());
+        let witness = self.question.as_ref().zip(self.witness.as_ref());
+        let end = |value: f64| (!self.empty).then_some(value.into());
+        documents::optimise::Optimise {
+            schema: documents::Schema::default(),
+            network: files.network,
+            specification: files.specification,
+            query: files.query,
+            networks: files.networks,
+            minimise: expression(task.minimise),
+            maximise: expression(!task.minimise),
+            feasible: if self.empty { Some(false) } else { witness.map(|_| true) },
+            lower: end(self.lower),
+            upper: end(self.upper),
+            gap: task.gap.into(),
+            reached: self.reached,
+            point: witness.map(|(question, witness)| question.assignment(witness)),
+            reason: self.reason.clone(),
+            verified: self.standing.closed(),
+            open: self.standing.open(),
+            seconds: seconds.into(),
+            relative_to: RELATIVE_TO.to_owned(),
+            provenance: self.provenance(task).document(),
+        }
+    }
+
     /// Where the interval comes from.
     pub fn provenance(&self, task: &Optimise) -> Provenance {
         let sources = self.question.as_ref().map(|question| question.sources.clone()).unwrap_or_default();
         let provenance = Provenance::new("optimise", sources).with_search(&task.effort);
-        provenance.limit("gap", Some(json_number(task.gap)))
+        provenance.limit("gap", Some(task.gap.into()))
     }
 }
 

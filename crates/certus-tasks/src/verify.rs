@@ -6,6 +6,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use certus_documents as documents;
 use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, Witness, file, solve_from};
 
 use crate::failure::Failure;
@@ -52,24 +53,30 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn verdict(&self) -> &'static str {
+    fn verdict(&self) -> documents::verify::Answer {
+        use documents::verify::Answer;
         match (&self.found, self.open) {
-            (Some(_), _) => "sat",
-            (None, None) => "unsat",
-            (None, Some(UnknownReason::Deadline)) => "timeout",
-            (None, Some(_)) => "unknown",
+            (Some(_), _) => Answer::Sat,
+            (None, None) => Answer::Unsat,
+            (None, Some(UnknownReason::Deadline)) => Answer::Timeout,
+            (None, Some(_)) => Answer::Unknown,
         }
     }
 }
 
 impl Verified {
-    /// `sat`, `unsat`, `unknown` or `timeout`.
-    pub fn verdict(&self) -> &'static str {
+    /// The answer.
+    pub fn answer(&self) -> documents::verify::Answer {
         match (&self.outcome, self.reason) {
             (Some(outcome), _) => outcome.verdict(),
-            (None, Some(UnknownReason::Deadline)) => "timeout",
-            (None, _) => "unknown",
+            (None, Some(UnknownReason::Deadline)) => documents::verify::Answer::Timeout,
+            (None, _) => documents::verify::Answer::Unknown,
         }
+    }
+
+    /// `sat`, `unsat`, `unknown` or `timeout`.
+    pub fn verdict(&self) -> &'static str {
+        self.answer().word()
     }
 
     /// Whether the question is answered.
@@ -97,6 +104,33 @@ impl Verified {
         match self.witness() {
             Some(_) => "the network in its file, evaluated in single and in double precision",
             None => "the network in its file, over the reals",
+        }
+    }
+
+    /// The outcome as a document.
+    pub fn document(&self, task: &Verify, seconds: f64) -> documents::verify::Verify {
+        let files = self.question().map(Question::named_files).unwrap_or_default();
+        let verdict = self.answer();
+        let certificate = task.certificate.as_ref().filter(|_| verdict == documents::verify::Answer::Unsat);
+        let standing = self.standing;
+        documents::verify::Verify {
+            schema: documents::Schema::default(),
+            network: files.network,
+            specification: files.specification,
+            query: files.query,
+            networks: files.networks,
+            verdict,
+            witness: self.witness().map(|(question, witness)| question.assignment(witness)),
+            reason: self.reason(),
+            certificate: certificate.map(|path| path.display().to_string()),
+            cases: standing.cases,
+            verified: standing.closed(),
+            open: standing.open(),
+            done: standing.done().into(),
+            bound: standing.progress.bound.map(Into::into),
+            seconds: seconds.into(),
+            relative_to: self.relative_to().to_owned(),
+            provenance: self.provenance(task).document(),
         }
     }
 
@@ -324,7 +358,7 @@ fn certificate_header(question: &Question) -> Result<String, Failure> {
 /// Writes the certificate of an unsatisfiable question, if one is wanted.
 fn write_certificate(task: &Verify, outcome: Option<&Outcome>) -> Result<(), Failure> {
     let (Some(path), Some(outcome)) = (&task.certificate, outcome) else { return Ok(()) };
-    if outcome.verdict() != "unsat" {
+    if outcome.verdict() != documents::verify::Answer::Unsat {
         return Ok(());
     }
     let trees = outcome.trees.as_ref();

@@ -20,10 +20,10 @@ fn what_holds_is_about_the_network_and_shows_its_units() {
     assert_eq!((code, &result["verdict"], &result["scope"]["horizon"]), (0, &"holds".into(), &9.into()));
     let grid = &result["grid"];
     assert_eq!((&grid["policy"], &grid["widths"]["x2"]), (&"network".into(), &0.02.into()));
-    let shown = grid["reachable"]["units"].as_array().unwrap();
+    let shown = grid["reachable"]["cells"].as_array().unwrap();
     assert!(!shown.is_empty() && shown.iter().all(|unit| unit["box"].as_array().unwrap().len() == 2));
-    let new: u64 = grid["new_units_per_step"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
-    assert_eq!(new, grid["units"].as_u64().unwrap());
+    let new: u64 = grid["new_cells_per_step"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(new, grid["cells"].as_u64().unwrap());
 }
 
 #[test]
@@ -173,7 +173,7 @@ fn an_extracted_policy_is_saved_with_every_unit_it_came_through() {
     let ran = certus(&[&arguments[..], &["-o", &policy, "--picture", &picture]].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let saved: Value = serde_json::from_str(&std::fs::read_to_string(&policy).unwrap()).unwrap();
-    let units = saved["units"].as_array().unwrap();
+    let units = saved["cells"].as_array().unwrap();
     assert!(units.len() > 50);
     let label = |unit: &Value| ["left", "none", "right"].contains(&unit["action"]["push"].as_str().unwrap());
     assert!(units.iter().all(label));

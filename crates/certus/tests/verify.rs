@@ -372,7 +372,7 @@ fn what_was_closed_is_not_searched_again() {
     leave();
     close("closed 1 4\n");
     let document = json(&verify(&["--memory", "0", "--json"]).stdout);
-    assert_eq!((&document["verdict"], &document["closed"]), (&"unsat".into(), &21.into()));
+    assert_eq!((&document["verdict"], &document["verified"]), (&"unsat".into(), &21.into()));
 
     // What is damaged is named.
     for (name, text) in [

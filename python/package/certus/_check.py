@@ -50,7 +50,7 @@ class Checked:
     #: After ``holds``: a run that exercises the property, if one was found.
     exercised_by: Optional[List[Dict[str, Any]]] = None
     #: After ``violated``: whether the run converges, and so violates the property for ever.
-    comes_to_rest: bool = False
+    converges: bool = False
     #: Of a property about a probability: an upper bound of the probability of a model error.
     model_error_probability: Optional[float] = None
     #: What the verdict is about: the network over the reals, a run of doubles, an extracted policy, discretised time, the order of draws and inputs.
@@ -107,10 +107,10 @@ def check(
         assume_no_model_errors,
         progress,
     )
-    members = [name for name in Checked.__dataclass_fields__ if name not in ("provenance", "comes_to_rest")]
+    members = [name for name in Checked.__dataclass_fields__ if name not in ("provenance", "converges")]
 
     def read(result):
         own = {name: result.get(name) for name in members}
-        return Checked(**own, comes_to_rest=result.get("comes_to_rest", False), provenance=document["provenance"])
+        return Checked(**own, converges=result.get("converges", False), provenance=document["provenance"])
 
     return [read(result) for result in document["results"]]

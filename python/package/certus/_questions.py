@@ -45,10 +45,10 @@ class Outcome:
     note: Optional[str]
     #: Boxes of inputs that the question is about.
     cases: int
-    #: Parts of the region that were closed, and that were left open.
-    closed: int
+    #: Subproblems that were verified, and that were left open.
+    verified: int
     open: int
-    #: The share of the region that is closed.
+    #: The share of the region that is verified.
     done: float
     #: The lowest bound over the open parts, where there is one.
     bound: Optional[float]
@@ -80,7 +80,7 @@ class Optimum:
     outputs: Optional[np.ndarray]
     #: Why it is wider than was asked.
     reason: Optional[str]
-    closed: int
+    verified: int
     open: int
     seconds: float
     #: What the interval is about.
@@ -156,7 +156,7 @@ def verify(
         reason=found["reason"],
         note=found["note"],
         cases=found["cases"],
-        closed=found["closed"],
+        verified=found["verified"],
         open=found["open"],
         done=found["done"],
         bound=found["bound"],
@@ -210,7 +210,7 @@ def optimise(
         inputs=_array(found.get("inputs"), np.float64),
         outputs=_array(found.get("outputs"), np.float32),
         reason=found["reason"],
-        closed=found["closed"],
+        verified=found["verified"],
         open=found["open"],
         seconds=found["seconds"],
         relative_to=found["relative_to"],

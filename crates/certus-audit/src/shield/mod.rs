@@ -23,8 +23,8 @@ mod reading;
 mod squares;
 
 pub use certificate::{
-    Branch, Convergence, Cover, DecreaseProof, Halfspace, Identity, Invariant, Multiplier, PieceProof, Polyhedron,
-    Shield, SquareProof, Squares, read_shield,
+    Branch, Convergence, Cover, DecreaseProof, FORMAT, Halfspace, Identity, Invariant, Multiplier, PieceProof,
+    Polyhedron, Shield, SquareProof, Squares, read_shield,
 };
 pub use check::{Accepted, Settled, check};
 pub use convergence::{Converges, outsides};

@@ -26,7 +26,7 @@ mod trace_table;
 
 use certificate::Hints;
 pub use certificate::certify_words;
-pub(crate) use document::describe;
+pub(crate) use document::described;
 pub use document::{document, names_of, policy_names, proof_names, why};
 pub(crate) use grid::widths as grid_widths;
 pub use grid::{GridOptions, units_picture};

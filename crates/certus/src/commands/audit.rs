@@ -3,15 +3,16 @@
 use std::io::Write;
 use std::time::Instant;
 
+use certus_documents::audit::{AuditVerdict, AuditedBranch, AuditedFile};
+use certus_documents::{Document, Members};
 use certus_tasks::audit::{self, Judgement, audit};
 use certus_tasks::{Files, Source, deadline_after};
-use serde_json::{Map, Value, json};
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Audit;
 use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::output::Output;
 use crate::progress::LiveLine;
 use crate::terminal::painted;
 
@@ -47,7 +48,7 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
     files().reads("a file of the certificate", named).ready()?;
     let mut output = Output::open(command.common.output.as_deref())?;
     if command.common.json {
-        writeln!(output, "{:#}", document(command, judgement.as_ref(), leaves, started))?;
+        document(command, judgement.as_ref(), leaves, started).write_indented(&mut output)?;
     } else {
         write_text(command, judgement.as_ref(), leaves, &mut output)?;
     }
@@ -133,58 +134,64 @@ fn counted(count: u64, noun: &str) -> String {
     }
 }
 
-fn document(command: &Audit, judgement: Option<&Judgement>, leaves: u64, started: Instant) -> Value {
-    let mut document = json!({ "certificate": command.certificate.display().to_string() });
-    let files = |sources: &[Source]| -> Value {
-        let file = |source: &Source| {
-            let path = source.path.display().to_string();
-            json!({ "role": source.role, "path": path, "sha256": source.digest })
+fn document(
+    command: &Audit,
+    judgement: Option<&Judgement>,
+    leaves: u64,
+    started: Instant,
+) -> certus_documents::audit::Audit {
+    let shown = certus_documents::audit::Audit {
+        certificate: command.certificate.display().to_string(),
+        seconds: started.elapsed().as_secs_f64().into(),
+        ..Default::default()
+    };
+    let files = |sources: &[Source]| -> Option<Vec<AuditedFile>> {
+        let file = |source: &Source| AuditedFile {
+            role: source.role.to_owned(),
+            path: source.path.display().to_string(),
+            sha256: source.digest.clone(),
         };
-        sources.iter().map(file).collect()
+        Some(sources.iter().map(file).collect())
     };
-    let particulars = |own: &[(&'static str, String)]| -> Value {
-        own.iter()
-            .map(|(name, text)| (name.replace(' ', "_"), Value::from(text.as_str())))
-            .collect::<Map<_, _>>()
-            .into()
+    let particulars = |own: &[(&'static str, String)]| -> Option<Members<String>> {
+        Some(own.iter().map(|(name, text)| (name.replace(' ', "_"), text.clone())).collect())
     };
-    let more = match judgement {
-        Some(Judgement::Accepted(own)) => json!({
-            "verdict": "accepted",
-            "claim": own.claim,
-            "files": files(&own.sources),
-            "about": particulars(&own.particulars),
-            "cases": own.summary.cases,
-            "leaves": own.summary.leaves,
-            "refinements": own.summary.refinements,
-            "records": own.summary.records,
-            "settled_by_intervals": own.settled,
-        }),
+    match judgement {
+        Some(Judgement::Accepted(own)) => certus_documents::audit::Audit {
+            verdict: AuditVerdict::Accepted,
+            claim: Some(own.claim.clone()),
+            files: files(&own.sources),
+            about: particulars(&own.particulars),
+            cases: Some(own.summary.cases),
+            leaves: Some(own.summary.leaves),
+            refinements: Some(own.summary.refinements),
+            records: Some(own.summary.records),
+            settled_by_intervals: Some(own.settled),
+            ..shown
+        },
         Some(Judgement::Shield(own)) => {
-            let branch = |own: &certus_audit::shield::Settled| {
-                json!({
-                    "invariant": own.invariant, "claims": own.claims, "tolerance": json_number(own.tolerance),
-                })
+            let branch = |own: &certus_audit::shield::Settled| AuditedBranch {
+                invariant: own.invariant.clone(),
+                claims: own.claims,
+                tolerance: own.tolerance.into(),
             };
-            json!({
-                "verdict": "accepted",
-                "claim": own.claim,
-                "files": files(&own.sources),
-                "about": particulars(&own.particulars),
-                "branches": own.accepted.branches.iter().map(branch).collect::<Vec<_>>(),
-                "parts": own.accepted.boxes,
-                "steps_to_target": own.accepted.convergence.as_ref().map(|own| own.steps),
-            })
+            certus_documents::audit::Audit {
+                verdict: AuditVerdict::Accepted,
+                claim: Some(own.claim.clone()),
+                files: files(&own.sources),
+                about: particulars(&own.particulars),
+                branches: Some(own.accepted.branches.iter().map(branch).collect()),
+                parts: Some(own.accepted.boxes),
+                steps_to_target: Some(own.accepted.convergence.as_ref().map(|own| own.steps)),
+                ..shown
+            }
         }
-        Some(Judgement::Rejected { line, reason }) => {
-            let line = Some(line).filter(|line| **line > 0);
-            json!({ "verdict": "rejected", "line": line, "reason": reason })
-        }
-        None => json!({ "verdict": "unknown", "leaves": leaves }),
-    };
-    if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
-        document.extend(more);
-        document.insert("seconds".to_owned(), json_number(started.elapsed().as_secs_f64()));
+        Some(Judgement::Rejected { line, reason }) => certus_documents::audit::Audit {
+            verdict: AuditVerdict::Rejected,
+            line: Some(Some(*line).filter(|line| *line > 0)),
+            reason: Some(reason.clone()),
+            ..shown
+        },
+        None => certus_documents::audit::Audit { leaves: Some(leaves), ..shown },
     }
-    document
 }

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 
 use certus_check::{Engine, Outcome, Run, Scope, Verdict};
+use certus_documents::Document;
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
@@ -18,7 +19,7 @@ use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short, write_document, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::{colourful_messages, painted};
 
@@ -64,7 +65,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", document(system, results, provenance))?,
+        true => document(system, results, provenance).write_indented(&mut output)?,
         false => report(command, &task, system, &checked, &mut output)?,
     }
     output.finish()?;
@@ -146,7 +147,7 @@ fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> 
     let Checked { results, provenance, .. } = checked;
     match trace_csv(system, results) {
         Some(_) if path.extension().is_some_and(|extension| extension == "json") => {
-            write_whole(path, &format!("{:#}\n", document(system, results, provenance)))
+            write_document(path, &document(system, results, provenance))
         }
         Some(table) => write_whole(path, &table),
         None => {

@@ -3,8 +3,9 @@
 use std::io::{Read, Write, stdin, stdout};
 use std::path::Path;
 
+use certus_documents::fmt::{FormattedFile, Status};
+use certus_documents::{Document, Schema};
 use certus_lang::diagnostics::Source;
-use serde_json::json;
 
 use super::rendered;
 use crate::Finding;
@@ -29,15 +30,15 @@ pub fn run(command: &Fmt) -> Result<Finding, Failure> {
     if command.json {
         let files = done.iter().map(|(path, done)| {
             let (status, error) = match done {
-                Done::Unchanged => ("canonical", None),
-                Done::Changed if command.check => ("not canonical", None),
-                Done::Changed => ("rewritten", None),
-                Done::Failed(failure) => ("failed", Some(failure.to_string())),
+                Done::Unchanged => (Status::Canonical, None),
+                Done::Changed if command.check => (Status::NotCanonical, None),
+                Done::Changed => (Status::Rewritten, None),
+                Done::Failed(failure) => (Status::Failed, Some(failure.to_string())),
             };
-            json!({"file": path.display().to_string(), "status": status, "error": error})
+            FormattedFile { file: path.display().to_string(), status, error }
         });
-        let document = json!({"files": files.collect::<Vec<_>>()});
-        writeln!(stdout(), "{document:#}")?;
+        let document = certus_documents::fmt::Fmt { schema: Schema::default(), files: files.collect() };
+        document.write_indented(stdout())?;
     }
     let mut finding = Finding::Good;
     for (path, done) in &done {

@@ -3,17 +3,18 @@
 use std::io::Write;
 use std::time::Instant;
 
+use certus_documents::gate::{Checkpoint, CheckpointResult, GateVerdict};
+use certus_documents::{Document, Schema, Scope};
 use certus_lang::LowerOptions;
 use certus_tasks::gate::{self, BoundedChecking, Cell, Gated, Row, Simulation, gate};
 use certus_tasks::provenance::About;
 use certus_tasks::{Files, Loading, Provenance, deadline_after};
-use serde_json::{Map, Value, json};
 
 use super::{stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Gate, GateEngine};
 use crate::failure::Failure;
-use crate::output::{Output, json_number, write_whole};
+use crate::output::{Output, write_whole};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -64,7 +65,7 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
     let seconds = started.elapsed().as_secs_f64();
     let mut output = Output::open(command.common.output.as_deref())?;
     match command.common.json {
-        true => writeln!(output, "{:#}", document(command, &gated, seconds))?,
+        true => document(command, &gated, seconds).write_indented(&mut output)?,
         false => table(command, &gated, seconds, &mut output)?,
     }
     output.finish()?;
@@ -145,65 +146,64 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
     Ok(())
 }
 
-fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
+fn document(command: &Gate, gated: &Gated, seconds: f64) -> certus_documents::gate::Gate {
     let (engine, steps) = match command.engine {
         GateEngine::Simulation => ("simulation", Some(command.steps)),
         GateEngine::Bmc => ("bmc", command.depth),
     };
     let cell = |(name, cell): (&String, &Cell)| {
-        let mut shown = Map::new();
-        shown.insert("property".to_owned(), name.as_str().into());
         let verdict = match cell {
-            Cell::Holds | Cell::HoldsUpTo(_) => "holds",
-            Cell::Open => "open",
-            Cell::Unknown { .. } => "unknown",
-            Cell::Violated { .. } | Cell::Refuted { .. } => "violated",
+            Cell::Holds | Cell::HoldsUpTo(_) => GateVerdict::Holds,
+            Cell::Open => GateVerdict::Open,
+            Cell::Unknown { .. } => GateVerdict::Unknown,
+            Cell::Violated { .. } | Cell::Refuted { .. } => GateVerdict::Violated,
         };
-        shown.insert("verdict".to_owned(), verdict.into());
-        shown.insert("engine".to_owned(), engine.into());
-        let bounded = |steps: &usize| json!({"bounded": steps});
+        let shown = CheckpointResult {
+            property: name.clone(),
+            verdict,
+            engine: engine.to_owned(),
+            ..CheckpointResult::default()
+        };
         match cell {
-            Cell::Holds => drop(shown.insert("scope".to_owned(), "unbounded".into())),
-            Cell::HoldsUpTo(steps) => drop(shown.insert("scope".to_owned(), bounded(steps))),
+            Cell::Holds => CheckpointResult { scope: Some(Some(Scope::Unbounded)), ..shown },
+            Cell::HoldsUpTo(steps) => CheckpointResult { scope: Some(Some(Scope::Bounded(*steps))), ..shown },
             Cell::Refuted { steps, loop_to } => {
-                shown.insert("step".to_owned(), (*steps).into());
-                shown.insert("loop".to_owned(), (*loop_to).into());
+                CheckpointResult { step: Some(*steps), loop_to: Some(*loop_to), ..shown }
             }
             Cell::Unknown { reason, settled } => {
-                shown.insert("reason".to_owned(), reason.as_str().into());
-                shown.insert("scope".to_owned(), settled.as_ref().map_or(Value::Null, bounded));
+                CheckpointResult { reason: Some(reason.clone()), scope: Some(settled.map(Scope::Bounded)), ..shown }
             }
-            Cell::Open | Cell::Violated { .. } => {}
+            Cell::Violated { run, step, inputs, margin } => CheckpointResult {
+                run: Some(*run),
+                step: Some(*step),
+                inputs: Some((*inputs).to_owned()),
+                margin: Some((*margin).into()),
+                ..shown
+            },
+            Cell::Open => shown,
         }
-        if let Cell::Violated { run, step, inputs, margin } = cell {
-            shown.insert("run".to_owned(), (*run).into());
-            shown.insert("step".to_owned(), (*step).into());
-            shown.insert("inputs".to_owned(), (*inputs).into());
-            shown.insert("margin".to_owned(), json_number(*margin));
-        }
-        Value::Object(shown)
     };
-    let row = |row: &Row| {
-        let cells: Vec<Value> = gated.properties.iter().zip(&row.cells).map(cell).collect();
-        let accepted = row.cells.iter().all(Cell::holds);
-        json!({
-            "network": row.network.display().to_string(), "sha256": row.digest, "accepted": accepted,
-            "faults": row.faults, "results": cells,
-        })
+    let row = |row: &Row| Checkpoint {
+        network: row.network.display().to_string(),
+        sha256: row.digest.clone(),
+        accepted: row.cells.iter().all(Cell::holds),
+        faults: row.faults,
+        results: gated.properties.iter().zip(&row.cells).map(cell).collect(),
     };
-    json!({
-        "system": gated.system,
-        "network": gated.network,
-        "engine": engine,
-        "runs": matches!(command.engine, GateEngine::Simulation).then_some(command.runs),
-        "steps": steps,
-        "seed": command.effort.seed,
-        "checkpoints": gated.rows.iter().map(row).collect::<Vec<_>>(),
-        "of": gated.of,
-        "seconds": seconds,
-        "relative_to": relative_to(command, &gated.provenance),
-        "provenance": provenance(command, &gated.provenance, engine).to_json(),
-    })
+    certus_documents::gate::Gate {
+        schema: Schema::default(),
+        system: gated.system.clone(),
+        network: gated.network.clone(),
+        engine: engine.to_owned(),
+        runs: matches!(command.engine, GateEngine::Simulation).then_some(command.runs),
+        steps,
+        seed: command.effort.seed,
+        checkpoints: gated.rows.iter().map(row).collect(),
+        of: gated.of,
+        seconds: seconds.into(),
+        relative_to: relative_to(command, &gated.provenance),
+        provenance: provenance(command, &gated.provenance, engine).document(),
+    }
 }
 
 /// What the cells are about: each the checkpoint of its row.
@@ -216,7 +216,7 @@ fn relative_to(command: &Gate, provenance: &Provenance) -> String {
 /// Where the cells come from, with what the engine was allowed to do.
 fn provenance(command: &Gate, base: &Provenance, engine: &str) -> Provenance {
     let own = Provenance { engine: engine.to_owned(), seed: Some(command.effort.seed), ..base.clone() };
-    let own = own.limit("timeout", command.effort.timeout.map(json_number));
+    let own = own.limit("timeout", command.effort.timeout.map(Into::into));
     match command.engine {
         GateEngine::Simulation => own
             .limit("runs", Some(command.runs.into()))
@@ -225,6 +225,6 @@ fn provenance(command: &Gate, base: &Provenance, engine: &str) -> Provenance {
         GateEngine::Bmc => own
             .limit("memory", Some(command.memory.megabytes.saturating_mul(1 << 20).into()))
             .limit("steps", command.depth.map(Into::into))
-            .limit("cell_timeout", command.cell_timeout.map(json_number)),
+            .limit("cell_timeout", command.cell_timeout.map(Into::into)),
     }
 }

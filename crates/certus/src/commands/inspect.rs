@@ -3,6 +3,8 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
+use certus_documents::inspect as shown;
+use certus_documents::{Document, Members, Schema, members, numbers};
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::evaluate;
 use certus_graph::import::load_network;
@@ -10,13 +12,12 @@ use certus_graph::ops::Operator;
 use certus_graph::{Graph, Port, Real};
 use certus_lang::system::{ActionKind, Formula, Integrator, Property, PropertyKind, System, Variable};
 use certus_tasks::Files;
-use serde_json::{Map, Value, json};
 
 use super::{load_system, loading};
 use crate::Finding;
 use crate::arguments::Inspect;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, short};
+use crate::output::{Output, short};
 
 /// Tells what a network or a system is.
 pub fn run(command: &Inspect) -> Result<Finding, Failure> {
@@ -34,7 +35,7 @@ pub fn run(command: &Inspect) -> Result<Finding, Failure> {
         }
         let system = load_system(&own, command.common.json)?.system;
         match command.common.json {
-            true => writeln!(output, "{:#}", json_system(&system))?,
+            true => system_document(&system).write_indented(&mut output)?,
             false => show_system(&system, &mut output)?,
         }
     } else {
@@ -45,7 +46,7 @@ pub fn run(command: &Inspect) -> Result<Finding, Failure> {
         let evaluation = command.eval.as_deref().map(|point| eval(&graph, point)).transpose()?;
         let name = command.file.display().to_string();
         match command.common.json {
-            true => writeln!(output, "{:#}", json_network(&name, &graph, evaluation)?)?,
+            true => network_document(&name, &graph, evaluation)?.write_indented(&mut output)?,
             false => show_network(&name, &graph, evaluation, &mut output)?,
         }
     }
@@ -95,28 +96,28 @@ fn operators(graph: &Graph) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-fn json_ports(graph: &Graph, ports: &[Port]) -> Vec<Value> {
-    ports.iter().map(|port| json!({"name": port.name, "shape": graph.shape(port.node)})).collect()
+/// The same as documents have it.
+fn operator_counts(graph: &Graph) -> Members<usize> {
+    operators(graph).into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
-fn json_network(name: &str, graph: &Graph, evaluation: Option<Evaluation>) -> Result<Value, Failure> {
+fn network_document(name: &str, graph: &Graph, evaluation: Option<Evaluation>) -> Result<shown::Network, Failure> {
     let canonical = canonicalize(graph).map_err(|error| Failure::message(error.to_string()))?;
-    let mut document = json!({
-        "network": name,
-        "inputs": json_ports(graph, graph.inputs()),
-        "outputs": json_ports(graph, graph.outputs()),
-        "parameters": graph.parameters(),
-        "operators": operators(graph),
-        "canonical_operators": operators(&canonical),
-    });
-    if let (Some(evaluation), Some(document)) = (evaluation, document.as_object_mut()) {
-        let single: Vec<Vec<Value>> =
-            evaluation.single.iter().map(|y| y.iter().map(|&v| json_number(f64::from(v))).collect()).collect();
-        let double: Vec<Vec<Value>> =
-            evaluation.double.iter().map(|y| y.iter().map(|&v| json_number(v)).collect()).collect();
-        document.insert("evaluation".to_owned(), json!({"float32": single, "float64": double}));
-    }
-    Ok(document)
+    let port = |port: &Port| shown::Port { name: port.name.clone(), shape: graph.shape(port.node).to_vec() };
+    let single = |output: &Vec<f32>| output.iter().map(|&value| f64::from(value).into()).collect();
+    Ok(shown::Network {
+        schema: Schema::default(),
+        network: name.to_owned(),
+        inputs: graph.inputs().iter().map(port).collect(),
+        outputs: graph.outputs().iter().map(port).collect(),
+        parameters: graph.parameters(),
+        operators: operator_counts(graph),
+        canonical_operators: operator_counts(&canonical),
+        evaluation: evaluation.map(|own| shown::Evaluation {
+            float32: own.single.iter().map(single).collect(),
+            float64: own.double.iter().map(numbers).collect(),
+        }),
+    })
 }
 
 fn counted(operators: &BTreeMap<&'static str, usize>) -> String {
@@ -186,65 +187,62 @@ fn has_temporal(formula: &Formula) -> bool {
     }
 }
 
-fn json_variable(variable: &Variable) -> Value {
-    let list = |values: &[f64]| values.iter().map(|&value| json_number(value)).collect::<Vec<_>>();
-    json!({
-        "name": variable.name, "length": variable.len, "lower": list(&variable.lower), "upper": list(&variable.upper),
-        "doc": variable.doc,
-    })
-}
-
-fn json_system(system: &System) -> Value {
-    let params: Vec<Value> = system
-        .params
-        .iter()
-        .map(|p| json!({"name": p.name, "lower": p.lower, "upper": p.upper, "value": p.value, "doc": p.doc}))
-        .collect();
-    let properties: Vec<Value> = system
-        .properties
-        .iter()
-        .map(|p| {
-            let expect = p.expect.map(|expect| format!("{expect:?}").to_lowercase());
-            json!({"name": p.name, "formula": p.source, "fragment": fragment(p), "expect": expect, "doc": p.doc})
-        })
-        .collect();
-    let policies: Vec<Value> =
-        system.policies.iter().map(|p| json!({"name": p.name, "length": p.len, "networks": p.networks})).collect();
-    let actions: Vec<Value> = system
-        .actions
-        .iter()
-        .map(|a| {
-            let random = a.kind == ActionKind::Softmax;
-            json!({"name": a.name, "labels": a.labels, "random": random, "networks": a.networks})
-        })
-        .collect();
-    let chances: Map<String, Value> = system
-        .chances
-        .iter()
-        .map(|c| {
-            let labels: Map<String, Value> =
-                c.labels.iter().cloned().zip(c.probabilities.iter().map(|&p| json_number(p))).collect();
-            (c.name.clone(), labels.into())
-        })
-        .collect();
-    json!({
-        "system": system.name,
-        "doc": system.doc,
-        "step": system.dt,
-        "states": system.states.iter().map(json_variable).collect::<Vec<_>>(),
-        "inputs": system.inputs.iter().map(json_variable).collect::<Vec<_>>(),
-        "chances": chances,
-        "policies": policies,
-        "actions": actions,
-        "params": params,
-        "initial_box": {
-            "lower": system.init_box.0.iter().map(|&v| json_number(v)).collect::<Vec<_>>(),
-            "upper": system.init_box.1.iter().map(|&v| json_number(v)).collect::<Vec<_>>(),
-            "exact": system.init_is_box,
+fn system_document(system: &System) -> shown::System {
+    let variable = |own: &Variable| shown::Variable {
+        name: own.name.clone(),
+        length: own.len,
+        lower: numbers(&own.lower),
+        upper: numbers(&own.upper),
+        doc: own.doc.clone(),
+    };
+    let param = system.params.iter().map(|own| shown::Param {
+        name: own.name.clone(),
+        lower: own.lower.into(),
+        upper: own.upper.into(),
+        value: own.value.into(),
+        doc: own.doc.clone(),
+    });
+    let property = system.properties.iter().map(|own| shown::Property {
+        name: own.name.clone(),
+        formula: own.source.clone(),
+        fragment: fragment(own).to_owned(),
+        expect: own.expect.map(|expect| format!("{expect:?}").to_lowercase()),
+        doc: own.doc.clone(),
+    });
+    let policy = system.policies.iter().map(|own| shown::Policy {
+        name: own.name.clone(),
+        length: own.len,
+        networks: own.networks.clone(),
+    });
+    let action = system.actions.iter().map(|own| shown::Action {
+        name: own.name.clone(),
+        labels: own.labels.clone(),
+        random: own.kind == ActionKind::Softmax,
+        networks: own.networks.clone(),
+    });
+    let chance = system.chances.iter().map(|own| {
+        let labels = own.labels.iter().cloned().zip(own.probabilities.iter().copied());
+        (own.name.clone(), members(labels))
+    });
+    shown::System {
+        schema: Schema::default(),
+        system: system.name.clone(),
+        doc: system.doc.clone(),
+        step: system.dt.map(Into::into),
+        states: system.states.iter().map(variable).collect(),
+        inputs: system.inputs.iter().map(variable).collect(),
+        chances: chance.collect(),
+        policies: policy.collect(),
+        actions: action.collect(),
+        params: param.collect(),
+        initial_box: shown::InitialBox {
+            lower: numbers(&system.init_box.0),
+            upper: numbers(&system.init_box.1),
+            exact: system.init_is_box,
         },
-        "properties": properties,
-        "graph_operators": operators(&system.step),
-    })
+        properties: property.collect(),
+        graph_operators: operator_counts(&system.step),
+    }
 }
 
 fn show_system(system: &System, output: &mut impl Write) -> Result<(), Failure> {
@@ -282,7 +280,7 @@ fn show_system(system: &System, output: &mut impl Write) -> Result<(), Failure> 
             output,
             "  policy   {:<width$}  {} from {networks}{}",
             policy.name,
-            numbers(policy.len),
+            number_count(policy.len),
             doc(&policy.doc)
         )?;
     }
@@ -308,7 +306,7 @@ fn doc(text: &str) -> String {
     if text.is_empty() { String::new() } else { format!("  – {}", text.replace('\n', " ")) }
 }
 
-fn numbers(count: usize) -> String {
+fn number_count(count: usize) -> String {
     if count == 1 { "1 number".to_owned() } else { format!("{count} numbers") }
 }
 

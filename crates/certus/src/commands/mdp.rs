@@ -7,19 +7,20 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
+use certus_documents::mdp::{Model, ModelKind};
+use certus_documents::{Document, Schema};
 use certus_prob::imdp::bounded::Means;
 use certus_prob::imdp::property::{Answer, Property, Question, answer};
 use certus_prob::imdp::{Imdp, drn, explicit, prism};
 use certus_tasks::patience::{Waited, wait};
 use certus_tasks::provenance::Setting;
 use certus_tasks::{Files, Provenance, Source};
-use serde_json::json;
 
 use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Mdp;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, write_whole};
+use crate::output::{Output, write_whole};
 use crate::progress::LiveLine;
 
 fn read_text(role: &'static str, path: &Path, sources: &mut Vec<Source>) -> Result<String, Failure> {
@@ -145,10 +146,10 @@ const RELATIVE_TO: &str = "the model in its file, errors of rounding included";
 
 /// Where a probability comes from.
 fn provenance(command: &Mdp, sources: Vec<Source>) -> Provenance {
-    let own = Provenance::new("mdp", sources).limit("timeout", command.effort.timeout.map(json_number));
+    let own = Provenance::new("mdp", sources).limit("timeout", command.effort.timeout.map(Into::into));
     let setting = |(name, value): &(String, f64)| Setting { name: name.clone(), value: *value, declared: None };
     let settings = command.settings.iter().map(setting).collect();
-    Provenance { settings, ..own.limit("gap", Some(json_number(command.gap))) }
+    Provenance { settings, ..own.limit("gap", Some(command.gap.into())) }
 }
 
 /// The values of all states, with the choices that attain them.
@@ -172,21 +173,27 @@ fn report(
     seconds: f64,
     output: &mut Output,
 ) -> Result<(), Failure> {
-    let kind = if model.is_plain() { "MDP" } else { "interval MDP" };
+    let kind = if model.is_plain() { ModelKind::Plain } else { ModelKind::Interval };
     if command.common.json {
-        let document = json!({
-            "model": {"kind": kind, "states": model.states(), "choices": model.choice_count(),
-                "transitions": model.transition_count(), "labels": model.labels().collect::<Vec<_>>()},
-            "property": command.property,
-            "probability": found.map(|found| json!({"lower": json_number(found.initial.0), "upper": json_number(found.initial.1)})),
-            "holds": found.and_then(|found| found.holds),
-            "narrow": found.map(|found| found.narrow),
-            "rechecked": found.and_then(|found| found.rechecked).map(|(low, high)| json!({"lower": low, "upper": high})),
-            "seconds": json_number(seconds),
-            "relative_to": RELATIVE_TO,
-            "provenance": provenance.to_json(),
-        });
-        writeln!(output, "{document:#}")?;
+        let document = certus_documents::mdp::Mdp {
+            schema: Schema::default(),
+            model: Model {
+                kind,
+                states: model.states(),
+                choices: model.choice_count(),
+                transitions: model.transition_count(),
+                labels: model.labels().map(str::to_owned).collect(),
+            },
+            property: command.property.clone(),
+            probability: found.map(|found| found.initial.into()),
+            holds: found.and_then(|found| found.holds),
+            narrow: found.map(|found| found.narrow),
+            rechecked: found.and_then(|found| found.rechecked).map(Into::into),
+            seconds: seconds.into(),
+            relative_to: RELATIVE_TO.to_owned(),
+            provenance: provenance.document(),
+        };
+        document.write_indented(output)?;
         return Ok(());
     }
     let labels: Vec<&str> = model.labels().collect();

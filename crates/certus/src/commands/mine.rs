@@ -3,16 +3,16 @@
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
+use certus_documents::Document;
 use certus_mine::config::Config;
 use certus_mine::observations::Faults;
 use certus_mine::quality::Quality;
 use certus_mine::sql::{Dialect, statements};
-use certus_mine::write::{certus, picture, sentence, to_json, vnnlib};
+use certus_mine::write::{certus, picture, sentence, specifications_document, vnnlib};
 use certus_tasks::Files;
 use certus_tasks::mine::verdicts::FILE_NAME;
 use certus_tasks::mine::{Checked, Mine as Task, Mining, Step, document, files, mine, verdict_word};
-use certus_tasks::output::write_whole;
-use serde_json::json;
+use certus_tasks::output::{write_document, write_whole};
 
 use super::stop_on_interrupt;
 use crate::Finding;
@@ -58,7 +58,7 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
     }
     let mut output = Output::open(command.common.output.as_deref())?;
     match command.common.json {
-        true => writeln!(output, "{:#}", document(&command.verify, &mining))?,
+        true => document(&command.verify, &mining).write_indented(&mut output)?,
         false => table(command, &mining, &mut output)?,
     }
     output.finish()?;
@@ -114,8 +114,8 @@ fn emit_sql(command: &Mine, dialect: SqlDialect) -> Result<Finding, Failure> {
 /// Writes every form of the specifications.
 fn write(folder: &Path, mining: &Mining, network: Option<&PathBuf>) -> Result<(), Failure> {
     let (layout, specifications) = (&mining.config.layout, &mining.specifications);
-    let document = json!({ "name": mining.config.name, "specifications": to_json(layout, specifications) });
-    write_whole(&folder.join("specifications.json"), &format!("{document:#}\n"))?;
+    let document = specifications_document(&mining.config.name, layout, specifications);
+    write_document(&folder.join("specifications.json"), &document)?;
     if !mining.ranges.is_empty() {
         write_whole(&folder.join("specifications.svg"), &picture(layout, &mining.ranges, specifications))?;
     }

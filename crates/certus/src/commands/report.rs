@@ -17,7 +17,7 @@ pub fn run(command: &Report) -> Result<Finding, Failure> {
     let read_from = || command.results.iter().filter(|path| *path != Path::new("-"));
     Files::new().reads("a result", read_from()).writes("-o", &command.output).ready()?;
     let documents = command.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-    let made = report(&documents).map_err(|error| Failure::message(error.to_string()))?;
+    let made = report(documents).map_err(|error| Failure::message(error.to_string()))?;
     if made.results == 0 {
         return Err(Failure::message("there is no result in these documents, so there is nothing to show"));
     }

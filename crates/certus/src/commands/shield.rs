@@ -4,6 +4,9 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use certus_documents::shield_run::{self, RunsVerdict, SampledRun};
+use certus_documents::shield_synthesis::{ShieldSynthesis, SynthesisVerdict, SynthesisedBranch};
+use certus_documents::{Document, Schema, numbers};
 use certus_lang::LowerOptions;
 use certus_shield::export::{c_header, c_source, identifier, python_module, rust_module};
 use certus_shield::history::Sample;
@@ -12,13 +15,12 @@ use certus_shield::trial::Trial;
 use certus_tasks::provenance::{self, About};
 use certus_tasks::shield::{self, Made, Ready, Replay, Shielded, Shielding};
 use certus_tasks::{Files, Loading, Provenance, Source, output};
-use serde_json::{Value, json};
 
 use super::{stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Invariant, Language, Shield, ShieldAction, ShieldExport, ShieldRun};
 use crate::failure::Failure;
-use crate::output::{Output, json_number, short};
+use crate::output::{Output, short};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -70,17 +72,14 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
     let seconds = started.elapsed().as_secs_f64();
     match shielded {
         Shielded::Made(made) => {
-            let text = format!("{}\n", made.document);
+            let text = made.document.to_line()? + "\n";
             if let Some(path) = &command.common.output {
                 output::write_whole(path, &text)?;
             }
             let mut standard = Output::open(None)?;
             match command.common.json {
-                true => writeln!(
-                    standard,
-                    "{:#}",
-                    made_document(&made, text.len(), seconds, command.common.output.as_deref())
-                )?,
+                true => made_document(&made, text.len(), seconds, command.common.output.as_deref())
+                    .write_indented(&mut standard)?,
                 false => made_text(&made, text.len(), seconds, command.common.output.as_deref(), &mut standard)?,
             }
             standard.finish()?;
@@ -105,9 +104,9 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
             let mut standard = Output::open(None)?;
             match command.common.json {
                 true => {
-                    let document =
-                        json!({ "verdict": "unknown", "reason": reason, "programs": tried, "seconds": seconds });
-                    writeln!(standard, "{document:#}")?;
+                    let (reason, programs, seconds) = (Some(reason), Some(tried), seconds.into());
+                    let document = ShieldSynthesis { reason, programs, seconds, ..ShieldSynthesis::default() };
+                    document.write_indented(&mut standard)?;
                 }
                 false => writeln!(standard, "unknown: {reason} ({tried} programs tried)")?,
             }
@@ -147,30 +146,30 @@ fn made_text(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>, outpu
     Ok(())
 }
 
-fn made_document(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>) -> Value {
-    let branch = |(own, origin): (&certus_audit::shield::Settled, &&str)| {
-        json!({
-            "invariant": own.invariant,
-            "program": origin,
-            "claims": own.claims,
-            "tolerance": json_number(own.tolerance),
-        })
+fn made_document(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>) -> ShieldSynthesis {
+    let branch = |(own, origin): (&certus_audit::shield::Settled, &&str)| SynthesisedBranch {
+        invariant: own.invariant.clone(),
+        program: (*origin).to_owned(),
+        claims: own.claims,
+        tolerance: own.tolerance.into(),
     };
-    json!({
-        "system": made.system,
-        "property": made.property,
-        "verdict": "verified",
-        "branches": made.accepted.branches.iter().zip(&made.origins).map(branch).collect::<Vec<_>>(),
-        "parts": made.accepted.boxes,
-        "steps_to_target": made.accepted.convergence.as_ref().map(|own| own.steps),
-        "bytes": bytes,
-        "improvement_cut_short": made.cut_short,
-        "file": path.map(|path| path.display().to_string()),
-        "text": made.program,
-        "seconds": seconds,
-        "relative_to": made.provenance.claim.get("relative_to"),
-        "provenance": made.provenance.to_json(),
-    })
+    ShieldSynthesis {
+        schema: Schema::default(),
+        system: Some(made.system.clone()),
+        property: Some(made.property.clone()),
+        verdict: SynthesisVerdict::Verified,
+        branches: Some(made.accepted.branches.iter().zip(&made.origins).map(branch).collect()),
+        parts: Some(made.accepted.boxes),
+        steps_to_target: Some(made.accepted.convergence.as_ref().map(|own| own.steps)),
+        bytes: Some(bytes),
+        improvement_cut_short: Some(made.cut_short),
+        file: Some(path.map(|path| path.display().to_string())),
+        text: Some(made.program.clone()),
+        seconds: seconds.into(),
+        relative_to: made.provenance.claim.as_ref().map(|claim| claim.relative_to.clone()),
+        provenance: Some(made.provenance.document()),
+        ..ShieldSynthesis::default()
+    }
 }
 
 fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
@@ -187,11 +186,14 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
     let total = 2 * command.runs * command.steps as u64;
     let name = ready.system.name.clone();
     let provenance = replayed_from(command, &ready)?;
-    let about = json!({
-        "property": ready.property, "states": ready.runtime.states,
-        "relative_to": provenance.relative_to(About::Sampled),
-        "provenance": provenance.to_json(),
-    });
+    let about = shield_run::ShieldRun {
+        system: name.clone(),
+        property: Some(ready.property.clone()),
+        states: Some(ready.runtime.states.clone()),
+        relative_to: Some(provenance.relative_to(About::Sampled)),
+        provenance: Some(provenance.document()),
+        ..Default::default()
+    };
     let deadline = command.effort.deadline()?;
     let replayed = shield::replay(ready, trial, deadline, &stop, |steps| {
         line.show(|| format!("{:.0} % of {total} steps", 100.0 * steps as f64 / total.max(1) as f64));
@@ -200,14 +202,18 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
     let mut output = Output::open(command.common.output.as_deref())?;
     let Some(replayed) = replayed else {
         match command.common.json {
-            true => writeln!(output, "{:#}", json!({ "system": name, "verdict": "unknown", "reason": "stopped" }))?,
+            true => {
+                let reason = Some("stopped".to_owned());
+                let document = shield_run::ShieldRun { system: name, reason, ..Default::default() };
+                document.write_indented(&mut output)?;
+            }
             false => writeln!(output, "unknown: {name} was stopped before the runs were made")?,
         }
         output.finish()?;
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", replay_document(&name, &about, command, &replayed))?,
+        true => replay_document(about, command, &replayed).write_indented(&mut output)?,
         false => replay_text(&name, command, &provenance, &replayed, &mut output)?,
     }
     output.finish()?;
@@ -264,56 +270,49 @@ fn replay_text(
     Ok(())
 }
 
-fn sample_document(sample: &Sample) -> Value {
-    let states = sample.states.iter().map(|state| state.iter().map(|x| json_number(*x)).collect::<Value>());
-    json!({
-        "run": sample.run,
-        "steps": sample.steps,
-        "states": states.collect::<Value>(),
-        "overridden": sample.overridden,
-        "unsafe_at": sample.unsafe_at,
-    })
+fn sampled(sample: &Sample) -> SampledRun {
+    SampledRun {
+        run: sample.run,
+        steps: sample.steps.clone(),
+        states: sample.states.iter().map(numbers).collect(),
+        overridden: sample.overridden.clone(),
+        unsafe_at: sample.unsafe_at,
+    }
 }
 
-fn replay_document(name: &str, about: &Value, command: &ShieldRun, replay: &Replay) -> Value {
-    let outcome = |own: &certus_shield::trial::Outcome, seconds: f64| {
-        json!({
-            "unsafe_runs": own.unsafe_runs,
-            "steps": own.steps,
-            "interventions": own.interventions,
-            "alarms": own.alarms,
-            "steps_to_settle": json_number(settling(own)),
-            "seconds": seconds,
-            "history": {
-                "width": own.history.width,
-                "steps": own.history.steps,
-                "interventions": own.history.interventions,
-            },
-            "samples": own.history.samples.iter().map(sample_document).collect::<Value>(),
-        })
+/// What the runs showed, added to what they are about.
+fn replay_document(about: shield_run::ShieldRun, command: &ShieldRun, replay: &Replay) -> shield_run::ShieldRun {
+    let runs = |own: &certus_shield::trial::Outcome, seconds: f64| shield_run::Runs {
+        unsafe_runs: own.unsafe_runs,
+        steps: own.steps,
+        interventions: own.interventions,
+        alarms: own.alarms,
+        steps_to_settle: settling(own).into(),
+        seconds: seconds.into(),
+        history: shield_run::History {
+            width: own.history.width,
+            steps: own.history.steps.clone(),
+            interventions: own.history.interventions.clone(),
+        },
+        samples: own.history.samples.iter().map(sampled).collect(),
     };
-    json!({
-        "system": name,
-        "property": about["property"],
-        "states": about["states"],
-        "runs": command.runs,
-        "steps": command.steps,
-        "seed": command.effort.seed,
-        "verdict": if replay.shielded.unsafe_runs == 0 { "safe" } else { "unsafe" },
-        "network_alone": outcome(&replay.bare, replay.bare_seconds),
-        "with_shield": outcome(&replay.shielded, replay.shielded_seconds),
-        "network_nanoseconds": json_number(replay.network_time),
-        "monitor_nanoseconds": json_number(replay.monitor_time),
-        "relative_to": about["relative_to"],
-        "provenance": about["provenance"],
-    })
+    shield_run::ShieldRun {
+        runs: Some(command.runs),
+        steps: Some(command.steps),
+        seed: Some(command.effort.seed),
+        verdict: if replay.shielded.unsafe_runs == 0 { RunsVerdict::Safe } else { RunsVerdict::Unsafe },
+        network_alone: Some(runs(&replay.bare, replay.bare_seconds)),
+        with_shield: Some(runs(&replay.shielded, replay.shielded_seconds)),
+        network_nanoseconds: Some(replay.network_time.into()),
+        monitor_nanoseconds: Some(replay.monitor_time.into()),
+        ..about
+    }
 }
 
 /// A comment that says where an exported shield comes from: its files as they are now, and what the shield's own file says.
 fn head(ready: &Ready, comment: &str) -> String {
-    let exported = Provenance::new("export", ready.sources.clone()).to_json();
-    let members = ["certus", "sources"].map(|name| (name.to_owned(), exported[name].clone()));
-    let exported = Value::Object(members.into_iter().collect());
+    let exported = Provenance::new("export", ready.sources.clone()).document();
+    let exported = serde_json::json!({"certus": exported.certus, "sources": exported.sources});
     let written = [("exported", &exported), ("shield", &ready.origin)].into_iter().flat_map(|(what, own)| {
         provenance::lines(own).into_iter().map(move |line| format!("{comment}{what} {line}\n"))
     });

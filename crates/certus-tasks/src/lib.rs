@@ -36,7 +36,7 @@ pub use effort::{Effort, deadline_after};
 pub use failure::Failure;
 pub use files::Files;
 pub use provenance::Provenance;
-pub use question::{Asked, Question, Sealed, Source};
+pub use question::{Asked, NamedFiles, Question, Sealed, Source};
 pub use sources::{Contents, Sources};
 pub use standing::Standing;
 pub use system::{Loaded, Loading, load, load_system, network_of, property_named};

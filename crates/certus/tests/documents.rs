@@ -28,20 +28,19 @@ fn every_document_is_read_and_written_again() {
     let (toy, network) = ("zoo/toy/toy.certus", "zoo/toy/toy.onnx");
     let (car, pendulum) = ("zoo/stopping_car/stopping_car.certus", "zoo/pendulum/pendulum.certus");
     let mut seen = BTreeSet::new();
-    let commands: [&[&str]; 21] = [
+    let commands: [&[&str]; 20] = [
         &["check", toy, "-k", "3", "--json"],
         &["check", toy, "below_ten", "--engine", "induction", "--json"],
         &["check", toy, "below_ten", "--engine", "grid", "--json"],
         &["check", car, "rarely_crashes", "--json"],
         &["check", "zoo/aurora/aurora.certus", "p3", "-k", "0", "--region", "loss", "--resolution", "2", "--json"],
         &["prob", car, "rarely_crashes", "--json"],
-        &["prob", car, "--timeout", "0", "--json"],
         &["mdp", "docs/models/link.prism", "Pmaxmin=? [ F \"delivered\" ]", "--json"],
         &["verify", network, "zoo/toy/below_five.vnnlib", "--json"],
         &["verify", network, "zoo/toy/below_ten.vnnlib", "--json"],
         &["optimise", network, "zoo/toy/square.vnnlib", "--maximise", "Y_0", "--gap", "0.1", "--json"],
         &["gate", toy, network, "--runs", "20", "--steps", "5", "--json"],
-        &["gate", toy, network, "--engine", "bmc", "--depth", "2", "--json"],
+        &["gate", toy, network, "--engine", "bmc", "-k", "2", "--json"],
         &["simulate", toy, "--runs", "5", "--steps", "5", "--json"],
         &["simulate", car, "--runs", "5", "--steps", "5", "--json"],
         &["audit", "zoo/toy/below_ten.certificate", "--json"],

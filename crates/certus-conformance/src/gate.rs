@@ -61,6 +61,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         policy: Some(name.clone()),
         properties: case.properties.clone(),
         deadline: None,
+        timeout: None,
     };
     let effort = BudgetOptions { threads: 1, ..BudgetOptions::default() };
     let stop = Arc::new(AtomicBool::new(false));

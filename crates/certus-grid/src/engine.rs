@@ -82,7 +82,7 @@ pub fn check(
 ) -> Result<(Outcome, Report), CheckError> {
     let PropertyKind::Ltl(formula) = &property.kind else {
         return Err(CheckError::Unsupported(format!(
-            "{} asks for a probability: --engine imdp bounds it",
+            "{} asks for a probability: the engine imdp bounds it",
             property.name
         )));
     };

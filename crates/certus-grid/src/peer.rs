@@ -43,7 +43,7 @@ impl Engine for GridEngine {
         match property.kind {
             PropertyKind::Ltl(_) => Support::Yes,
             PropertyKind::Probability { .. } => {
-                Support::No(format!("{} asks for a probability: --engine imdp bounds it", property.name))
+                Support::No(format!("{} asks for a probability: the engine imdp bounds it", property.name))
             }
         }
     }

@@ -66,7 +66,7 @@ pub fn formula_of(property: &Property) -> Result<&Formula, CheckError> {
         PropertyKind::Ltl(formula) => Ok(formula),
         PropertyKind::Probability { .. } => {
             let message = format!(
-                "{} asks for a probability, and this engine decides what every run does: --engine imdp bounds it",
+                "{} asks for a probability, and this engine decides what every run does: the engine imdp bounds it",
                 property.name
             );
             Err(CheckError::Unsupported(message))

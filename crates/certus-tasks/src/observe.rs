@@ -205,10 +205,10 @@ fn aurora(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
         _ => return Err(Failure::message("this reference is one of video streaming")),
     };
     if !(task.interval.is_finite() && task.interval >= 1e-3) {
-        return Err(Failure::message("--interval: expected a number of seconds, at least 0.001"));
+        return Err(Failure::message("⟨interval⟩: expected a number of seconds, at least 0.001"));
     }
     if !(task.seconds > 0.0 && task.seconds <= 1e6) {
-        return Err(Failure::message("--seconds: expected a number of seconds, at most 1000000"));
+        return Err(Failure::message("⟨seconds⟩: expected a number of seconds, at most 1000000"));
     }
     let mut header = reference::observed_names();
     header.push("change_of_sending_rate".to_owned());

@@ -8,6 +8,7 @@ use certus_engine::{Ended, Job};
 use certus_graph::Interval;
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Budget, Progress, UnknownReason, Witness};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::objective::parse;
@@ -78,7 +79,7 @@ pub fn optimise(
     mut tick: impl FnMut(SearchProgress),
 ) -> Result<Optimised, Failure> {
     if !(task.gap >= 0.0 && task.gap.is_finite()) {
-        return Err(Failure::message(format!("--gap {}: expected a number that is not negative", task.gap)));
+        return Err(Failure::message(format!("⟨gap={}⟩: expected a number that is not negative", task.gap)));
     }
     let standing = Arc::new(Mutex::new(SearchProgress::default()));
     let work = {
@@ -166,4 +167,28 @@ fn bound(task: &Optimise, stop: &AtomicBool, standing: &Mutex<SearchProgress>) -
         });
     }
     Ok((question, best))
+}
+
+/// What came out as a document.
+pub fn document(task: &Optimise, found: &Optimised, seconds: f64) -> Value {
+    let Optimised { empty, lower, upper, reached, standing, .. } = *found;
+    let question = found.question.as_ref();
+    let witness = question.and_then(|question| Some((question, found.witness.as_ref()?)));
+    let mut document = question.map(LoadedQuery::json_sources).unwrap_or_default();
+    document.insert(if task.minimise { "minimise" } else { "maximise" }.to_owned(), task.expression.as_str().into());
+    document.insert("feasible".to_owned(), if empty { false.into() } else { witness.map(|_| true).into() });
+    let end = |value: f64| if empty { Value::Null } else { json_number(value) };
+    document.insert("lower".to_owned(), end(lower));
+    document.insert("upper".to_owned(), end(upper));
+    document.insert("gap".to_owned(), json_number(task.gap));
+    document.insert("reached".to_owned(), reached.into());
+    let point = witness.map_or(Value::Null, |(question, witness)| question.json_witness(witness));
+    document.insert("point".to_owned(), point);
+    document.insert("reason".to_owned(), found.reason.clone().into());
+    document.insert("verified".to_owned(), standing.verified().into());
+    document.insert("open".to_owned(), standing.open().into());
+    document.insert("seconds".to_owned(), json_number(seconds));
+    document.insert("relative_to".to_owned(), RELATIVE_TO.into());
+    document.insert("provenance".to_owned(), found.provenance(task).to_json());
+    Value::Object(document)
 }

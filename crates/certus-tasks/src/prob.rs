@@ -165,7 +165,7 @@ fn drawn_over(system: &System, (x, y): (usize, usize)) -> Result<[String; 2], St
     let names = system.state_names();
     match (names.get(x), names.get(y)) {
         (Some(across), Some(up)) => Ok([across.clone(), up.clone()]),
-        _ => Err(format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len())),
+        _ => Err(format!("⟨axes={x},{y}⟩: {} has {} state variables, counted from 0", system.name, names.len())),
     }
 }
 

@@ -137,7 +137,7 @@ pub fn project_template(start: &Start<'_>) -> Result<String, Failure> {
         }
         (Some(spaces), _) => spaces.observation.clone(),
         (None, Some(wanted)) => vec![(-1.0, 1.0); wanted],
-        (None, None) => return Err(Failure::message("name a network, or the spaces of an environment with --spaces")),
+        (None, None) => return Err(Failure::message("name a network, or the spaces of an environment with ⟨spaces⟩")),
     };
     let own =
         start.network.as_ref().and_then(|(name, _)| Path::new(name).file_stem()).map(|stem| stem.to_string_lossy());
@@ -243,7 +243,7 @@ fn acting(
                 );
                 return Ok((repeats(&labels), pushed(&labels)));
             }
-            None => return Err(Failure::message("name a network, or the spaces of an environment with --spaces")),
+            None => return Err(Failure::message("name a network, or the spaces of an environment with ⟨spaces⟩")),
         }
     };
     let Some((file, _)) = &start.network else { return Err(Failure::message("the network has no name")) };
@@ -339,7 +339,7 @@ fn output_range(graph: &Graph, seen: &[(f64, f64)]) -> Result<Vec<(f64, f64)>, F
     let outward = |value: f64, up: bool| {
         if !value.is_finite() {
             return Err(Failure::message(
-                "over these ranges the network's outputs have no bounds that intervals show; give narrower ones with --spaces",
+                "over these ranges the network's outputs have no bounds that intervals show; give narrower ones with ⟨spaces⟩",
             ));
         }
         // A tenth of its size beyond, to two digits: more than any other way of adding up could differ.

@@ -75,7 +75,7 @@ impl LoadedQuery {
     pub fn read(asked: &QuerySource, sealed: Sealed) -> Result<LoadedQuery, Failure> {
         match (&asked.specification, asked.networks.as_slice()) {
             (Some(_), [_, ..]) => Err(Failure::message(
-                "--network names the networks of a specification: give the specification alone, without a network before it",
+                "⟨networks⟩ names the networks of a specification: give the specification alone, without a network before it",
             )),
             (Some(specification), []) => LoadedQuery::of_network(&asked.file, specification, sealed),
             (None, []) if is_query(&asked.file) => LoadedQuery::of_query(&asked.file),
@@ -108,11 +108,10 @@ impl LoadedQuery {
                 LoadedQuery::of_declared(&networks, &contents, two, sealed)
             }
             _ => {
-                let names: Vec<String> =
-                    two.networks.iter().map(|network| format!("--network {}=FILE", network.name)).collect();
-                let names = names.join(" ");
+                let names: Vec<&str> = two.networks.iter().map(|network| network.name.as_str()).collect();
                 Err(in_file(specification)(&format!(
-                    "several networks are declared: give the specification alone, with {names}"
+                    "several networks are declared: give the specification alone, and files for {} with ⟨networks⟩",
+                    names.join(", ")
                 )))
             }
         }
@@ -127,7 +126,7 @@ impl LoadedQuery {
         match parsed(&contents)? {
             AnySpecification::Two(two) => LoadedQuery::of_declared(networks, &contents, two, sealed),
             AnySpecification::One(_) => Err(in_file(specification)(
-                &"no network is declared by name: give the network and the specification, without --network",
+                &"no network is declared by name: give the network and the specification, without ⟨networks⟩",
             )),
         }
     }

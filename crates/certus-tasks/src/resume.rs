@@ -59,7 +59,7 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let mut entries = std::fs::read_dir(path).map_err(|error| Failure::reading(path, &error))?;
                 if entries.next().is_some() {
-                    let message = "is neither empty nor a folder of --resume: name another one";
+                    let message = "is neither empty nor a folder of ⟨resume⟩: name another one";
                     return Err(Failure::message(format!("{} {message}", path.display())));
                 }
                 folder.write_progress()?;
@@ -85,11 +85,11 @@ impl Folder {
         let rest = match (rest.strip_prefix("certificate yes\n"), rest.strip_prefix("certificate no\n"), self.certify) {
             (Some(rest), _, true) | (_, Some(rest), false) => rest,
             (Some(_), _, false) => {
-                let message = "was begun with --certificate and goes on only with it";
+                let message = "was begun with ⟨certificate⟩ and goes on only with it";
                 return Err(Failure::message(format!("{folder} {message}")));
             }
             (_, Some(_), true) => {
-                let message = "was begun without --certificate and cannot give one";
+                let message = "was begun without ⟨certificate⟩ and cannot give one";
                 return Err(Failure::message(format!("{folder} {message}")));
             }
             _ => return Err(broken("a line is missing")),

@@ -10,7 +10,7 @@ use certus_engine::{Ended, Job};
 use certus_graph::Graph;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_lang::{LowerOptions, Open};
-use certus_shield::document::document;
+use certus_shield::document::document as shield_document;
 use certus_shield::evaluation::{Course, Statistics, Trial};
 use certus_shield::network::{Network, Scratch};
 use certus_shield::runtime::Runtime;
@@ -22,6 +22,9 @@ use crate::check::describe;
 use crate::sources::{SealedSystem, Unnamed, Unsealed, load_sealed};
 use crate::system::read_network;
 use crate::{BudgetOptions, Failure, Loading, Provenance, Source, Sources, network_of, property_named};
+
+pub mod document;
+pub mod export;
 
 /// A synthesis that is asked for.
 #[derive(Clone, Debug, Default)]
@@ -140,7 +143,7 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
     made.shield.path = loading.path.display().to_string();
     made.shield.digest = sealed.file.digest.clone();
     made.shield.settings = loading.options.overrides.clone();
-    let mut written = document(&made.shield, &name, &made.states);
+    let mut written = shield_document(&made.shield, &name, &made.states);
     picture_of(&mut written, &made.shield, &property, &shown);
     let about = format!("the plant as polynomials{}, in exact arithmetic; any network", provenance.discretised());
     let provenance = provenance.claiming(&property.name, &property.source, "unbounded".into(), about);
@@ -265,7 +268,7 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
     let place = system.map_or_else(|| PathBuf::from(&shield.path), Path::to_owned);
     if !place.exists() {
         let named = place.display();
-        return Err(Failure::message(format!("there is no file {named}; say with --system where the system is")));
+        return Err(Failure::message(format!("there is no file {named}; say with ⟨system⟩ where the system is")));
     }
     let (sealed, model, _) = accept(&shield, &place, &mut || {})?.map_err(|reason| {
         let shield = path.display();

@@ -8,9 +8,10 @@ use std::time::Instant;
 
 use certus_engine::{Ended, Job};
 use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, Witness, file, solve_from};
+use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::output::Output;
+use crate::output::{Output, json_number};
 use crate::resume::Folder;
 use crate::{BudgetOptions, Files, LoadedQuery, Provenance, QuerySource, Sealed, SearchProgress};
 
@@ -106,19 +107,40 @@ impl Verified {
         Provenance::new("verify", sources).with_search(&task.effort)
     }
 
+    /// What came out as a document.
+    pub fn document(&self, task: &Verify, seconds: f64) -> Value {
+        let mut document = self.question().map(LoadedQuery::json_sources).unwrap_or_default();
+        let (verdict, standing) = (self.verdict(), self.standing);
+        let witness = self.witness().map(|(question, witness)| question.json_witness(witness));
+        let certificate = task.certificate.as_ref().filter(|_| verdict == "unsat");
+        document.insert("verdict".to_owned(), verdict.into());
+        document.insert("witness".to_owned(), witness.unwrap_or(Value::Null));
+        document.insert("reason".to_owned(), self.reason().into());
+        document.insert("certificate".to_owned(), certificate.map(|path| path.display().to_string()).into());
+        document.insert("cases".to_owned(), standing.cases.into());
+        document.insert("verified".to_owned(), standing.verified().into());
+        document.insert("open".to_owned(), standing.open().into());
+        document.insert("done".to_owned(), json_number(standing.done()));
+        document.insert("bound".to_owned(), standing.progress.bound.map(json_number).into());
+        document.insert("seconds".to_owned(), json_number(seconds));
+        document.insert("relative_to".to_owned(), self.relative_to().into());
+        document.insert("provenance".to_owned(), self.provenance(task).to_json());
+        Value::Object(document)
+    }
+
     /// What is known of a question that stayed open.
     pub fn undecided(&self, resume: Option<&Path>) -> String {
         let why = match self.reason {
             Some(UnknownReason::Deadline) | None => "the time was over",
             Some(UnknownReason::Stopped) => "interrupted",
-            Some(UnknownReason::Memory) => "the open subproblems need more memory than --memory allows",
+            Some(UnknownReason::Memory) => "the open subproblems need more memory than ⟨memory⟩ allows",
             Some(UnknownReason::Subproblems) => "the budget of subproblems is spent",
             Some(UnknownReason::Numerics) => "some subproblem can be neither verified nor split further",
             Some(UnknownReason::Precision) => {
                 "a point satisfies the assertion in double precision, and none was found that does in single precision too"
             }
         };
-        let next = resume.map(|path| format!("; --resume {} goes on from here", path.display())).unwrap_or_default();
+        let next = resume.map(|path| format!("; ⟨resume={}⟩ goes on from here", path.display())).unwrap_or_default();
         format!("{why}: {}{next}", self.standing)
     }
 
@@ -311,7 +333,7 @@ fn certificate_header(question: &LoadedQuery) -> Result<String, Failure> {
     let roles: Vec<&str> = question.sources.iter().map(|source| source.role).collect();
     if !matches!(roles.as_slice(), ["network", "specification"] | ["query"]) {
         return Err(Failure::message(
-            "a certificate is about one network: write the question with --save-query, and certify that file",
+            "a certificate is about one network: write the question with ⟨save_query⟩, and certify that file",
         ));
     }
     let mut header = "certus-certificate 1\n".to_owned();
@@ -350,7 +372,7 @@ fn save_queries(question: &LoadedQuery, path: &Path) -> Result<(), Failure> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let ending = [".query.gz", ".query"].into_iter().find(|ending| name.len() > ending.len() && name.ends_with(ending));
     let ending = ending.ok_or_else(|| {
-        Failure::message(format!("--save-query {}: the name must end in .query or .query.gz", path.display()))
+        Failure::message(format!("⟨save_query={}⟩: the name must end in .query or .query.gz", path.display()))
     })?;
     let stem = name.strip_suffix(ending).unwrap_or(&name);
     if question.cases() == 0 {
@@ -364,7 +386,7 @@ fn save_queries(question: &LoadedQuery, path: &Path) -> Result<(), Failure> {
         path.with_file_name(format!("{stem}{number}{ending}"))
     };
     let read = question.sources.iter().map(|source| &source.path);
-    Files::new().reads("the question", read).writes("--save-query", (0..question.cases()).map(named)).ready()?;
+    Files::new().reads("the question", read).writes("⟨save_query⟩", (0..question.cases()).map(named)).ready()?;
     for index in 0..question.cases() {
         let own = named(index);
         let mut output = Output::open(Some(&own))?;

@@ -82,7 +82,7 @@ fn a_budget_that_ends_says_up_to_where_a_property_holds() {
     let result = &document["results"][0];
     assert_eq!((code, &result["verdict"]), (3, &"unknown".into()));
     assert!(result["scope"]["bounded"].as_u64().unwrap() > 0, "{result}");
-    assert!(result["reason"].as_str().unwrap().contains("--memory"));
+    assert!(result["reason"].as_str().unwrap().contains("more memory"));
 }
 
 #[test]

@@ -298,7 +298,7 @@ fn of_its_kind(page: &mut Page, document: &Value, all: &[(String, Value)]) -> Re
     }
 }
 
-const UNKNOWN: &str = "this is no outcome that Certus writes; expected what a command prints with --json, or a shield";
+const UNKNOWN: &str = "this is no outcome that Certus writes; expected the document of a command, or a shield";
 
 fn regions(page: &mut Page, document: &Value) -> Read<Shown> {
     let system = member(document, "system", text)?;

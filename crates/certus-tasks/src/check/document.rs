@@ -20,7 +20,7 @@ pub fn why(reason: impl Into<Option<UnknownReason>>) -> &'static str {
     match reason {
         UnknownReason::Deadline => "the time was over",
         UnknownReason::Stopped => "interrupted",
-        UnknownReason::Memory => "the open subproblems need more memory than --memory allows",
+        UnknownReason::Memory => "the open subproblems need more memory than is allowed",
         UnknownReason::Subproblems => "the budget of subproblems is spent",
         UnknownReason::Numerics => "some subproblem can be neither verified nor split further",
         UnknownReason::Precision => "rounding decides: a violation in one precision is none in another",

@@ -47,7 +47,7 @@ const ENGINES: [Entry; 7] = [
         name: certus_check::explicit::NAME,
         about: "all states of a finite system",
         no_certificate: Some(
-            "a list of all states is no certificate: leave out --certificate, or take --engine auto, induction or bmc",
+            "a list of all states is no certificate: leave out ⟨certificate⟩, or take ⟨engine=auto⟩, induction or bmc",
         ),
         by_name: true,
         make: |_| Ok(Box::new(Explicit)),
@@ -85,7 +85,7 @@ const ENGINES: [Entry; 7] = [
         name: certus_grid::NAME,
         about: "a grid of cells, for all time",
         no_certificate: Some(
-            "proofs on a grid have no certificates: leave out --certificate, or take --engine auto, induction or bmc",
+            "proofs on a grid have no certificates: leave out ⟨certificate⟩, or take ⟨engine=auto⟩, induction or bmc",
         ),
         by_name: true,
         make: |context| {

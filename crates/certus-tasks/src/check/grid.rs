@@ -34,7 +34,7 @@ pub(crate) fn widths(system: &System, given: &[(Option<String>, f64)]) -> Result
     let mut seen = HashSet::new();
     if let Some((name, _)) = given.iter().find(|(name, _)| !seen.insert(name)) {
         let whose = name.as_deref().unwrap_or("every variable that is not named");
-        return Err(format!("--width: {whose} has two widths"));
+        return Err(format!("⟨widths⟩: {whose} has two widths"));
     }
     let mut widths = certus_grid::suggested_widths(system);
     if let Some((_, width)) = given.iter().find(|(name, _)| name.is_none()) {
@@ -51,7 +51,7 @@ pub(crate) fn widths(system: &System, given: &[(Option<String>, f64)]) -> Result
             }
         }
         if !known {
-            return Err(format!("--width {name}: the state of {} has {}", system.name, elements.join(", ")));
+            return Err(format!("⟨widths={name}⟩: the state of {} has {}", system.name, elements.join(", ")));
         }
     }
     Ok(widths)
@@ -76,7 +76,7 @@ fn drawn_over(names: &[String], axes: Option<&(String, String)>) -> Result<(Show
     let place = |name: &String| match names.iter().position(|own| own == name) {
         Some(place) => Ok((name.clone(), Some(place))),
         None if name == STEP => Ok((name.clone(), None)),
-        None => Err(format!("--axes {name}: there are {} and {STEP}", names.join(", "))),
+        None => Err(format!("⟨axes={name}⟩: there are {} and {STEP}", names.join(", "))),
     };
     match (axes, names) {
         (Some((across, up)), _) => Ok((place(across)?, place(up)?)),

@@ -188,13 +188,13 @@ pub(crate) fn nothing_to_check(loading: &Loading) -> Failure {
 fn refuse(task: &Check) -> Result<(), Failure> {
     let grid = &task.grid;
     let wrong = if !task.engine.is(certus_grid::NAME) && grid.policy != Policy::Network {
-        "an extracted policy belongs to the grid engine, the others are about the network itself: add --engine grid"
+        "an extracted policy belongs to the grid engine, the others are about the network itself: add ⟨engine=grid⟩"
     } else if let (Some(reason), true) = (task.engine.no_certificate(), task.certificate.is_some()) {
         reason
     } else if (!task.engine.has_grid() || task.certificate.is_some())
         && (!grid.widths.is_empty() || grid.refinements.is_some())
     {
-        "--width and --refine belong to the grid, which has no part in proofs with certificates or in other engines: leave them out"
+        "⟨widths⟩ and ⟨refine⟩ belong to the grid, which has no part in proofs with certificates or in other engines: leave them out"
     } else {
         return Ok(());
     };

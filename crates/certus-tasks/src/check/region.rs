@@ -207,7 +207,7 @@ fn confirmed(
 /// The parameters with the ranges in which they are varied.
 fn axes(task: &Regions, system: &System) -> Result<Vec<Axis>, Failure> {
     if !(1..=FINEST).contains(&task.resolution) {
-        let message = format!("--resolution {}: expected 1 to {FINEST} steps per parameter", task.resolution);
+        let message = format!("⟨resolution={}⟩: expected 1 to {FINEST} steps per parameter", task.resolution);
         return Err(Failure::message(message));
     }
     let mut axes: Vec<Axis> = Vec::new();
@@ -227,12 +227,12 @@ fn axes(task: &Regions, system: &System) -> Result<Vec<Axis>, Failure> {
         let set = task.system.options.overrides.iter().any(|(own, _)| own == name);
         if !fits {
             let [lower, upper, low, high] = [lower, upper, parameter.lower, parameter.upper].map(short);
-            let message = format!("--region {name}={lower}..{upper}: expected a range within [{low}, {high}]");
+            let message = format!("⟨region={name}={lower}..{upper}⟩: expected a range within [{low}, {high}]");
             return Err(Failure::message(message));
         }
         if !once || set {
             let why = if once { "is varied, so it cannot be set" } else { "is named twice" };
-            return Err(Failure::message(format!("--region: '{name}' {why}")));
+            return Err(Failure::message(format!("⟨region⟩: '{name}' {why}")));
         }
         axes.push(Axis { name: name.clone(), lower, upper });
     }

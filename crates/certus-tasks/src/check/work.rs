@@ -71,7 +71,7 @@ fn undecided(task: &Check, reason: UnknownReason, begun: Option<Progress>) -> Ou
 }
 
 /// What is said of a verdict that takes the absence of model errors for granted.
-const ASSUMED: &str = "that no run has a model error was assumed, not shown (--assume-no-model-errors)";
+const ASSUMED: &str = "that no run has a model error was assumed, not shown";
 
 /// Says so where the absence of model errors was taken for granted.
 fn assumed(task: &Check, mut outcome: Outcome) -> Outcome {

@@ -39,7 +39,7 @@ impl Engine for BoundedChecking {
             if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(None);
             }
-            let own = deadline_after(self.seconds_per_cell, "--cell-timeout")?;
+            let own = deadline_after(self.seconds_per_cell, "⟨cell_timeout⟩")?;
             let budget = Budget { deadline: own.into_iter().chain(deadline).min(), ..self.effort.budget(stop) };
             let asked = &system.properties[property];
             let found = bmc::check(system, asked, self.steps, &errors, &budget, &mut |_| {});

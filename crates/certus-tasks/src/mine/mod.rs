@@ -3,6 +3,7 @@
 mod document;
 pub mod verdicts;
 mod verification;
+pub mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -327,13 +328,13 @@ fn tables(task: &Mine, config: &Config) -> Result<Vec<Source>, Failure> {
 /// All files that a task reads, with what whoever asked calls them; the configuration alone if it cannot be read.
 pub fn files(task: &Mine) -> Vec<(String, PathBuf)> {
     let mut files = vec![("the configuration".to_owned(), task.config.clone())];
-    files.extend(task.networks.iter().map(|path| ("--verify".to_owned(), path.clone())));
+    files.extend(task.networks.iter().map(|path| ("⟨verify⟩".to_owned(), path.clone())));
     let config = Config::read(&task.config).ok();
     let beside = config.iter().flat_map(|config| read_beside(task, config));
     files.extend(beside.map(|(role, _, path)| match role {
         "table" => ("a table of the configuration".to_owned(), path),
-        "statistics" => ("--regions".to_owned(), path),
-        other => (format!("--{other}"), path),
+        "statistics" => ("⟨regions⟩".to_owned(), path),
+        other => (format!("⟨{other}⟩"), path),
     }));
     files
 }

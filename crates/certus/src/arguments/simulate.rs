@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use certus_tasks::simulate::Inputs;
 use clap::{Args, ValueEnum};
 
 use super::common::{Common, Effort};
@@ -76,14 +77,6 @@ pub struct Simulate {
 
     #[command(flatten)]
     pub effort: Effort,
-}
-
-/// Where inputs come from.
-#[derive(Clone, Debug)]
-pub enum Inputs {
-    Uniform,
-    Adversary,
-    Table(PathBuf),
 }
 
 /// How random actions are chosen.

@@ -3,24 +3,23 @@
 use std::io::Write;
 use std::path::Path;
 
-use certus_engine::Progress;
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
 use certus_model::{Outcome, Run, Scope, Verdict};
-use certus_prob::Standing;
 use certus_tasks::check::{
-    self, CheckProgress, Checked, Conclusion, Found, GridOptions, PROBABILITIES, PropertyResult, cells_picture, check,
-    document, names_of, policy_names, proof_names, trace_csv, why,
+    self, Checked, Conclusion, Found, GridOptions, PROBABILITIES, PropertyResult, check, document, names_of,
+    policy_names, proof_names, why,
 };
+use certus_tasks::commands::check::{compare, progress_line, without_certificate, write_cells, write_trace};
 use certus_tasks::{Files, Loading};
 
 use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
-use crate::failure::Failure;
-use crate::output::{Output, short, write_atomically};
+use crate::failure::{Dialect, Failure};
+use crate::output::{Output, short};
 use crate::progress::LiveLine;
 use crate::terminal::{colourful_messages, painted};
 
@@ -66,18 +65,30 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", document(system, results, provenance))?,
+        true => {
+            let mut document = document(system, results, provenance);
+            if command.expect {
+                compare(system, results, &mut document);
+            }
+            writeln!(output, "{document:#}")?;
+        }
         false => report(command, &task, system, &checked, &mut output)?,
     }
     output.finish()?;
+    let not_written = |path: &Path, reason: Option<String>| match reason {
+        Some(reason) if !command.effort.quiet => {
+            eprintln!("note: {} was not written: {}", path.display(), Dialect::Flags.word(&reason));
+        }
+        _ => {}
+    };
     if let Some(path) = &command.grid.cells {
-        write_cells(path, command, system, results)?;
+        not_written(path, write_cells(path, command.engine, command.grid.axes.as_ref(), system, results)?);
     }
-    if let (Some(path), Some(reason)) = (&command.certificate, without_certificate(results)) {
-        not_written(path, reason, command.effort.quiet);
+    if let Some(path) = &command.certificate {
+        not_written(path, without_certificate(results).map(str::to_owned));
     }
     if let Some(path) = &command.trace {
-        write_trace(path, system, &checked, command.effort.quiet)?;
+        not_written(path, write_trace(path, system, &checked)?);
     }
     Ok(finding(command, system, results))
 }
@@ -93,44 +104,6 @@ fn refuse(command: &Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Draws the cells of the first property that has some.
-fn write_cells(path: &Path, command: &Check, system: &System, results: &[PropertyResult]) -> Result<(), Failure> {
-    let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
-    let drawn = match found {
-        Some((property, report)) => {
-            let title = format!("{}: reachable cells ({})", system.name, system.properties[property].name);
-            cells_picture(&title, report, command.grid.axes.as_ref())
-        }
-        None if command.engine.is(certus_grid::NAME) => {
-            Err("the exploration was not far enough to be drawn".to_owned())
-        }
-        None => Err("no verdict came from the grid; --engine grid takes it alone".to_owned()),
-    };
-    match drawn {
-        Ok(picture) => write_atomically(path, &picture),
-        Err(reason) => {
-            not_written(path, &reason, command.effort.quiet);
-            Ok(())
-        }
-    }
-}
-
-/// Says why a file that was asked for is not there.
-fn not_written(path: &Path, reason: &str, quiet: bool) {
-    if !quiet {
-        eprintln!("note: {} was not written: {reason}", path.display());
-    }
-}
-
-/// Why there is no certificate, where one was asked for.
-fn without_certificate(results: &[PropertyResult]) -> Option<&'static str> {
-    let [PropertyResult { certificate: None, outcome, .. }] = results else { return None };
-    Some(match outcome.as_ref().map(Found::conclusion) {
-        Ok(Conclusion::Holds) => "the verdict came without a proof that can be written down",
-        _ => "only a property that holds has a certificate",
-    })
-}
-
 /// What the grid engine is asked to do.
 fn grid_options(command: &Check) -> GridOptions {
     let own = &command.grid;
@@ -143,45 +116,6 @@ fn grid_options(command: &Check) -> GridOptions {
         }),
     };
     GridOptions { widths: own.width.clone(), policy, refinements: own.refine, axes: own.axes.clone() }
-}
-
-/// Writes the violating runs to a file of the kind that its name says.
-fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> Result<(), Failure> {
-    let Checked { results, provenance, .. } = checked;
-    match trace_csv(system, results) {
-        Some(_) if path.extension().is_some_and(|extension| extension == "json") => {
-            write_atomically(path, &format!("{:#}\n", document(system, results, provenance)))
-        }
-        Some(table) => write_atomically(path, &table),
-        None => {
-            not_written(path, "nothing is violated", quiet);
-            Ok(())
-        }
-    }
-}
-
-/// How far a check is, for the live line.
-fn progress_line(check: &CheckProgress) -> String {
-    let shown = match check.progress {
-        None => return "reading".to_owned(),
-        Some(Progress::Exploration { refinements, steps, cells }) => {
-            let finer = if refinements > 0 { format!(", cut finer {refinements} times") } else { String::new() };
-            format!("{cells} units after {steps} steps{finer}")
-        }
-        Some(Progress::Interval { lower, upper, cells, regions }) => {
-            super::prob::so_far(Standing { lower, upper, cells, regions })
-        }
-        Some(Progress::Queries(depth)) => {
-            let shape = match depth.loop_to {
-                None => format!("k = {}", depth.steps),
-                Some(start) => format!("k = {}, back to {start}", depth.steps),
-            };
-            let progress = depth.progress;
-            let bound = progress.bound.map(|bound| format!(", lowest bound {}", short(bound))).unwrap_or_default();
-            format!("{shape}; {} parts closed, {} open{bound}", progress.verified, progress.open)
-        }
-    };
-    format!("{}: {shown}", check.property)
 }
 
 /// What one property came to.

@@ -27,7 +27,8 @@ use std::time::Instant;
 
 use certus_lang::LowerOptions;
 use certus_lang::diagnostics::Diagnostics;
-use certus_tasks::{Files, Loaded, Loading, Provenance, deadline_after};
+use certus_lang::system::System;
+use certus_tasks::{Files, Loading, Provenance, deadline_after};
 
 use crate::arguments::{Asked, Effort, Memory};
 use crate::failure::Failure;
@@ -106,14 +107,11 @@ pub fn loading(path: &Path, settings: &[(String, f64)]) -> Loading {
     }
 }
 
-/// Loads a system, shows its warnings unless told to be quiet.
-pub fn load_system(loading: &Loading, quiet: bool) -> Result<Loaded, Failure> {
-    let loaded = certus_tasks::load(loading)?;
-    let warnings = &loaded.system.warnings;
-    if !quiet && !warnings.is_empty() {
-        eprintln!("{}", rendered(warnings).trim_end());
+/// Shows the warnings of a system, unless told to be quiet.
+pub fn show_warnings(system: &System, quiet: bool) {
+    if !quiet && !system.warnings.is_empty() {
+        eprintln!("{}", rendered(&system.warnings).trim_end());
     }
-    Ok(loaded)
 }
 
 /// What a reader of verdicts has to know of where they come from, in one line; no line if there is nothing of the kind.

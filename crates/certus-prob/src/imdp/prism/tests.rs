@@ -84,7 +84,7 @@ fn errors_name_the_line() {
         "line 4: x' becomes Int(2), which is not in [0..1]"
     );
     assert!(wrong("mdp\nmodule m\n x : [0..1];\n [] x=0 - (x'=1);\nendmodule").starts_with("line 4: expected '->'"));
-    assert!(wrong("mdp\nconst int N;\n").contains("--set N="));
+    assert!(wrong("mdp\nconst int N;\n").contains("N has no value"));
     assert!(
         wrong("mdp\nformula a = b;\nformula b = a;\nmodule m\n x : [0..1];\n [] a -> true;\nendmodule")
             .contains("cyclically")

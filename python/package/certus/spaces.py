@@ -1,6 +1,6 @@
 """The spaces of a Gymnasium environment, for ``certus new --spaces``.
 
-    python -m certus.new CartPole-v1 > spaces.json
+    python -m certus.spaces CartPole-v1 > spaces.json
     certus new policy.onnx --spaces spaces.json -o cartpole.certus
 """
 
@@ -42,7 +42,7 @@ def spaces(environment: Any) -> dict[str, Any]:
 def main() -> None:
     """Prints the spaces of the environment that is named on the command line."""
     if len(sys.argv) != 2 or sys.argv[1].startswith("-"):
-        sys.exit("usage: python -m certus.new ENVIRONMENT")
+        sys.exit("usage: python -m certus.spaces ENVIRONMENT")
     import gymnasium
 
     try:

@@ -3,7 +3,7 @@
 import gymnasium
 import pytest
 
-from certus.new import spaces
+from certus.spaces import spaces
 
 
 def test_spaces_of_boxes_and_choices():

@@ -1,6 +1,6 @@
 //! Puts `.certus` files into canonical form.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use certus_lang::diagnostics::Source;
 use serde_json::{Value, json};
@@ -36,7 +36,7 @@ pub fn formatted(name: &str, text: &str, colour: bool) -> Result<String, Failure
 }
 
 /// Formats a file, unless it is only looked at.
-fn one(path: &PathBuf, task: &Fmt) -> Result<Done, Failure> {
+fn one(path: &Path, task: &Fmt) -> Result<Done, Failure> {
     let text = std::fs::read_to_string(path).map_err(|error| Failure::reading(path, &error))?;
     let formatted = formatted(&path.display().to_string(), &text, task.colour)?;
     if formatted == text {

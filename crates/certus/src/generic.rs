@@ -4,6 +4,7 @@ use std::io::Write;
 
 use certus_tasks::commands::{self, COMMANDS, Kind, Opt, Place, Session};
 use certus_tasks::output::json_number;
+use certus_tasks::{Files, Loading};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
 
@@ -44,13 +45,14 @@ fn subcommand(own: &commands::Command) -> Command {
 fn argument(option: &'static Opt) -> Arg {
     let called = option.flag.filter(|flag| flag.len() > 1).unwrap_or(option.name);
     let name = lasting(called.replace('_', "-"));
-    let made = Arg::new(option.name).help(option.about).allow_hyphen_values(true).required(option.default.is_none());
+    let made = Arg::new(option.name).help(option.about).required(option.default.is_none());
     match (option.place, option.kind) {
         (Place::First, _) => made.value_name(lasting(called.to_uppercase())),
         (Place::Rest, _) => made.value_name(lasting(called.to_uppercase())).num_args(0..),
         (Place::Named, Kind::Flag) => made.long(name).action(ArgAction::SetTrue),
         (Place::Named, kind) => made
             .long(name)
+            .allow_hyphen_values(true)
             .value_name(value_name(kind))
             .action(ArgAction::Append)
             .value_delimiter(matches!(kind, Kind::Ranges | Kind::Widths).then_some(',')),
@@ -138,6 +140,7 @@ pub fn run(name: &str, matches: &ArgMatches) -> Result<Finding, Failure> {
         true => None,
         false => matches.get_one::<String>("output"),
     };
+    files(own, &options).writes("-o", output).ready()?;
     let quiet = matches.get_flag("quiet");
     let mut line = LiveLine::new(quiet);
     let mut tell = |progress: &dyn Fn() -> Value| {
@@ -152,6 +155,30 @@ pub fn run(name: &str, matches: &ArgMatches) -> Result<Finding, Failure> {
         eprintln!("note: {}", Dialect::Flags.word(note));
     }
     Ok(finding(&answer.document))
+}
+
+/// Every file that is named: none of them may be written over.
+fn files(own: &commands::Command, options: &Map<String, Value>) -> Files {
+    let mut files = Files::new();
+    for option in own.options() {
+        let Some(value) = options.get(option.name) else { continue };
+        let paths: Vec<&str> = match value {
+            Value::Array(values) => values.iter().filter_map(Value::as_str).collect(),
+            Value::Object(values) => values.values().filter_map(Value::as_str).collect(),
+            value => value.as_str().into_iter().collect(),
+        };
+        files = match option.kind {
+            Kind::System => {
+                let loading = |path: &&str| Loading { path: (*path).into(), ..Loading::default() };
+                paths.iter().map(loading).fold(files, |files, own| files.reads_system(&own))
+            }
+            Kind::File | Kind::Files | Kind::Networks | Kind::Document | Kind::Documents => {
+                files.reads(&format!("⟨{}⟩", option.name), paths)
+            }
+            _ => files,
+        };
+    }
+    files
 }
 
 /// The worst verdict that a document has anywhere.

@@ -22,7 +22,7 @@ from ._system import System
 TABLE: List[Dict[str, Any]] = json.loads(_certus.commands())
 
 #: Kinds of options that take one thing or several.
-_SEVERAL = {"Files", "Texts", "Documents"}
+_SEVERAL = ("Files", "Texts", "Documents")
 
 
 def _plain(value: Any) -> Any:
@@ -53,7 +53,7 @@ def _given(options: List[Dict[str, Any]], arguments: Dict[str, Any]) -> Dict[str
     kinds = {option["name"]: option["kind"] for option in options}
     given = {}
     for name, value in arguments.items():
-        single = kinds[name] in _SEVERAL and (isinstance(value, (str, os.PathLike, _certus.Network, Document, dict)))
+        single = kinds[name] in _SEVERAL and isinstance(value, (str, os.PathLike, _certus.Network, Document, dict))
         given[name] = _plain([value] if single else value)
         if isinstance(value, System):
             for own, named in (("set", value.settings), ("networks", value.replacements)):

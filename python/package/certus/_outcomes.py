@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import html
 import json
 from typing import Any, Dict, Iterator, List, Optional, Sequence
@@ -264,12 +265,12 @@ class Checked(Document):
     #: Where the verdict comes from: version, files with digests, settings, engine, seed, budget.
     provenance: Optional[Dict[str, Any]]
 
-    @property
+    @builtins.property
     def converges(self) -> bool:
         """After ``violated``: whether the run converges, and so violates the property for ever."""
         return bool(self.document.get("converges"))
 
-    @property
+    @builtins.property
     def states(self) -> List[Dict[str, float]]:
         """The states of the trace."""
         return [step["state"] for step in self.trace or []]

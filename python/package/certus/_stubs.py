@@ -6,7 +6,8 @@ import pathlib
 import sys
 from typing import Any, Dict, List
 
-from ._commands import CLASSES, TABLE, documentation
+from ._commands import TABLE, documentation
+from ._outcomes import CLASSES
 
 _TYPES = {
     "System": "Union[PathLike, System]",
@@ -80,6 +81,7 @@ TABLE: List[Dict[str, Any]]
 __all__ = {[row["name"] for row in TABLE]!r}
 
 def run(command: str, arguments: Dict[str, Any], progress: Optional[Progress] = None) -> Outcome: ...
+def documentation(row: Dict[str, Any]) -> str: ...
 '''
     text = head + "".join(f"\n{_function(row)}\n" for row in TABLE)
     return "\n".join(line.rstrip() for line in text.split("\n"))

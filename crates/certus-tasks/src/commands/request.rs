@@ -194,10 +194,11 @@ impl Request {
 
     /// The system.
     pub fn loading(&self) -> Loading {
+        let replaces = self.values.contains_key("networks");
         Loading {
             path: self.file("system"),
             options: LowerOptions { overrides: self.settings("set"), ..LowerOptions::default() },
-            networks: self.values.contains_key("networks").then(|| self.named_paths("networks")).unwrap_or_default(),
+            networks: if replaces { self.named_paths("networks") } else { Vec::new() },
             colour: false,
         }
     }

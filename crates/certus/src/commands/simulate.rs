@@ -4,9 +4,9 @@ use std::io::Write;
 
 use certus_lang::system::{PropertyKind, System};
 use certus_sim::{ActionMode, End, Summary};
-use certus_tasks::Files;
 use certus_tasks::commands::simulate::standing;
 use certus_tasks::simulate::{self, Simulated, Written, document, estimate, simulate};
+use certus_tasks::{Files, Loading};
 
 use super::{loading, show_warnings, stop_on_interrupt, write_brief};
 use crate::Finding;
@@ -23,7 +23,7 @@ pub fn run(command: &Simulate) -> Result<Finding, Failure> {
         _ => None,
     };
     let task = simulate::Simulate {
-        system: loading(&command.file, &command.settings),
+        system: Loading { networks: command.networks.clone(), ..loading(&command.file, &command.settings) },
         runs: command.runs,
         steps: command.steps,
         first_run: command.first_run,

@@ -185,11 +185,11 @@ mod tests {
             let edges = (0..n).map(|_| (0..random.below(4)).map(|_| (random.below(n), 0)).collect()).collect();
             let mut graph = Lists(edges);
             let mut reaches = vec![vec![false; n]; n];
-            for start in 0..n {
+            for (start, reached) in reaches.iter_mut().enumerate() {
                 let mut pending = vec![start];
                 while let Some(node) = pending.pop() {
                     for &(next, _) in &graph.0[node] {
-                        if !std::mem::replace(&mut reaches[start][next], true) {
+                        if !std::mem::replace(&mut reached[next], true) {
                             pending.push(next);
                         }
                     }

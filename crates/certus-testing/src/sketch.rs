@@ -10,6 +10,12 @@ pub struct Sketch {
     pub nodes: Vec<NodeId>,
 }
 
+impl Default for Sketch {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Sketch {
     pub fn new() -> Self {
         let mut graph = Graph::new();

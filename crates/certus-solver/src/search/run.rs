@@ -201,7 +201,7 @@ impl Run {
             Ok(search.attack.run_pgd(starts, share, PGD_STEPS, seed, &stop)?.witness)
         };
         let found = |result: &Result<Option<Witness>, GraphError>| !matches!(result, Ok(None));
-        for result in parallel::map_until((0..PGD_RUNS).collect(), budget.threads, &attack, &found) {
+        for result in parallel::map_until((0..PGD_RUNS).collect(), budget.threads, attack, found) {
             if let Some(witness) = result? {
                 return Ok(Some(witness));
             }
@@ -259,7 +259,7 @@ impl Run {
         let kept: Vec<Vec<Subproblem>> = batches.clone();
         let found =
             |result: &Result<(Option<BatchResult>, Option<Witness>), GraphError>| !matches!(result, Ok((_, None)));
-        for (batch, result) in kept.into_iter().zip(parallel::map_until(batches, budget.threads, &bound_batch, &found))
+        for (batch, result) in kept.into_iter().zip(parallel::map_until(batches, budget.threads, bound_batch, found))
         {
             match result? {
                 (_, Some(witness)) => return Ok(Some(witness)),

@@ -4,7 +4,7 @@
 
 Needs a release build and nothing else. `table` (the default) takes the paper's widths, for the network itself and for an extracted policy;
 `fine` takes narrower ones; `throughput` compares the exploration of the mountain car (the median of five runs) with bare evaluations of its network and plant
-(`cargo build --release -p certus-grid --example units --example bare` first); `returns` compares what the network and policies extracted from it earn
+(`cargo build --release -p certus-grid --example cells --example bare` first); `returns` compares the returns of the network and of policies extracted from it
 in 500 episodes. With names of systems, only rows whose name begins so.
 """
 
@@ -24,7 +24,7 @@ PLATOON = ["--set", "cell=0.009", "--network", "a=zoo/platoon4_gaps/platoon4_gap
 CONTINUOUS = "mountain_car_continuous/mountain_car_continuous"
 CELL = ["--set", "p0_low=-0.5", "--set", "p0_high=-0.49991"]
 LARGE = ["--network", "u=zoo/mountain_car_continuous/mountain_car_continuous_200.onnx"]
-# Name, file, settings, property, widths, narrower widths; published units and seconds.
+# Name, file, settings, property, widths, narrower widths; published cells and seconds.
 ROWS = [
     ("mountain car", "mountain_car/mountain_car", CAR, "reaches_goal", "0.0001", "0.00005", "1.2 million", 2687),
     ("mountain car", "mountain_car/mountain_car", CAR, "fast_at_bend", "0.0001", "0.00005", "1.2 million", 2691),
@@ -56,10 +56,10 @@ def run(arguments):
 
 
 def table(narrow, names):
-    print("| system | property | policy | verdict | units | refinements | s | processor s | MB | published: units | s | times |")
+    print("| system | property | policy | verdict | cells | refinements | s | processor s | MB | published: cells | s | times |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |")
     rows = [row for row in ROWS if not names or any(row[0].startswith(name) for name in names)]
-    for name, file, settings, prop, widths, finer, units, published in rows:
+    for name, file, settings, prop, widths, finer, cells, published in rows:
         for policy in ("network", "extracted"):
             arguments = [f"zoo/{file}.certus", prop, "--width", finer if narrow else widths, "--policy", policy, "--timeout", "60"]
             result, seconds, processor, peak = run(arguments + settings)
@@ -67,27 +67,27 @@ def table(narrow, names):
             scope = result["scope"]
             if verdict == "unknown" and scope:
                 verdict += f", none up to {scope['bounded']} steps"
-            grid = result.get("grid") or {"units": "", "refinements": ""}
+            grid = result.get("grid") or {"cells": "", "refinements": ""}
             times = f"{published / seconds:.0f}" if result["verdict"] != "unknown" else ""
-            print(f"| {name} | `{prop}` | {policy} | {verdict} | {grid['units']} | {grid['refinements']} | {seconds:.2f} | {processor:.2f} | {peak:.0f} | {units} | {published} | {times} |", flush=True)
+            print(f"| {name} | `{prop}` | {policy} | {verdict} | {grid['cells']} | {grid['refinements']} | {seconds:.2f} | {processor:.2f} | {peak:.0f} | {cells} | {published} | {times} |", flush=True)
 
 
 def throughput():
-    """Processor time per unit, beside what its bare evaluations take: one of network and plant, or one network evaluation per sample."""
+    """Processor time per cell, beside what its bare evaluations take: one of network and plant, or one network evaluation per sample."""
     file = os.path.join(ROOT, "zoo", "mountain_car", "mountain_car.certus")
     bare = subprocess.run([os.path.join(EXAMPLES, "bare"), file], capture_output=True, text=True, check=True).stdout
     both, network = (float(line.split(":")[1].split()[0]) / 1000 for line in bare.strip().splitlines())
     settings = [text for text in CAR if text != "--set"]
-    print("| width | policy | units | processor s | µs per unit | bare evaluations, µs | ratio |")
+    print("| width | policy | cells | processor s | µs per cell | bare evaluations, µs | ratio |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for width in ("0.0001", "0.00002"):
         for policy, evaluations in (("network", both), ("extracted", 5 * network + both - network)):
-            command = [os.path.join(EXAMPLES, "units"), file, "reaches_goal", width, policy]
+            command = [os.path.join(EXAMPLES, "cells"), file, "reaches_goal", width, policy]
             runs = [subprocess.run(command + settings, capture_output=True, text=True, check=True).stdout for _ in range(5)]
-            units = int(runs[0].split(" units,")[0].split()[-1])
+            cells = int(runs[0].split(" cells,")[0].split()[-1])
             spent = sorted(float(out.split(" s of processor time")[0].split()[-1]) for out in runs)[2]
-            each = spent / units * 1e6
-            print(f"| {width} | {policy} | {units} | {spent:.2f} | {each:.2f} | {evaluations:.2f} | {each / evaluations:.1f} |", flush=True)
+            each = spent / cells * 1e6
+            print(f"| {width} | {policy} | {cells} | {spent:.2f} | {each:.2f} | {evaluations:.2f} | {each / evaluations:.1f} |", flush=True)
 
 
 # Name, file, settings, steps of an episode, widths.
@@ -100,8 +100,8 @@ EPISODES = [
 
 
 def returns():
-    """Quartiles of what both policies earn from the same initial states."""
-    print("| system | policy | units met | least | quarter | median | quarter | most |")
+    """Quartiles of the returns of both policies from the same initial states."""
+    print("| system | policy | cells met | least | quarter | median | quarter | most |")
     print("| --- | --- | --- | --- | --- | --- | --- | --- |")
     for name, file, settings, steps, widths in EPISODES:
         for place, width in enumerate(widths):
@@ -110,8 +110,8 @@ def returns():
             network, extracted = told.rstrip().splitlines()[-2:]
             if place == 0:
                 print(f"| {name} | network | | {' | '.join(network.split()[1:])} |", flush=True)
-            units = extracted.split("(")[1].split()[0]
-            print(f"| {name} | extracted, {width} | {units} | {' | '.join(extracted.split(')')[1].split())} |", flush=True)
+            cells = extracted.split("(")[1].split()[0]
+            print(f"| {name} | extracted, {width} | {cells} | {' | '.join(extracted.split(')')[1].split())} |", flush=True)
 
 
 if __name__ == "__main__":

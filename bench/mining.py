@@ -119,7 +119,7 @@ def many_rows(rows):
         text, seconds, memory = measured([certus, "mine", config, "--json"])
         own = json.loads(text)
         mined = own["mined"]
-        print(f"\n{rows} rows, Parquet: {seconds:.1f} s, {memory:.0f} MB; {mined['interesting']} interesting cells, "
+        print(f"\n{rows} rows, Parquet: {seconds:.1f} s, {memory:.0f} MB; {mined['interesting']} interesting bins, "
               f"{len(own['specifications'])} specifications")
         sql = subprocess.run([certus, "mine", config, "--emit-sql", "duckdb"], capture_output=True, text=True, check=True)
         statement = sql.stdout.split(";")[0]

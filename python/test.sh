@@ -9,10 +9,10 @@ if [ $# -gt 0 ] && [ "${1#-}" = "$1" ]; then
   shift
 fi
 [ -x "$venv/bin/python" ] || python3 -m venv "$venv"
-needed="maturin gymnasium stable_baselines3 onnx onnxruntime pytest"
+needed="maturin gymnasium stable_baselines3 onnx onnxruntime pandas pytest"
 for module in $needed; do
   if ! "$venv/bin/python" -c "import $module" 2>/dev/null; then
-    "$venv/bin/pip" install --quiet 'maturin>=1.7,<2' 'gymnasium>=1.0' 'stable-baselines3>=2.4' 'onnx>=1.14' onnxruntime pytest
+    "$venv/bin/pip" install --quiet 'maturin>=1.7,<2' 'gymnasium>=1.0' 'stable-baselines3>=2.4' 'onnx>=1.14' onnxruntime pandas pytest
     break
   fi
 done

@@ -34,16 +34,16 @@ NOTES = {
     "tape": "`expect holds` needs no argument about the network: the state is a quarter of the action, up to terms of 1e-16, and "
     "the action is clamped to 10, so no coordinate passes 2.5.",
     "aurora": "Links are drawn as in the original's training; a connection's return depends on its link more than on the policy, "
-    "hence the spread. The hand-made rule that stood here before, one affine layer, earns 651 on the same links, more than any "
+    "hence the spread. The hand-made rule that stood here before, one affine layer, has a return of 651 on the same links, more than any "
     "of these networks.",
     "deeprm": "Evaluated with arrivals for 50 time steps, as in the original's documented runs. The hand-made rule that stood here "
-    "before, shortest job first as one affine layer, earns -151 on the same jobs.",
+    "before, shortest job first as one affine layer, has a return of -151 on the same jobs.",
     "platoon8": "TD3 did not learn this plant from nothing in the time that the others take. The actor was first fitted to a linear "
     "program (`platoon_program` in `zoo/train/registry.py`: every gap a damped spring), then trained on with small steps.",
     "platoon4_gaps": "`platoon4_gaps_steady.onnx` was first fitted to a linear program (`platoon_program` in `zoo/train/registry.py`: a gap stops "
     "opening within one step and closes within some), then trained on with very small steps. `docs/grid.md` has what is proved of it, and why the other one is beyond a grid.",
     "mountain_car_continuous": "Both were first fitted to a linear feedback before the tanh (`climber` in `zoo/train/registry.py`: left of its swing it pushes "
-    "left, with the motion otherwise), which earned 93.14 as the policy that stood here before; then trained on, the actor slower than its critic. "
+    "left, with the motion otherwise), whose return was 93.14 as the policy that stood here before; then trained on, the actor slower than its critic. "
     "Simulated from 20,001 evenly spaced initial positions, the smaller reaches the goal in 76 to 84 steps and spends at most 7.13, the larger in 76 to 83 for at most "
     "7.16. Of both a grid proves `climbs` for the network itself from all initial states: `certus check "
     "zoo/mountain_car_continuous/mountain_car_continuous.certus climbs --engine grid --width 0.0002 --timeout 60`, for the larger with `--network "
@@ -146,7 +146,7 @@ def changes(told):
     if "floor" in changed:
         parts.append(f"rewards were cut at {changed['floor']:g} from below")
     if "failure" in changed:
-        parts.append(f"a step into a terminal state earned {changed['failure']:g} besides")
+        parts.append(f"a step into a terminal state got an extra reward of {changed['failure']:g}")
     if "ends" in changed:
         parts.append(f"a reward of {changed['ends']:g} or less ended the episode")
     if "bound" in changed:
@@ -192,7 +192,7 @@ def policy(folder, record):
                        f"{first['return']['seed']}.\n")
     text = "\n\n".join(lines) + "\n\n" + "\n".join(rows) + "\n"
     if "buffer_based" in first:
-        text += f"\nThe buffer-based rule earns {spread(first['buffer_based'])} on the same traces.\n"
+        text += f"\nThe return of the buffer-based rule is {spread(first['buffer_based'])} on the same traces.\n"
     return text + (f"\n{NOTES[folder]}\n" if folder in NOTES else "")
 
 

@@ -1,6 +1,5 @@
 //! Values that cross the border.
 
-use certus_tasks::Standing;
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -32,16 +31,4 @@ pub fn from_json(py: Python<'_>, value: &Value) -> PyResult<Py<PyAny>> {
             dict.into_py_any(py)
         }
     }
-}
-
-/// How far a search is.
-pub fn from_standing<'py>(py: Python<'py>, standing: &Standing) -> PyResult<Bound<'py, PyDict>> {
-    let dict = PyDict::new(py);
-    dict.set_item("text", standing.to_string())?;
-    dict.set_item("cases", standing.cases)?;
-    dict.set_item("closed", standing.closed())?;
-    dict.set_item("open", standing.open())?;
-    dict.set_item("done", standing.done())?;
-    dict.set_item("bound", standing.progress.bound)?;
-    Ok(dict)
 }

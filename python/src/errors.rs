@@ -1,6 +1,7 @@
 //! Exceptions, with the messages that the command line prints.
 
 use certus_tasks::Failure;
+use certus_tasks::failure::Dialect;
 use pyo3::exceptions::PyException;
 use pyo3::{PyErr, create_exception};
 
@@ -9,9 +10,9 @@ create_exception!(certus, SystemError, CertusError, "A `.certus` file with mista
 create_exception!(certus, NetworkError, CertusError, "A network that cannot be read or applied.");
 create_exception!(certus, SimulationError, CertusError, "A simulation or an environment that cannot be run.");
 
-/// What the command line would print, without the word `error:` before it.
+/// What the command line would print, without the word `error:` before it, with options as keyword arguments.
 pub fn failure(failure: Failure) -> PyErr {
-    match failure {
+    match failure.worded(Dialect::Keywords) {
         Failure::Diagnostics(text) => SystemError::new_err(text.trim_end().to_owned()),
         Failure::Message(text) => CertusError::new_err(text),
         Failure::Fault(fault) => CertusError::new_err(format!("{fault}\n{}", fault.details)),

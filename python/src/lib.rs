@@ -1,4 +1,5 @@
-//! Python bindings of Certus: the tasks that the command line offers, as functions, and environments for training.
+//! Python bindings of Certus: every command of `certus_tasks::commands` as a function, systems and networks as objects, and environments
+//! for training.
 //!
 //! Everything here is conversion. Work is done by the crates of the workspace with the interpreter's lock released;
 //! while it goes on, signals are looked at and progress is told a few times a second.
@@ -6,13 +7,11 @@
 #![forbid(unsafe_code)]
 
 mod calling;
-mod check;
+mod commands;
 mod convert;
 mod environments;
 mod errors;
-mod mining;
 mod network;
-mod questions;
 mod simulate;
 mod system;
 mod worlds;
@@ -35,11 +34,7 @@ fn _certus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<worlds::Traces>()?;
     module.add_class::<worlds::RawWorlds>()?;
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
-    module.add_function(wrap_pyfunction!(check::check, module)?)?;
-    module.add_function(wrap_pyfunction!(questions::verify, module)?)?;
-    module.add_function(wrap_pyfunction!(questions::optimise, module)?)?;
-    module.add_function(wrap_pyfunction!(questions::audit, module)?)?;
-    module.add_function(wrap_pyfunction!(mining::observe, module)?)?;
-    module.add_function(wrap_pyfunction!(mining::mine, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::commands, module)?)?;
+    module.add_function(wrap_pyfunction!(commands::run, module)?)?;
     Ok(())
 }

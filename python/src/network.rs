@@ -1,16 +1,18 @@
 //! Networks, read and evaluated.
 
+use std::hash::{DefaultHasher, Hash, Hasher};
 use std::path::PathBuf;
 
 use certus_graph::eval::{Evaluator, Workspace};
-use certus_graph::import::load_network;
 use certus_graph::{Graph, Port, Real};
+use certus_tasks::{Source, read_network};
 use numpy::{Element, IntoPyArray, PyArrayDyn, PyArrayMethods, PyReadonlyArrayDyn, PyUntypedArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
 use pyo3::types::PyTuple;
 
 use crate::errors::NetworkError;
+use crate::system::{Origin, origins};
 
 /// A network from an ONNX or NNet file.
 ///
@@ -22,6 +24,7 @@ pub struct Network {
     /// The file.
     #[pyo3(get)]
     path: PathBuf,
+    sources: Vec<Source>,
     graph: Graph,
     single: Evaluator<f32>,
     double: Evaluator<f64>,
@@ -31,9 +34,39 @@ pub struct Network {
 impl Network {
     #[new]
     fn new(path: PathBuf) -> PyResult<Network> {
-        let graph = load_network(&path).map_err(|error| NetworkError::new_err(error.to_string()))?;
+        let (graph, sources) = read_network(&path, None).map_err(|error| NetworkError::new_err(error.to_string()))?;
         let (single, double) = (Evaluator::new(&graph), Evaluator::new(&graph));
-        Ok(Network { path, graph, single, double })
+        Ok(Network { path, sources, graph, single, double })
+    }
+
+    /// The files that it was read from, the network first and then its weights: role, name, path, digest.
+    #[getter]
+    fn sources(&self) -> Vec<Origin> {
+        origins(&self.sources)
+    }
+
+    /// The SHA-256 digest of its file.
+    #[getter]
+    fn sha256(&self) -> Option<String> {
+        self.sources.first().and_then(|source| source.digest.clone())
+    }
+
+    /// Networks are equal if their files have the same contents.
+    fn __eq__(&self, other: &Bound<'_, PyAny>) -> bool {
+        let digests = |network: &Network| -> Vec<Option<String>> {
+            network.sources.iter().map(|source| source.digest.clone()).collect()
+        };
+        other.cast::<Network>().is_ok_and(|other| digests(self) == digests(other.get()))
+    }
+
+    fn __hash__(&self) -> u64 {
+        let mut hasher = DefaultHasher::new();
+        self.sha256().hash(&mut hasher);
+        hasher.finish()
+    }
+
+    fn __reduce__<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        slf.py().import("certus._pickling")?.call_method1("reduce_network", (slf,))
     }
 
     /// The inputs: names and shapes.

@@ -1,12 +1,11 @@
 //! Simulation: many runs at once, as arrays.
 
-use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use certus_lang::system::System;
-use certus_sim::{ActionMode, End, InputSource, Options, Progress, RunReport, Script, Simulator, Step, Verdict};
-use certus_tasks::patience::{Waited, wait};
-use certus_tasks::{Failure, deadline_after, property_named};
+use certus_sim::{ActionMode, End, InputSource, Options, Progress, RunReport, Simulator, Step, Verdict};
+use certus_tasks::simulate::Inputs;
+use certus_tasks::{Ended, Failure, Job, deadline_after};
 use numpy::{IntoPyArray, PyArrayMethods};
 use pyo3::IntoPyObjectExt;
 use pyo3::prelude::*;
@@ -21,30 +20,8 @@ const MOST_BYTES: f64 = 16e9;
 
 /// Where the environment's choices come from.
 pub fn source(system: &System, inputs: &str, property: Option<&str>, candidates: usize) -> PyResult<InputSource> {
-    match inputs {
-        "uniform" | "random" => Ok(InputSource::Uniform),
-        "adversary" => {
-            let property = match property {
-                None if system.properties.is_empty() => {
-                    return Err(CertusError::new_err("an adversary needs a property, and there is none"));
-                }
-                None => 0,
-                Some(name) => property_named(system, name).map_err(failure)?,
-            };
-            Ok(InputSource::Adversary { property, candidates })
-        }
-        path => {
-            let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
-                std::io::ErrorKind::NotFound => CertusError::new_err(format!(
-                    "inputs are 'uniform', 'adversary' or a table, and there is no file {path}"
-                )),
-                _ => failure(Failure::reading(&PathBuf::from(path), &error)),
-            })?;
-            let script = Script::parse(&text, system);
-            let script = script.map_err(|error| CertusError::new_err(format!("{path}: {error}")))?;
-            Ok(InputSource::Script(script))
-        }
-    }
+    let inputs = Inputs::named(if inputs == "random" { "uniform" } else { inputs });
+    inputs.source(system, property, candidates, &mut Vec::new()).map_err(failure)
 }
 
 /// Refuses to record more than a machine is likely to have room for.
@@ -216,9 +193,9 @@ pub fn simulate<'py>(
         });
     };
     // Simulation polls its deadline itself, and keeps what it has: nobody gives up on it.
-    let waited = py.detach(|| wait(None, &stop, tick, work));
+    let waited = py.detach(|| Job::new(None, &stop).run(tick, work));
     caller.finish()?;
-    let Waited::Done(done) = waited.map_err(failure)? else {
+    let Ended::Done(done) = waited.map_err(|error| failure(Failure::from(error)))? else {
         return Err(CertusError::new_err("the simulation was stopped"));
     };
     let (table, summary) = done.map_err(simulation)?;

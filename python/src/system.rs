@@ -5,16 +5,26 @@ use std::sync::Arc;
 
 use certus_lang::LowerOptions;
 use certus_lang::system::{ActionKind, Expect, PropertyKind, System, Variable};
-use certus_tasks::{Loading, load_system};
+use certus_tasks::{Loaded, Loading, Source, load};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 
 use crate::errors::failure;
 
+/// A file: role, name, path, digest.
+pub type Origin = (&'static str, Option<String>, PathBuf, Option<String>);
+
+/// Files as Python sees them.
+pub fn origins(sources: &[Source]) -> Vec<Origin> {
+    let origin = |own: &Source| (own.role, own.name.clone(), own.path.clone(), own.digest.clone());
+    sources.iter().map(origin).collect()
+}
+
 /// A loaded system; `certus.System` wraps it.
 #[pyclass(module = "certus._certus", frozen)]
 pub struct RawSystem {
     pub system: Arc<System>,
+    sources: Vec<Source>,
 }
 
 #[pymethods]
@@ -28,8 +38,14 @@ impl RawSystem {
     ) -> PyResult<RawSystem> {
         let options = LowerOptions { overrides: settings, ..LowerOptions::default() };
         let loading = Loading { path, options, networks, colour: false };
-        let system = py.detach(|| load_system(&loading)).map_err(failure)?;
-        Ok(RawSystem { system: Arc::new(system) })
+        let Loaded { system, sources } = py.detach(|| load(&loading)).map_err(failure)?;
+        Ok(RawSystem { system: Arc::new(system), sources })
+    }
+
+    /// The files that it was read from: role, name as the system writes it, path, digest.
+    #[getter]
+    fn sources(&self) -> Vec<Origin> {
+        origins(&self.sources)
     }
 
     /// Everything there is to say about it.

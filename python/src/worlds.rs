@@ -7,7 +7,7 @@ use certus_traces::aurora::{Aurora, Ranges};
 use certus_traces::deeprm::{DeepRm, Ending, Settings as ClusterSettings, View};
 use certus_traces::pensieve::{Pensieve, Qoe, Settings as PlayerSettings, Start, Video};
 use certus_traces::traces::{Broadband, Cellular, Format, Trace, read_file};
-use certus_traces::{ActionSpace, Batch, World, Worlds};
+use certus_traces::{ActionSpace, Batch, Environment, VectorEnvironment};
 use numpy::{PyArray1, PyArray2, PyArrayDyn, PyArrayMethods};
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
@@ -23,7 +23,7 @@ type Stepped<'py> = (
     Option<Bound<'py, PyArray2<f32>>>,
 );
 
-type AnyWorld = Box<dyn World + Send + Sync>;
+type AnyWorld = Box<dyn Environment + Send + Sync>;
 
 fn wrong(error: impl ToString) -> PyErr {
     SimulationError::new_err(error.to_string())
@@ -159,13 +159,13 @@ impl Traces {
 /// Copies of a world; `certus.worlds` wraps it.
 #[pyclass(module = "certus._certus")]
 pub struct RawWorlds {
-    inner: Worlds<AnyWorld>,
+    inner: VectorEnvironment<AnyWorld>,
 }
 
 impl RawWorlds {
-    fn of<W: World + Send + Sync + 'static>(worlds: Vec<W>, first: u64) -> PyResult<RawWorlds> {
+    fn of<W: Environment + Send + Sync + 'static>(worlds: Vec<W>, first: u64) -> PyResult<RawWorlds> {
         let worlds = worlds.into_iter().map(|world| Box::new(world) as AnyWorld).collect();
-        Ok(RawWorlds { inner: Worlds::new(worlds, first).map_err(wrong)? })
+        Ok(RawWorlds { inner: VectorEnvironment::new(worlds, first).map_err(wrong)? })
     }
 }
 

@@ -6,6 +6,10 @@ import re
 import pytest
 
 
+#: What the examples write.
+WRITTEN = ["policy.onnx", "satellite.shield.json", "observed.csv", "toy.html"]
+
+
 def test_examples_run(tmp_path, capsys):
     pytest.importorskip("stable_baselines3")
     text = pathlib.Path("docs/python.md").read_text()
@@ -13,7 +17,8 @@ def test_examples_run(tmp_path, capsys):
     assert len(blocks) >= 6
     session = {}
     for block in blocks:
-        block = block.replace('"policy.onnx"', repr(str(tmp_path / "policy.onnx")))
+        for name in WRITTEN:
+            block = block.replace(f'"{name}"', repr(str(tmp_path / name)))
         exec(compile(block, "docs/python.md", "exec"), session)
     assert session["accept"] is not None
 

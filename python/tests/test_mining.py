@@ -28,7 +28,7 @@ def test_observations_are_the_same_in_both_formats(tmp_path):
     found = []
     for ending in ["csv", "parquet"]:
         for name in ["buffer-based", "mpc"]:
-            assert certus.observe("pensieve", name, "docs/mining/traces.txt", tmp_path / f"{name}.{ending}") == 666
+            assert certus.observe("pensieve", name, "docs/mining/traces.txt", tmp_path / f"{name}.{ending}").rows == 666
         config = tmp_path / "video.toml"
         config.write_text(open(CONFIG).read().replace(".csv", f".{ending}"))
         found.append(certus.mine(config))
@@ -37,7 +37,7 @@ def test_observations_are_the_same_in_both_formats(tmp_path):
 
 
 def test_mistakes_are_errors(tmp_path):
-    with pytest.raises(certus.CertusError, match="expected `pensieve` or `aurora`"):
+    with pytest.raises(certus.CertusError, match="expected 'pensieve' or 'aurora'"):
         certus.observe("deeprm", "mpc", [], tmp_path / "t.csv")
     with pytest.raises(certus.CertusError, match="expected `buffer-based`"):
         certus.observe("pensieve", "cubic", [], tmp_path / "t.csv")

@@ -30,7 +30,7 @@ def test_verify_says_what_the_command_line_says(certus_command):
         told = certus_command("verify", TOY, f"zoo/toy/{specification}.vnnlib", "--json")
         told = json.loads(told.stdout)
         outcome = certus.verify(TOY, f"zoo/toy/{specification}.vnnlib")
-        for name in ["verdict", "witness", "reason", "cases", "closed", "open", "done", "bound"]:
+        for name in ["verdict", "witness", "reason", "cases", "verified", "open", "done", "bound"]:
             assert getattr(outcome, name) == told[name], name
 
 
@@ -42,7 +42,7 @@ def test_two_networks():
 def test_a_timeout_is_an_outcome():
     outcome = certus.verify(TOY, "zoo/toy/below_ten.vnnlib", timeout=0)
     assert (outcome.verdict, outcome.reason) == ("timeout", "deadline")
-    assert "the time was over" in outcome.note
+    assert "the time was over" in outcome.messages[0]
 
 
 def test_optimise():
@@ -135,7 +135,7 @@ def test_ctrl_c_interrupts_and_progress_is_told(tmp_path):
     finally:
         timer.cancel()
     assert time.monotonic() - started < 10
-    assert 1 <= len(told) <= 12 and {"closed", "open", "done", "text"} <= told[0].keys()
+    assert 1 <= len(told) <= 12 and {"verified", "open", "done", "text"} <= told[0].keys()
 
 
 def test_an_exception_in_progress_stops_the_work():

@@ -4,23 +4,19 @@ import numpy as np
 import pytest
 
 import certus.gym
+from conftest import ROOT
 
 
 @pytest.fixture(scope="module")
 def exported(tmp_path_factory):
     """The satellite's shield as a Python module."""
-    import subprocess
-
-    from conftest import ROOT, built_command
-
+    monkeypatch = pytest.MonkeyPatch()
+    monkeypatch.chdir(ROOT)
     folder = tmp_path_factory.mktemp("shield")
-    command = built_command()
     shield, module = folder / "shield.json", folder / "satellite_shield.py"
-    for arguments in (
-        ["shield", "zoo/satellite/satellite.certus", "-o", shield, "--quiet"],
-        ["shield", "export", shield, "--lang", "python", "-o", module],
-    ):
-        subprocess.run([command, *map(str, arguments)], cwd=ROOT, check=True, capture_output=True)
+    assert certus.shield("zoo/satellite/satellite.certus", output=shield).verdict == "verified"
+    certus.shield_export(shield, "python", output=module)
+    monkeypatch.undo()
     return module
 
 

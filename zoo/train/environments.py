@@ -14,7 +14,7 @@ class Adapted(VecEnvWrapper):
     """Scales observations and rewards, and may change the rewards, hold actions and choose first states.
 
     `scale`: what observations are divided by. `reward`: what rewards are multiplied by, after being cut at `floor` from below.
-    `failure`: what a step that ends an episode for good earns besides. `hold`: how many steps an action is kept. `squashed`:
+    `failure`: the extra reward of a step that ends an episode for good. `hold`: how many steps an action is kept. `squashed`:
     actions are what comes after the tanh that the file applies. `starts`: (lower, upper, share): that share of the episodes
     begins uniformly in this box of states. `ends`: a reward as low as this ends the episode for the learner, as a failure.
     """

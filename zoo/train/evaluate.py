@@ -1,4 +1,4 @@
-"""What a policy earns: the file's own rewards, or the world's, in runs that a seed names."""
+"""The return of a policy: the file's own rewards, or the environment's, in runs determined by a seed."""
 
 import warnings
 

@@ -196,7 +196,7 @@ ENTRIES = [
           properties=("never_touch",), published="verified from [0, 0.01)^7"),
     # The one above switches between its limits, which no grid of that many dimensions survives. This one begins with a linear program that
     # stops the opening of a gap in one step and closes it in some. Observations are metres and metres per second over three, so
-    # that a unit of a hundredth is small beside what a neuron tells apart.
+    # that a cell of a hundredth is small beside what a neuron tells apart.
     Entry("platoon4_gaps_steady", "platoon4_gaps", "td3", (400, 300), "relu", 1_000, 16,
           {"noise": 0.02, "final": 1.0, "gamma": 0.97, "batch_size": 128, "learning_rate": 3e-7,
            "critic": (128, 128), "expert": platoon_program(4, 6.0, 10.0)},

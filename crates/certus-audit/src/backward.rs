@@ -1,14 +1,15 @@
-//! Linear lower bounds by backward substitution.
+//! CROWN in interval arithmetic: linear lower bounds by backward substitution (Zhang et al., *Efficient Neural Network
+//! Robustness Certification with General Activation Functions*, NeurIPS 2018), written for the audit alone.
 //!
 //! A linear expression over elements of all nodes is rewritten, node by node from the last to the first, until it
 //! speaks of inputs only: affine nodes and movements are replaced by what they are, curves and products by a line
 //! or plane on the safe side, anything else by its range.
 //!
-//! *Soundness.* Coefficients are intervals, and at every moment this holds: for each point of the part there are reals in the
-//! coefficients' intervals with which the expression as it stands is at most the one at the beginning. So no analysis of
-//! rounding is needed. Where the sign of a coefficient is not certain, the range of the element stands in for it. The
-//! constant is only needed from below, so it is one number that is rounded downwards. A coefficient that
-//! overflows gives the bound up.
+//! *Soundness.* Coefficients are intervals, and at every moment this holds: for each point of the subproblem there are reals
+//! in the coefficients' intervals with which the expression as it stands is at most the one at the beginning. So no
+//! analysis of rounding is needed. Where the sign of a coefficient is not certain, the range of the element stands in for
+//! it. The constant is only needed from below, so it is one number that is rounded downwards. A coefficient that overflows
+//! gives the bound up.
 
 use std::ops::Range;
 

@@ -1,21 +1,21 @@
-//! What each element lies in, over a part of the region.
+//! What each element lies in, over a subproblem.
 //!
-//! A node's range is what its operator makes of its arguments' ranges, cut with what the part's place in the tree says of
-//! it; refining cuts it further with backward linear bounds. A range that holds for a part holds for every part of it.
-//! Where the two ends of a range have crossed, the part has no points.
+//! A node's range is what its operator makes of its arguments' ranges (interval arithmetic), intersected with what the
+//! subproblem's place in the tree says of it; refining intersects it with backward linear bounds. A range that holds for a
+//! subproblem holds for everything inside it. Where the two ends of a range have crossed, the subproblem has no points.
 
 use certus_graph::Interval;
 use certus_graph::ops::{Arg, Operator};
 
 use crate::backward::Substitution;
 use crate::network::{Kind, Network};
-use crate::relaxation::{Lean, PRODUCT_LEAN, Sides, product_sides};
+use crate::relaxation::{Alpha, PRODUCT_ALPHA, Sides, product_sides};
 
-/// The part has no points.
+/// The subproblem has no points.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Crossed;
 
-/// Room that is used again for every part.
+/// Room that is used again for every subproblem.
 #[derive(Debug, Default)]
 pub(crate) struct Workspace {
     enclosed: Vec<Interval>,
@@ -24,19 +24,19 @@ pub(crate) struct Workspace {
 }
 
 /// Cuts a range.
-pub(crate) fn cut(range: &mut Interval, other: Interval) -> Result<(), Crossed> {
+pub(crate) fn intersect(range: &mut Interval, other: Interval) -> Result<(), Crossed> {
     *range = range.intersection(other).ok_or(Crossed)?;
     Ok(())
 }
 
 impl Workspace {
-    /// The ranges of all elements where everything in `cuts` holds: node by node what the operator makes of the
-    /// arguments' ranges, cut with what is inherited and with `cuts`, and, when refining, with backward linear bounds
+    /// The ranges of all elements where everything in `restrictions` holds: node by node what the operator makes of the
+    /// arguments' ranges, intersected with what is inherited and with `restrictions`, and, when refining, with backward linear bounds
     /// wherever a reader bends.
     pub(crate) fn ranges(
         &mut self,
         network: &Network,
-        cuts: &[(usize, Interval)],
+        restrictions: &[(usize, Interval)],
         inherited: Option<&[Interval]>,
         refine: bool,
     ) -> Result<Vec<Interval>, Crossed> {
@@ -44,8 +44,8 @@ impl Workspace {
             Some(inherited) => inherited.to_vec(),
             None => vec![Interval::ENTIRE; network.elements()],
         };
-        for &(element, range) in cuts {
-            cut(&mut ranges[element], range)?;
+        for &(element, range) in restrictions {
+            intersect(&mut ranges[element], range)?;
         }
         self.forget_sides(network);
         for (node, layer) in network.layers.iter().enumerate() {
@@ -62,7 +62,7 @@ impl Workspace {
                     if lo > hi {
                         return Err(Crossed);
                     }
-                    cut(&mut ranges[element], Interval { lo, hi })?;
+                    intersect(&mut ranges[element], Interval { lo, hi })?;
                 }
             }
         }
@@ -84,12 +84,12 @@ impl Workspace {
         self.enclosed.resize(layer.elements.len(), Interval::ENTIRE);
         graph_node.op.enclose(&arguments, &graph_node.shape, &mut self.enclosed);
         for (range, &enclosed) in ranges[layer.elements.clone()].iter_mut().zip(&self.enclosed) {
-            cut(range, enclosed)?;
+            intersect(range, enclosed)?;
         }
         Ok(())
     }
 
-    /// Lines of another part must not be met in this one.
+    /// Lines of another subproblem must not be met in this one.
     fn forget_sides(&mut self, network: &Network) {
         self.sides.clear();
         self.sides.resize(network.elements(), Sides::UNKNOWN);
@@ -103,20 +103,20 @@ impl Workspace {
         self.substitution.minimum_without(network, ranges, None)
     }
 
-    /// Finds the lines and planes of all nodes; `leans`, by element, replace the default ones.
-    pub(crate) fn relax_all(&mut self, network: &Network, ranges: &[Interval], leans: &[(usize, Lean)]) {
+    /// Finds the lines and planes of all nodes; `alphas`, by element, replace the default ones.
+    pub(crate) fn relax_all(&mut self, network: &Network, ranges: &[Interval], alphas: &[(usize, Alpha)]) {
         self.forget_sides(network);
         (0..network.layers.len()).for_each(|node| self.relax(network, node, ranges));
-        for &(element, lean) in leans {
+        for &(element, alpha) in alphas {
             let node = network.layers.partition_point(|layer| layer.elements.end <= element);
             let index = element - network.layers[node].elements.start;
-            if let Some(sides) = sides(&network.layers[node].kind, index, element, ranges, Some(lean)) {
+            if let Some(sides) = sides(&network.layers[node].kind, index, element, ranges, Some(alpha)) {
                 self.sides[element] = sides;
             }
         }
     }
 
-    /// Finds the lines or planes of a node for the default leans.
+    /// Finds the lines or planes of a node for the default alphas.
     fn relax(&mut self, network: &Network, node: usize, ranges: &[Interval]) {
         let layer = &network.layers[node];
         if matches!(layer.kind, Kind::Curve { .. } | Kind::Product { .. }) {
@@ -130,15 +130,15 @@ impl Workspace {
 }
 
 /// The lines or planes of an element, if it is of a curve or a product.
-fn sides(kind: &Kind, index: usize, element: usize, ranges: &[Interval], lean: Option<Lean>) -> Option<Sides> {
+fn sides(kind: &Kind, index: usize, element: usize, ranges: &[Interval], alpha: Option<Alpha>) -> Option<Sides> {
     match *kind {
         Kind::Curve { curve, argument } => {
             let x = ranges[argument + index];
-            Some(curve.sides(x, ranges[element], lean.unwrap_or_else(|| curve.default_lean(x))))
+            Some(curve.sides(x, ranges[element], alpha.unwrap_or_else(|| curve.default_alpha(x))))
         }
         Kind::Product { left, right } => {
             let (x, y) = (ranges[left + index], ranges[right + index]);
-            Some(product_sides(x, y, ranges[element], lean.unwrap_or(PRODUCT_LEAN)))
+            Some(product_sides(x, y, ranges[element], alpha.unwrap_or(PRODUCT_ALPHA)))
         }
         _ => None,
     }

@@ -33,11 +33,11 @@ pub enum Reason {
     },
     /// A record names an input, a node, an element, an atom or a disjunction that does not exist.
     Unknown(&'static str),
-    /// An atom or a disjunction is used that need not hold in this part.
+    /// An atom or a disjunction is used that need not hold in this subproblem.
     NotRequired(&'static str),
     /// A multiplier of a split whose side was not taken on the way here.
     NoSuchRange,
-    /// A leaf's combination is not positive everywhere in the part.
+    /// A leaf's combination is not positive everywhere in the subproblem.
     NotClosed {
         /// The lower bound that was found.
         bound: f64,
@@ -47,7 +47,7 @@ pub enum Reason {
         /// The input.
         input: usize,
     },
-    /// A part that is called empty may have points.
+    /// A subproblem that is called empty may have points.
     NotEmpty,
     /// The region or the formula does not fit the graph.
     Problem(&'static str),
@@ -76,7 +76,7 @@ impl fmt::Display for Reason {
             Reason::NoSuchRange => f.write_str("no split on the way here bounds this element on this side"),
             Reason::NotClosed { bound } => write!(f, "the combination is not positive: its lower bound is {bound}"),
             Reason::NotImplied { input } => write!(f, "the new bound of input {input} does not follow"),
-            Reason::NotEmpty => f.write_str("this part is not seen to be empty"),
+            Reason::NotEmpty => f.write_str("this subproblem is not seen to be empty"),
             Reason::Problem(what) => f.write_str(what),
             Reason::Graph(error) => write!(f, "the graph cannot be lowered: {error}"),
         }

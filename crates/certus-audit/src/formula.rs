@@ -2,7 +2,7 @@
 //!
 //! A formula is a tree of conjunctions and disjunctions over atoms `linear ≤ 0`. Certificates number atoms, and
 //! disjunctions, in preorder. What must hold is found by going through conjunctions only: from the root, and from
-//! each disjunct that was chosen on the way to a part. So the tree is flattened once into *conjuncts*: lists of
+//! each disjunct that was chosen on the way to a subproblem. So the tree is flattened once into *conjuncts*: lists of
 //! atoms and disjunctions that are required together.
 
 use certus_graph::{Graph, Interval, Port};

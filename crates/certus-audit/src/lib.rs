@@ -1,6 +1,6 @@
 //! Checks certificates: proofs that a formula over a graph holds nowhere in a region.
 //!
-//! A certificate is a tree of parts of the region, each leaf with the multipliers that show that nothing in it satisfies
+//! A certificate is a branch-and-bound tree, each leaf with the multipliers that show that nothing in it satisfies
 //! the formula. Checking needs no search and no trust in what found the proof: every bound is computed
 //! here, in plain interval arithmetic with outward rounding, from the graph as it was read.
 //!
@@ -46,7 +46,7 @@ pub struct Summary {
     pub leaves: u64,
     /// How often ranges were refined.
     pub refinements: u64,
-    /// The largest number of parts that were waiting at a time.
+    /// The largest number of subproblems that were waiting at a time.
     pub deepest: u64,
 }
 

@@ -1,6 +1,6 @@
 //! The graph that certificates speak of, prepared for bounding.
 //!
-//! Elements are counted through all nodes, so that everything that is known of a part of the region (a range per element)
+//! Elements are counted through all nodes, so that everything that is known of a subproblem (a range per element)
 //! and every linear expression (a coefficient per element) is one flat list.
 
 use std::ops::Range;

@@ -6,7 +6,7 @@
 use std::io::{BufRead, Read};
 
 use crate::error::{Reason, Rejection};
-use crate::relaxation::Lean;
+use crate::relaxation::Alpha;
 
 /// No honest record is as long as this many bytes.
 const LONGEST_LINE: u64 = 1 << 26;
@@ -133,7 +133,7 @@ pub(crate) enum Record {
     End,
     /// Ranges are computed afresh.
     Bound,
-    /// Ranges are computed afresh and refined; `keep`: all parts of this one have them too.
+    /// Ranges are computed afresh and refined; `keep`: all subproblems of this one have them too.
     Refine {
         keep: bool,
     },
@@ -163,7 +163,7 @@ pub(crate) struct Place {
 pub(crate) struct Combination {
     pub(crate) atoms: Vec<(usize, f64)>,
     pub(crate) ranges: Vec<(Place, f64)>,
-    pub(crate) leans: Vec<(Place, Lean)>,
+    pub(crate) alphas: Vec<(Place, Alpha)>,
 }
 
 /// A new bound of an input.
@@ -227,12 +227,12 @@ fn combination<'a>(words: impl Iterator<Item = &'a str>) -> Result<Combination, 
         } else if let Some(name) = name.strip_prefix('n') {
             combination.ranges.push((place(name)?, number(Some(value))?));
         } else if let Some(name) = name.strip_prefix('t') {
-            let (lower, upper) = value.split_once('/').ok_or(Reason::Malformed("a lean is two numbers"))?;
-            let lean = Lean { lower: number(Some(lower))?, upper: number(Some(upper))? };
-            if !(0.0..=1.0).contains(&lean.lower) || !(0.0..=1.0).contains(&lean.upper) {
-                return Err(Reason::Malformed("a lean lies between 0 and 1"));
+            let (lower, upper) = value.split_once('/').ok_or(Reason::Malformed("a slope α is two numbers"))?;
+            let alpha = Alpha { lower: number(Some(lower))?, upper: number(Some(upper))? };
+            if !(0.0..=1.0).contains(&alpha.lower) || !(0.0..=1.0).contains(&alpha.upper) {
+                return Err(Reason::Malformed("a slope α lies between 0 and 1"));
             }
-            combination.leans.push((place(name)?, lean));
+            combination.alphas.push((place(name)?, alpha));
         } else {
             return Err(Reason::Malformed("a weight is of an 'a', an 'n' or a 't'"));
         }
@@ -310,7 +310,7 @@ mod tests {
         let combination = Combination {
             atoms: vec![(0, 1.0), (2, 0.25)],
             ranges: vec![(place, -2.0)],
-            leans: vec![(place, Lean { lower: 0.5, upper: 1.0 })],
+            alphas: vec![(place, Alpha { lower: 0.5, upper: 1.0 })],
         };
         assert_eq!(record("close a0:1.0 a2:0.25  n3.14:-2.0 t3.14:0.5/1.0"), Ok(Record::Close(combination.clone())));
         let claims =

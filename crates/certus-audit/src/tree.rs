@@ -1,13 +1,15 @@
-//! The proof tree of one case: every part of the region must end in a leaf that holds.
+//! The proof tree of one case: every leaf of the branch-and-bound tree must hold.
 //!
-//! Records come in preorder. What is known of a part (ranges of all elements, what was cut, which sides of splits were
-//! taken, which atoms and disjunctions are required) is carried down; parts that are still to be looked at wait on a stack,
-//! so a deep tree costs memory but no recursion. Cuts, sides and required atoms are stacks too: a waiting part remembers how
-//! long they were where it branched off.
+//! Records come in preorder. What is known of a subproblem (ranges of all elements, clips, which sides of splits were taken,
+//! which atoms and disjunctions are required) is carried down; subproblems that are still to be looked at wait on a stack,
+//! so a deep tree costs memory but no recursion. Clips, sides and required atoms are stacks too: a waiting subproblem
+//! remembers how long they were where it branched off.
 //!
-//! Ranges are computed afresh, from everything that was cut on the way, after a split and where a record asks for it. In
-//! between, clips change the inputs' ranges alone: what held for a larger part still holds, and lines stay what they
-//! were, so a bound comes out as whoever wrote the certificate saw it.
+//! Ranges are computed afresh, from everything that was restricted on the way, after a split and where a record asks for
+//! it. In between, clips change the inputs' ranges alone: what held for a larger subproblem still holds, and lines stay what
+//! they were, so a bound comes out as the writer of the certificate saw it.
+//!
+//! *Soundness.* The children of each split cover their parent, so if every leaf is refuted, so is the root.
 
 use std::io::BufRead;
 use std::rc::Rc;
@@ -16,14 +18,14 @@ use certus_graph::Interval;
 use certus_graph::interval::add_down;
 
 use crate::Summary;
-use crate::bounds::{Workspace, cut};
+use crate::bounds::{Workspace, intersect};
 use crate::error::{Reason, Rejection};
 use crate::formula::{Conjunct, Flat, Problem, Variable};
 use crate::network::{Kind, Network};
 use crate::parse::{Certificate, Claim, Combination, Record};
-use crate::relaxation::Lean;
+use crate::relaxation::Alpha;
 
-/// What makes a part smaller than the one it branched off.
+/// What makes a subproblem smaller than the one it branched off.
 #[derive(Clone, Copy, Debug)]
 enum Narrowing {
     /// The whole case: nothing but what the formula requires.
@@ -36,12 +38,12 @@ enum Narrowing {
     Disjunct { choice: usize, index: usize },
 }
 
-/// A part that waits to be looked at.
+/// A subproblem that waits to be looked at.
 struct Waiting {
-    /// The ranges of the part that it branched off; none if that had no points.
+    /// The ranges of the subproblem that it branched off; none if that had no points.
     ranges: Option<Rc<Vec<Interval>>>,
     inherited: Option<Rc<Vec<Interval>>>,
-    cuts: usize,
+    restrictions: usize,
     sides: usize,
     atoms: usize,
     choices: usize,
@@ -53,7 +55,7 @@ struct Resolved {
     atoms: Vec<(usize, f64)>,
     /// Multiples of (element − end of its range).
     sides: Vec<(usize, f64, f64)>,
-    leans: Vec<(usize, Lean)>,
+    alphas: Vec<(usize, Alpha)>,
     strict: bool,
 }
 
@@ -62,19 +64,19 @@ pub(crate) struct Walk<'a> {
     network: &'a Network,
     formula: Flat,
     workspace: Workspace,
-    /// What is known of the current part; none if it has no points.
+    /// What is known of the current subproblem; none if it has no points.
     ranges: Option<Rc<Vec<Interval>>>,
     /// Whether the ranges are to be computed before they are used.
     stale: bool,
-    /// Ranges of a larger part that are kept for this one.
+    /// Ranges of a larger subproblem that are kept for this one.
     inherited: Option<Rc<Vec<Interval>>>,
-    /// All that was cut on the way to the current part, the region's own box first.
-    cuts: Vec<(usize, Interval)>,
-    /// The sides of node splits that were taken on the way to the current part.
+    /// All that was restricted on the way to the current subproblem, the region's own box first.
+    restrictions: Vec<(usize, Interval)>,
+    /// The sides of node splits that were taken on the way to the current subproblem.
     sides: Vec<(usize, Interval)>,
-    /// The atoms that must hold in the current part.
+    /// The atoms that must hold in the current subproblem.
     atoms: Vec<usize>,
-    /// The disjunctions that must hold in the current part.
+    /// The disjunctions that must hold in the current subproblem.
     choices: Vec<usize>,
     waiting: Vec<Waiting>,
 }
@@ -90,19 +92,19 @@ impl<'a> Walk<'a> {
             Variable::Output(index) => network.output(index),
         };
         let formula = Flat::new(&problem.formula, element)?;
-        let mut cuts = Vec::with_capacity(inputs);
+        let mut restrictions = Vec::with_capacity(inputs);
         let mut has_points = true;
         for ((&element, &lower), &upper) in network.inputs.iter().zip(&problem.lower).zip(&problem.upper) {
             if lower.is_nan() || upper.is_nan() {
                 return Err(Reason::Problem("an end of the region is not a number"));
             }
             has_points &= lower <= upper;
-            cuts.push((element, Interval::new(lower, upper)));
+            restrictions.push((element, Interval::new(lower, upper)));
         }
         let root = Waiting {
             ranges: has_points.then(|| Rc::new(vec![Interval::ENTIRE; network.elements()])),
             inherited: None,
-            cuts: cuts.len(),
+            restrictions: restrictions.len(),
             sides: 0,
             atoms: 0,
             choices: 0,
@@ -115,7 +117,7 @@ impl<'a> Walk<'a> {
             ranges: None,
             stale: true,
             inherited: None,
-            cuts,
+            restrictions,
             sides: Vec::new(),
             atoms: Vec::new(),
             choices: Vec::new(),
@@ -130,8 +132,8 @@ impl<'a> Walk<'a> {
         summary: &mut Summary,
         progress: &mut dyn FnMut(u64),
     ) -> Result<(), Rejection> {
-        while let Some(part) = self.waiting.pop() {
-            self.enter(part);
+        while let Some(subproblem) = self.waiting.pop() {
+            self.enter(subproblem);
             loop {
                 let record = certificate.record()?;
                 summary.records += 1;
@@ -150,16 +152,16 @@ impl<'a> Walk<'a> {
         Ok(())
     }
 
-    /// Makes a waiting part the current one.
-    fn enter(&mut self, part: Waiting) {
-        self.cuts.truncate(part.cuts);
-        self.sides.truncate(part.sides);
-        self.atoms.truncate(part.atoms);
-        self.choices.truncate(part.choices);
-        self.ranges = part.ranges;
-        self.inherited = part.inherited;
-        self.stale = !matches!(part.narrowing, Narrowing::Disjunct { .. });
-        match part.narrowing {
+    /// Makes a waiting subproblem the current one.
+    fn enter(&mut self, subproblem: Waiting) {
+        self.restrictions.truncate(subproblem.restrictions);
+        self.sides.truncate(subproblem.sides);
+        self.atoms.truncate(subproblem.atoms);
+        self.choices.truncate(subproblem.choices);
+        self.ranges = subproblem.ranges;
+        self.inherited = subproblem.inherited;
+        self.stale = !matches!(subproblem.narrowing, Narrowing::Disjunct { .. });
+        match subproblem.narrowing {
             Narrowing::Root => {
                 let root = self.formula.root.clone();
                 self.require(&root);
@@ -168,10 +170,10 @@ impl<'a> Walk<'a> {
                 let disjunct = self.formula.choices[choice][index].clone();
                 self.require(&disjunct);
             }
-            Narrowing::Input { element, range } => self.cuts.push((element, range)),
+            Narrowing::Input { element, range } => self.restrictions.push((element, range)),
             Narrowing::Side { element, range } => {
                 self.sides.push((element, range));
-                self.cuts.push((element, range));
+                self.restrictions.push((element, range));
             }
         }
     }
@@ -180,10 +182,10 @@ impl<'a> Walk<'a> {
     fn require(&mut self, conjunct: &Conjunct) {
         self.atoms.extend(&conjunct.atoms);
         self.choices.extend(&conjunct.choices);
-        self.cuts.extend(conjunct.atoms.iter().filter_map(|&atom| self.formula.atoms[atom].range()));
+        self.restrictions.extend(conjunct.atoms.iter().filter_map(|&atom| self.formula.atoms[atom].range()));
     }
 
-    /// What is known of the current part; none if it has no points.
+    /// What is known of the current subproblem; none if it has no points.
     fn settled(&mut self) -> Option<Rc<Vec<Interval>>> {
         if self.stale {
             self.compute(false);
@@ -191,17 +193,17 @@ impl<'a> Walk<'a> {
         self.ranges.clone()
     }
 
-    /// Computes the ranges afresh, unless the part is known to have no points.
+    /// Computes the ranges afresh, unless the subproblem is known to have no points.
     fn compute(&mut self, refine: bool) {
         self.stale = false;
         if self.ranges.is_some() {
             let inherited = self.inherited.as_deref().map(Vec::as_slice);
-            let ranges = self.workspace.ranges(self.network, &self.cuts, inherited, refine);
+            let ranges = self.workspace.ranges(self.network, &self.restrictions, inherited, refine);
             self.ranges = ranges.ok().map(Rc::new);
         }
     }
 
-    /// Applies a record to the current part; says whether the part goes on with the next one.
+    /// Applies a record to the current subproblem; says whether the subproblem goes on with the next one.
     fn apply(&mut self, record: Record, summary: &mut Summary) -> Result<bool, Reason> {
         match record {
             Record::Bound => {
@@ -247,16 +249,16 @@ impl<'a> Walk<'a> {
         }
     }
 
-    /// Lets the parts of the current part wait, the first on top.
-    fn branch(&mut self, parts: impl IntoIterator<Item = Narrowing, IntoIter: DoubleEndedIterator>) {
+    /// Lets the subproblems of the current subproblem wait, the first on top.
+    fn branch(&mut self, subproblems: impl IntoIterator<Item = Narrowing, IntoIter: DoubleEndedIterator>) {
         if self.stale {
             self.settled();
         }
-        for narrowing in parts.into_iter().rev() {
+        for narrowing in subproblems.into_iter().rev() {
             self.waiting.push(Waiting {
                 ranges: self.ranges.clone(),
                 inherited: self.inherited.clone(),
-                cuts: self.cuts.len(),
+                restrictions: self.restrictions.len(),
                 sides: self.sides.len(),
                 atoms: self.atoms.len(),
                 choices: self.choices.len(),
@@ -291,24 +293,24 @@ impl<'a> Walk<'a> {
 
     fn clip(&mut self, combination: &Combination, claims: &[Claim]) -> Result<(), Reason> {
         let combination = self.resolve(combination)?;
-        let mut cuts = Vec::with_capacity(claims.len());
+        let mut restrictions = Vec::with_capacity(claims.len());
         for claim in claims {
             let &element = self.network.inputs.get(claim.input).ok_or(Reason::Unknown("input"))?;
             let [below, above] = halves(claim.bound);
-            cuts.push((element, if claim.is_upper { below } else { above }));
+            restrictions.push((element, if claim.is_upper { below } else { above }));
         }
         let Some(ranges) = self.settled() else { return Ok(()) };
         self.substitute(&combination, &ranges);
-        for (claim, &(element, _)) in claims.iter().zip(&cuts) {
+        for (claim, &(element, _)) in claims.iter().zip(&restrictions) {
             if !self.follows(claim, ranges[element], element, &ranges, combination.strict) {
                 return Err(Reason::NotImplied { input: claim.input });
             }
         }
         // The inputs alone: what else is known holds as it is.
         let mut narrowed = Rc::unwrap_or_clone(ranges);
-        let kept = cuts.iter().all(|&(element, range)| cut(&mut narrowed[element], range).is_ok());
+        let kept = restrictions.iter().all(|&(element, range)| intersect(&mut narrowed[element], range).is_ok());
         self.ranges = kept.then(|| Rc::new(narrowed));
-        self.cuts.extend(cuts);
+        self.restrictions.extend(restrictions);
         Ok(())
     }
 
@@ -331,9 +333,9 @@ impl<'a> Walk<'a> {
         bound > 0.0 || (bound >= 0.0 && (strict || (rises && range.contains(claim.bound))))
     }
 
-    /// Bounds a combination over the current part by an expression over the inputs, left in the workspace.
+    /// Bounds a combination over the current subproblem by an expression over the inputs, left in the workspace.
     fn substitute(&mut self, combination: &Resolved, ranges: &[Interval]) {
-        self.workspace.relax_all(self.network, ranges, &combination.leans);
+        self.workspace.relax_all(self.network, ranges, &combination.alphas);
         let Workspace { substitution, sides, .. } = &mut self.workspace;
         substitution.clear(self.network);
         for &(atom, weight) in &combination.atoms {
@@ -375,15 +377,15 @@ impl<'a> Walk<'a> {
             }
             sides.push((element, weight, end));
         }
-        let mut leans = Vec::with_capacity(combination.leans.len());
-        for &(place, lean) in &combination.leans {
+        let mut alphas = Vec::with_capacity(combination.alphas.len());
+        for &(place, alpha) in &combination.alphas {
             let element = self.network.element(place).ok_or(Reason::Unknown("element"))?;
             match self.network.layers[place.node].kind {
-                Kind::Curve { .. } | Kind::Product { .. } => leans.push((element, lean)),
+                Kind::Curve { .. } | Kind::Product { .. } => alphas.push((element, alpha)),
                 _ => return Err(Reason::Unknown("curve or product")),
             }
         }
-        Ok(Resolved { atoms: combination.atoms.clone(), sides, leans, strict })
+        Ok(Resolved { atoms: combination.atoms.clone(), sides, alphas, strict })
     }
 }
 

@@ -1,6 +1,7 @@
 //! Strongly connected components of a stored automaton.
 //!
-//! Tarjan's algorithm with a stack of its own. Components are numbered so that transitions lead from greater numbers to
+//! Tarjan, "Depth-First Search and Linear Graph Algorithms", SIAM Journal on Computing 1(2), 1972, with an explicit stack in place of
+//! recursion. Components are numbered so that transitions lead from greater numbers to
 //! smaller or equal ones. A component is *accepting* if its inner transitions together are in all acceptance sets: then a
 //! run can visit all of them for ever. A single state without a loop is *transient* and never accepting.
 

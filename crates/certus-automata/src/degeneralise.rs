@@ -1,10 +1,12 @@
-//! One acceptance set instead of many.
+//! Degeneralisation: one acceptance set instead of many.
 //!
 //! The sets are awaited in order: a copy of the automaton for each set that is due (a *level*). A transition climbs over all
 //! sets it is in, beginning with the one that is due; one that passes the last is accepting and begins again, climbing what
 //! it can. A run accepts infinitely often exactly if it meets every set infinitely often. Between components nothing is
 //! remembered, so levels begin anew there, which keeps copies of transient parts away; components that do not accept
-//! need no levels at all (Giannakopoulou and Lerda, FORTE 2002; Babiak et al., SPIN 2013).
+//! need no levels at all (Giannakopoulou and Lerda, "From
+//! States to Transitions: Improving Translation of LTL Formulae to Büchi Automata", FORTE 2002; Babiak, Badie, Duret-Lutz,
+//! Křetínský and Strejček, "Compositional Approach to Suspension and Other Improvements to LTL Translation", SPIN 2013).
 //!
 //! For acceptance on states a run waits one transition longer: level `sets` is the accepting one.
 

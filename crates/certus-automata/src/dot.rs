@@ -1,4 +1,4 @@
-//! Pictures: automata and systems in Graphviz's language.
+//! Automata and systems as Graphviz (DOT) graphs.
 
 use crate::automaton::Automaton;
 use crate::explicit::Explicit;

@@ -1,6 +1,7 @@
-//! Is there an accepting run? Components, on the fly.
+//! Emptiness check by strongly connected components, on the fly: is there an accepting run?
 //!
-//! Couvreur's algorithm (FM 1999, with Duret-Lutz and Poitrenaud SPIN 2005): a depth-first search that keeps the strongly
+//! Couvreur, "On-the-Fly Verification of Linear Temporal Logic", FM 1999; Couvreur, Duret-Lutz and Poitrenaud, "On-the-Fly
+//! Emptiness Checks for Generalized Büchi Automata", SPIN 2005. A depth-first search that keeps the strongly
 //! connected components of the part of the graph it has seen, as a stack of roots, each with the acceptance sets of the
 //! steps inside its component. A step to a live state merges all components above that state's; when the merged one has all
 //! sets, an accepting run exists and the search ends, often long before the graph was seen. When a root is left, its

@@ -1,6 +1,7 @@
 //! Formulas of linear temporal logic.
 //!
-//! A [`Formula`] is the number of a node in a store, [`Formulas`]: equal formulas have equal numbers (hash consing), so
+//! A [`Formula`] is the number of a node in a store, [`Formulas`]: equal formulas have equal numbers (hash consing, after Ershov, "On Programming of Arithmetic Operations", Communications
+//! of the ACM 1(8), 1958), so
 //! comparing is free, sharing is automatic, and a pass over a formula visits each distinct subformula once. Children are
 //! made before their parents and so have smaller numbers; [`Formulas::below`] lists a formula's parts in that order, and
 //! passes are loops over the list: no recursion whose depth an input controls.

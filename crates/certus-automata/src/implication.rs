@@ -1,12 +1,13 @@
-//! Whether one formula entails another, as far as their shapes show it.
+//! Syntactic implication: whether one formula entails another, as far as their shapes show it.
 //!
-//! The rules are those of Somenzi and Bloem (CAV 2000) and of Babiak et al. (TACAS 2012), over the normal form. Each is a
+//! The rules are those of Somenzi and Bloem ("Efficient Büchi Automata from LTL Formulae", CAV 2000) and of Babiak, Křetínský,
+//! Řehák and Strejček ("LTL to Büchi Automata Translation: Fast and More Deterministic", TACAS 2012), over the normal form. Each is a
 //! valid entailment of smaller ones, so 'yes' is always right and 'no' only means 'not seen'. Two classes of formulas make
-//! the rules short (Etessami and Holzmann, CONCUR 2000): an *eventual* formula holds now whenever it holds later (`F a`,
+//! the rules short (Etessami and Holzmann, "Optimizing Büchi Automata", CONCUR 2000): an *eventual* formula holds now whenever it holds later (`F a`,
 //! `G F a`, …), a *universal* one holds later whenever it holds now (`G a`, `F G a`, …).
 //!
 //! Answers are remembered per pair. A rule that needs the answer for a smaller pair finds it remembered or stops until it is
-//! there; pairs that wait lie on a stack of their own, so long unrolled operators need no recursion.
+//! there; pairs that wait lie on an explicit stack, so long unrolled operators need no recursion.
 
 use crate::formula::{Formula, Formulas, Node};
 use crate::intern::Mix;

@@ -1,6 +1,6 @@
 //! Informative bad prefixes.
 //!
-//! O. Kupferman, M. Y. Vardi: Model Checking of Safety Properties, FMSD 19(3), 2001. A finite word is a *bad prefix* of a
+//! O. Kupferman, M. Y. Vardi: Model Checking of Safety Properties, Formal Methods in System Design 19(3), 2001. A finite word is a *bad prefix* of a
 //! formula if no continuation satisfies it, and an *informative* one if unfolding the formula along the word ends in
 //! `false`, whatever is assumed of the rest. Every informative prefix is bad; `X p & X !p` has a bad prefix of one letter that is
 //! not informative: nothing contradicts itself before the second. Bounded model checking looks for informative prefixes only,
@@ -16,24 +16,8 @@ use std::collections::HashMap;
 use crate::automaton::{Automaton, Edge};
 use crate::formula::Bounds;
 use crate::label::{Cube, Label};
+use crate::nnf::Nnf;
 use crate::trim::trim;
-
-/// A formula in negation normal form, exactly as written.
-#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Nnf {
-    /// A conjunction; true if empty.
-    And(Vec<Nnf>),
-    /// A disjunction; false if empty.
-    Or(Vec<Nnf>),
-    /// An atom below 64, or its negation.
-    Literal(u32, bool),
-    /// At the next position.
-    Next(Box<Nnf>),
-    /// The second within the bounds, the first until then.
-    Until(Bounds, Box<Nnf>, Box<Nnf>),
-    /// The second within the bounds, up to and including where the first holds.
-    Release(Bounds, Box<Nnf>, Box<Nnf>),
-}
 
 /// What a formula asks of the next letter and of the rest, with the unbounded untils that it puts off.
 #[derive(Clone, Default)]

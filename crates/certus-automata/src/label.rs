@@ -3,7 +3,8 @@
 //! A [`Cube`] is a conjunction of literals over at most 64 atoms, two words; a [`Label`] is a list of cubes. Labels in
 //! automata from formulas are small, so entailment is decided by splitting on atoms (Shannon expansion) until a cube is
 //! empty or none is left, and no decision diagram is needed. [`Label::simplified`] drops literals and cubes while that
-//! changes nothing: what remains are primes, none of them superfluous.
+//! changes nothing: what remains is an irredundant cover by prime implicants (expand and irredundant as in ESPRESSO: Brayton,
+//! Hachtel, McMullen and Sangiovanni-Vincentelli, "Logic Minimization Algorithms for VLSI Synthesis", Kluwer 1984).
 
 /// A conjunction of literals: atoms that must hold and atoms that must not.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]

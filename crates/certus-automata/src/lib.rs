@@ -41,6 +41,7 @@ pub mod informative;
 pub mod intern;
 pub mod label;
 pub mod nested;
+pub mod nnf;
 pub mod normal;
 pub mod obligation;
 pub mod parse;

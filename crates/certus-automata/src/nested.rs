@@ -1,7 +1,8 @@
-//! Is there an accepting run? Nested depth-first search.
+//! Emptiness check by nested depth-first search: is there an accepting run?
 //!
-//! The classic for one acceptance set (Courcoubetis et al., CAV 1990; with the colours of Schwoon and Esparza, TACAS 2005,
-//! and acceptance on transitions): when the search backs out of an accepting step s → t, a second search from t looks for a
+//! Courcoubetis, Vardi, Wolper and Yannakakis, "Memory-Efficient Algorithms for the Verification of Temporal Properties", CAV 1990 and
+//! Formal Methods in System Design 1, 1992, for one acceptance set; with the colours of Schwoon and Esparza, "A Note on On-the-Fly
+//! Verification Algorithms", TACAS 2005. Departure: acceptance is on transitions, so when the search backs out of an accepting step s → t, a second search from t looks for a
 //! state on the path to s; together they close a cycle. States of the second search are marked for good, because steps are
 //! left in postorder. [`Degeneralised`] makes one set of many by counting them off in order, on the fly.
 //!

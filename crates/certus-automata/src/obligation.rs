@@ -1,8 +1,9 @@
 //! The smallest deterministic automaton, where the property is an obligation.
 //!
 //! Safety, guarantee and their Boolean combinations, the *obligations*, have deterministic automata whose components accept
-//! all or none of their cycles (weak ones), and among these a smallest, found like that of a finite automaton (Löding, IPL
-//! 2001). Most specifications are obligations, so this is worth trying first (Dax, Eisinger, Klaedtke, ATVA 2007):
+//! all or none of their cycles (weak ones), and among these a smallest, found like that of a finite automaton (Löding,
+//! "Efficient Minimization of Deterministic Weak ω-Automata", Information Processing Letters 79, 2001). Most specifications are obligations, so this is worth trying first (Dax, Eisinger and
+//! Klaedtke, "Mechanizing the Powerset Construction for Restricted Classes of ω-Automata", ATVA 2007):
 //!
 //! 1. determinise by subsets, with the letters of the atoms that occur;
 //! 2. in each component of the result take one cycle and ask the given automaton whether its repetition is accepted: if the

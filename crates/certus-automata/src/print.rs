@@ -1,8 +1,8 @@
 //! Writing formulas.
 //!
 //! The text is what [`crate::parse`] reads back as the same formula, with as few parentheses as that allows except
-//! between binary temporal operators, where everybody forgets which way they lean. A row of pieces waits on a stack of its
-//! own, so that depth costs no recursion. Names that other tools would read as operators are quoted.
+//! between binary temporal operators, where associativity is easily forgotten. Pending pieces lie on an explicit stack,
+//! so that depth costs no recursion. Names that other tools would read as operators are quoted.
 
 use crate::formula::{Bounds, Formula, Formulas, Names, Node};
 

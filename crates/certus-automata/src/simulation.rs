@@ -1,8 +1,10 @@
-//! Direct simulation, forward and backward: merging states and dropping transitions.
+//! Reduction by direct simulation, forward and backward: merging states and dropping transitions.
 //!
 //! State `r` *simulates* `q` if every transition of `q` is answered, letter by letter, by transitions of `r` that are in at
-//! least the same acceptance sets and lead to states that simulate its target (Etessami, Wilke, Schuller, SIAM J. Comput.
-//! 2005; for acceptance on transitions and labels as sets of letters Babiak et al., SPIN 2013). The greatest such relation
+//! least the same acceptance sets and lead to states that simulate its target (Etessami, Wilke and Schuller, "Fair
+//! Simulation Relations, Parity Games, and State Space Reduction for Büchi Automata", SIAM Journal on Computing 34(5), 2005; for
+//! acceptance on transitions and labels as sets of letters Babiak et al., "Compositional Approach to Suspension and Other
+//! Improvements to LTL Translation", SPIN 2013). The greatest such relation
 //! is found by crossing out pairs. Then:
 //!
 //! * states that simulate each other become one (any of them: an answering run has at least the marks of the other);
@@ -12,7 +14,8 @@
 //! * a *transient* state (on no cycle) has meaningless marks on its transitions. If, marks aside, `d` answers to it and it
 //!   to `d`, and `d` does not reach it, it is replaced by `d`: no new cycle can come of that, and both read the same words.
 //!
-//! The same works against the direction of transitions (Somenzi and Bloem, CAV 2000): `r` simulates `q` backward if whatever
+//! The same works against the direction of transitions (Somenzi and Bloem, "Efficient Büchi Automata from LTL Formulae", CAV
+//! 2000): `r` simulates `q` backward if whatever
 //! leads to `q` leads to `r`, with at least the same marks, and `r` is initial if `q` is. Every finite run of the smaller
 //! automaton then has a run of the given one that ends alike, with at least its marks; by König's lemma infinite ones have.
 

@@ -5,6 +5,9 @@
 //! unknown atom as it likes, at every visit anew; so it has every run that any resolution of the unknowns has, and its
 //! emptiness is conclusive, while a run found through unknown atoms may be spurious ([`is_certain`]).
 //!
+//! This is three-valued model checking (Bruns and Godefroid, "Model Checking Partial State Spaces with 3-Valued Temporal Logics",
+//! CAV 1999), of which only the pessimistic side is computed.
+//!
 //! Only infinite runs count: a state without successors ends no run. Give terminal states a loop if their runs matter.
 
 use crate::automaton::{Automaton, Marks, Tgba};

@@ -1,8 +1,9 @@
-//! From formulas to automata, state by state.
+//! Tableau translation of LTL to generalised Büchi automata, state by state.
 //!
 //! A state is a set of formulas that the rest of the word must satisfy. What a set asks of the next letter and of the rest
-//! is a list of *terms*, each a cube for the letter, a set of formulas for the rest, and a set of *promises* (Couvreur, FM
-//! 1999; Gastin and Oddoux, CAV 2001; Duret-Lutz, ATVA 2011/2014):
+//! is a list of *terms*, each a cube for the letter, a set of formulas for the rest, and a set of *promises* (Couvreur,
+//! "On-the-Fly Verification of Linear Temporal Logic", FM 1999; Gastin and Oddoux, "Fast LTL to Büchi Automata Translation", CAV
+//! 2001; Duret-Lutz, "LTL Translation Improvements in Spot", International Journal of Critical Computer-Based Systems 5, 2014):
 //!
 //! ```text
 //!     a U b  =  b  |  a & promise(b) & X(a U b)            a R b  =  b & a  |  b & X(a R b)

@@ -1,4 +1,4 @@
-//! The whole way from a formula to a small automaton.
+//! Translation of a formula to a small automaton: the pipeline.
 //!
 //! Normal form, simplification, the tableau, and then rounds of trimming, fewer acceptance sets and simulation until
 //! nothing gets smaller. If the formula turns out to be an obligation and its smallest deterministic automaton has no more

@@ -1,4 +1,4 @@
-//! Dropping what no accepting run uses.
+//! Trimming: dropping the states and transitions that no accepting run uses.
 //!
 //! A state is useful if it is reachable and reaches an accepting component; transitions into other states go. Marks on
 //! transitions that no run takes infinitely often (between components, and in components that are not accepting) say

@@ -1,4 +1,7 @@
-//! A short run to show.
+//! Short accepting lassos as witnesses.
+//!
+//! After Clarke, Grumberg, McMillan and Zhao, "Efficient Generation of Counterexamples and Witnesses in Symbolic Model Checking",
+//! DAC 1995, which visits one fairness set after the other by shortest paths. Departure: small components get a shortest lasso.
 //!
 //! A search found a strongly connected set of states whose inner steps are in all acceptance sets. Any lasso into it would
 //! do; users read it, so it should be short. The prefix is a shortest path (breadth first) to the set. For the cycle, let

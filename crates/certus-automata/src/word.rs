@@ -1,4 +1,5 @@
-//! Formulas on words that end in a cycle: the semantics itself, by brute force.
+//! LTL on ultimately periodic words: the semantics itself, by brute force (path checking as in Markey and Schnoebelen, "Model
+//! Checking a Path", CONCUR 2003).
 //!
 //! A [`Word`] is a finite sequence of letters, the last of which is followed by the one at `cycle` again. There are only
 //! as many suffixes as letters, so a formula's truth is a vector of Booleans, computed part by part straight from the

@@ -1,7 +1,7 @@
 //! Bad prefixes that unfolding a formula does not show.
 //!
 //! A finite run violates a property if no continuation of truth values satisfies it (docs/semantics.md). The LTL encoding of
-//! [`crate::temporal`] sees *informative* prefixes only: those along which the formula itself unfolds to `false` (Kupferman, Vardi:
+//! [`crate::ltl_encoding`] sees *informative* prefixes only: those along which the formula itself unfolds to `false` (Kupferman, Vardi:
 //! Model Checking of Safety Properties, 2001). For nearly every formula that anybody writes the two are the same, which
 //! [`certus_automata::informative`] tells. For the others, `(G[1,3] (p -> p)) <-> q` say, the automaton of the formula is asked instead: all
 //! of its states accept something, so a prefix is bad exactly if every run of the automaton dies on it. Said of the next n positions
@@ -10,13 +10,13 @@
 use std::collections::HashMap;
 
 use certus_automata::automaton::Automaton;
-use certus_automata::formula::{Bounds, Formulas, Names};
-use certus_automata::informative::{Nnf, bad_prefixes_are_informative};
+use certus_automata::formula::{Formulas, Names};
+use certus_automata::informative::bad_prefixes_are_informative;
 use certus_automata::translate::{Options, translate};
 use certus_lang::system::{AtomId, Formula as Ltl};
 
 use crate::monitor::{Monitor, converted};
-use crate::temporal::Normal;
+use certus_model::{Nnf, nnf};
 
 /// The most states of an automaton.
 const MOST_STATES: usize = 512;
@@ -37,8 +37,8 @@ pub enum BadPrefixes {
 impl BadPrefixes {
     /// Those of a property.
     pub fn of(formula: &Ltl) -> BadPrefixes {
-        let (normal, atoms) = (Normal::of(formula, true), atoms(formula));
-        if bad_prefixes_are_informative(&plain(&normal, &atoms), MOST_STATES) {
+        let (normal, atoms) = (nnf(formula, true), atoms(formula));
+        if bad_prefixes_are_informative(&numbered(&normal, &atoms), MOST_STATES) {
             return BadPrefixes::Informative;
         }
         let mut store = Formulas::new();
@@ -52,7 +52,7 @@ impl BadPrefixes {
 
     /// What is true of exactly the bad prefixes of so many positions, `informative` being true of the informative ones; nothing if
     /// that is too large to be said.
-    pub fn of_length(&self, positions: usize, informative: &Normal) -> Option<Normal> {
+    pub fn of_length(&self, positions: usize, informative: &Nnf) -> Option<Nnf> {
         match self {
             BadPrefixes::Informative => Some(informative.clone()),
             BadPrefixes::Automaton(atoms, automaton) => {
@@ -60,7 +60,7 @@ impl BadPrefixes {
                 let initial =
                     automaton.initial.iter().map(|&state| dies(automaton, atoms, state, positions, &mut known));
                 let all: Vec<Dies> = initial.collect::<Option<_>>()?;
-                Some(Normal::And(all.into_iter().map(|(formula, _)| formula).collect()))
+                Some(Nnf::And(all.into_iter().map(|(formula, _)| formula).collect()))
             }
             BadPrefixes::Unknown => None,
         }
@@ -68,7 +68,7 @@ impl BadPrefixes {
 }
 
 /// A formula and the number of its nodes.
-type Dies = (Normal, u64);
+type Dies = (Nnf, u64);
 
 /// That no run of the automaton from a state survives so many positions.
 fn dies(
@@ -81,7 +81,7 @@ fn dies(
     let edges = &automaton.edges[state as usize];
     if positions == 0 {
         // Of an automaton that accepts nothing the initial state is left, without a transition.
-        return Some((if edges.is_empty() { Normal::And(Vec::new()) } else { Normal::Or(Vec::new()) }, 1));
+        return Some((if edges.is_empty() { Nnf::And(Vec::new()) } else { Nnf::Or(Vec::new()) }, 1));
     }
     if let Some(found) = known.get(&(state, positions)) {
         return Some(found.clone());
@@ -93,21 +93,21 @@ fn dies(
         for cube in &edge.label.0 {
             let missed = |bits: u64, wanted: bool| {
                 let own = atoms.iter().enumerate().filter(move |(place, _)| bits >> place & 1 == 1);
-                own.map(move |(_, &id)| Normal::Atom(id, !wanted))
+                own.map(move |(_, &id)| Nnf::Literal(id, !wanted))
             };
-            let mut any: Vec<Normal> = missed(cube.yes, true).chain(missed(cube.no, false)).collect();
-            if after != Normal::Or(Vec::new()) {
-                any.push(Normal::Next(Box::new(after.clone())));
+            let mut any: Vec<Nnf> = missed(cube.yes, true).chain(missed(cube.no, false)).collect();
+            if after != Nnf::Or(Vec::new()) {
+                any.push(Nnf::Next(Box::new(after.clone())));
                 nodes += size;
             }
             nodes += any.len() as u64 + 1;
-            all.push(Normal::Or(any));
+            all.push(Nnf::Or(any));
         }
         if nodes > MOST_NODES {
             return None;
         }
     }
-    let found = (Normal::And(all), nodes);
+    let found = (Nnf::And(all), nodes);
     known.insert((state, positions), found.clone());
     Some(found)
 }
@@ -115,35 +115,26 @@ fn dies(
 /// Whether no continuation of truth values satisfies a formula, for what unfolding does not show. `known` has, for each position, the
 /// value of each atom that has one.
 pub fn is_bad(formula: &Ltl, known: &[Vec<Option<bool>>]) -> bool {
-    let normal = Normal::of(formula, true);
-    if bad_prefixes_are_informative(&plain(&normal, &atoms(formula)), MOST_STATES) {
+    let normal = nnf(formula, true);
+    if bad_prefixes_are_informative(&numbered(&normal, &atoms(formula)), MOST_STATES) {
         return false;
     }
     !Monitor::new(&Ltl::Not(Box::new(formula.clone()))).may_be_violated(known)
 }
 
 fn atoms(formula: &Ltl) -> Vec<AtomId> {
-    let mut atoms = Normal::of(formula, true).atoms();
+    let mut atoms = nnf(formula, true).atoms();
     atoms.sort_unstable();
     atoms.dedup();
     atoms
 }
 
-/// A formula in the terms of automata; an atom is its place in a list.
-fn plain(formula: &Normal, atoms: &[AtomId]) -> Nnf {
-    let boxed = |inner: &Normal| Box::new(plain(inner, atoms));
-    let bounds = |own: &certus_lang::system::Bounds| Bounds { lower: own.lower, upper: own.upper };
-    match formula {
-        Normal::And(parts) => Nnf::And(parts.iter().map(|part| plain(part, atoms)).collect()),
-        Normal::Or(parts) => Nnf::Or(parts.iter().map(|part| plain(part, atoms)).collect()),
-        Normal::Atom(id, wanted) => {
-            let place = atoms.iter().position(|own| own == id).unwrap_or(usize::MAX);
-            Nnf::Literal(u32::try_from(place).unwrap_or(u32::MAX), *wanted)
-        }
-        Normal::Next(inner) => Nnf::Next(boxed(inner)),
-        Normal::Until(own, left, right) => Nnf::Until(bounds(own), boxed(left), boxed(right)),
-        Normal::Release(own, left, right) => Nnf::Release(bounds(own), boxed(left), boxed(right)),
-    }
+/// A formula over the places of its atoms in a list, which is what automata read.
+fn numbered(formula: &Nnf, atoms: &[AtomId]) -> certus_automata::nnf::Nnf {
+    formula.map(&|id| {
+        let place = atoms.iter().position(|own| own == id);
+        place.and_then(|place| u32::try_from(place).ok()).unwrap_or(u32::MAX)
+    })
 }
 
 #[cfg(test)]
@@ -151,9 +142,10 @@ mod tests {
     use certus_lang::{FileNetworks, LowerOptions, load_str};
     use certus_solver::Budget;
 
+    use certus_model::{Scope, Verdict};
+
     use crate::bmc::check;
     use crate::errors::Errors;
-    use crate::outcome::{Scope, Verdict};
 
     fn verdict(property: &str, steps: usize) -> Verdict {
         let text =

@@ -1,49 +1,44 @@
 //! Bounded model checking: is there a run of so many steps that violates a property?
 //!
-//! For each number of steps the loop is unrolled and asked about: first whether a prefix shows the violation whatever follows,
-//! then, if only an infinite run can show it, whether a run that returns to one of its positions does (every
-//! position is tried). Each is one query. A witness is replayed by the system itself before it counts; one that does not
-//! replay leaves the question open, and is said so.
+//! Biere, Cimatti, Clarke, Zhu: "Symbolic model checking without BDDs", TACAS 1999. For each number of steps the loop is unrolled
+//! and a query asks for a violation: first by a prefix, whatever follows it; then, if only an infinite run can violate the
+//! property, by a lasso, with every position as the one that the run returns to. The completeness check after each step asks whether any run of
+//! that length can still turn into a violation; if none can, the property holds for all time.
 //!
-//! Runs are those of the model: from an initial state, through states in their declared ranges, by transitions that `assume`
-//! allows. 'No violation up to k' says: none that a prefix of k steps, or a loop within k steps, can show.
+//! Sound: `violated` comes with a run that the system itself has replayed ([`crate::replay`]), `holds` with queries that are unsatisfiable
+//! over the reals. 'No violation up to k' says: none that a prefix of k steps, or a lasso within k steps, can show.
+//!
+//! Departures from the paper: states are reals and the step is a graph with networks in it, so queries go to branch and bound, not to
+//! a SAT solver; a query that is not decided leaves the depth open instead of failing; each period of a lasso is first asked about
+//! alone, wherever the cycle might begin, which serves every prefix that could lead to it; bad prefixes that unfolding does not
+//! show come from the automaton of the property (`bad_prefix`).
 
 use std::borrow::Cow;
 
+use certus_engine::Depth;
 use certus_graph::Interval;
-use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
+use certus_lang::system::{Formula as Ltl, Property, System};
+use certus_model::{
+    CheckError, Nnf, NoErrors, Outcome, Proof, Run, Scope, Unknown, Verdict, formula_of, nnf, usual_steps,
+};
 use certus_solver::formula::{Atom, Formula, Linear};
-use certus_solver::{Answer, Budget, Progress, UnknownReason, solve};
+use certus_solver::{Answer, Budget, UnknownReason, solve};
 
 use crate::bad_prefix::BadPrefixes;
 use crate::condition::always;
 use crate::confirm::with_allowed_end;
-use crate::errors::{Errors, Met, NoErrors};
+use crate::errors::{Errors, Met};
 use crate::loops::proved_loop;
-use crate::outcome::{CheckError, Outcome, Run, Scope, Unknown, Verdict};
-use crate::proof::{Proof, beyond, cycle, formula_of, possible, shapes, shown};
-use crate::question::Question;
+use crate::ltl_encoding::{Beyond, Shape, encode};
+use crate::proof::{beyond, cycle, possible, shapes, shown};
+use crate::query::RunQuery;
 use crate::replay::{Drive, replay};
-use crate::temporal::{Beyond, Normal, Shape, encode};
 use crate::vacuity::exercised;
 
 /// What the engine is called.
 pub const NAME: &str = "bmc";
 
-/// How far a check is.
-#[derive(Clone, Copy, Debug)]
-pub struct Depth {
-    /// The steps that are looked at.
-    pub steps: usize,
-    /// The position that the run returns to, if a loop is looked for.
-    pub loop_to: Option<usize>,
-    /// Steps up to which there is no violation, where somebody else has shown that.
-    pub settled: Option<usize>,
-    /// How far the query is.
-    pub progress: Progress,
-}
-
-/// Parts that are bounded at most to see whether a violation is out of reach already. It need not be seen: the question itself is
+/// Parts that are bounded at most to see whether a violation is out of reach already. It need not be seen: the query itself is
 /// asked later.
 pub(crate) const GLANCE: u64 = 512;
 
@@ -70,8 +65,8 @@ pub fn check(
     }
 }
 
-/// What a query of one shape says.
-enum Asked {
+/// The answer to the query of one shape.
+enum Found {
     Violated(Run),
     None,
     Open(UnknownReason),
@@ -79,28 +74,16 @@ enum Asked {
     Candidate(Run),
 }
 
-/// How far to look if nobody says: ten steps, or as far as the property's own bounds reach.
-pub fn usual_steps(property: &Property) -> usize {
-    const LEAST: usize = 10;
-    own_horizon(property).map_or(LEAST, |horizon| horizon.max(LEAST))
-}
-
-/// The last step that a property's own bounds speak of, if they reach no further.
-pub fn own_horizon(property: &Property) -> Option<usize> {
-    let PropertyKind::Ltl(formula) = &property.kind else { return None };
-    Normal::of(formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok())
-}
-
 /// A search for a violation that can be taken up again.
 pub struct Search<'a> {
     system: &'a System,
     formula: &'a Ltl,
     /// The property's negation.
-    violation: Normal,
+    violation: Nnf,
     /// The finite runs that violate the property.
     bad_prefixes: BadPrefixes,
     /// What holds for ever, in the end, on a run that violates the property.
-    tail: Normal,
+    tail: Nnf,
     /// For each period, less one: whether no cycle has it, from wherever it might be reached; nothing if that is open.
     cycles: Vec<Option<bool>>,
     /// No violation is shown by so many steps.
@@ -125,7 +108,7 @@ impl<'a> Search<'a> {
         errors: &'a Errors<'a>,
     ) -> Result<Search<'a>, CheckError> {
         let formula = formula_of(property)?;
-        let violation = Normal::of(formula, false);
+        let violation = nnf(formula, false);
         let tail = violation.tail();
         // Whoever asks for all time will look further, where a prefix shows it.
         let loops = asked.is_some_and(|steps| beyond(&violation, steps));
@@ -157,15 +140,15 @@ impl<'a> Search<'a> {
             let mut open = None;
             for shape in self.shapes(depth) {
                 match self.ask(shape, budget, watch)? {
-                    Asked::Violated(run) => return Ok(Outcome::new(NAME, Verdict::Violated(run))),
-                    Asked::None => {}
-                    Asked::Candidate(run) => {
+                    Found::Violated(run) => return Ok(Outcome::new(NAME, Verdict::Violated(run))),
+                    Found::None => {}
+                    Found::Candidate(run) => {
                         let place = format!("a loop of doubles by {depth} steps that may be none over the reals");
                         let unknown = Unknown::at(Some(UnknownReason::Precision), place);
                         open = open.or(Some(Unknown { settled: self.settled, ..unknown }));
                         self.candidate.get_or_insert_with(|| Box::new(run));
                     }
-                    Asked::Open(reason) => {
+                    Found::Open(reason) => {
                         let place = match shape.loop_to {
                             None => format!("a prefix of {depth} steps"),
                             Some(start) => format!("a run of {depth} steps that returns to position {start}"),
@@ -266,30 +249,30 @@ impl<'a> Search<'a> {
         Ok(Outcome { proof: Some(proof), no_errors: Some(no_errors), ..found })
     }
 
-    fn ask(&mut self, shape: Shape, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Asked, CheckError> {
+    fn ask(&mut self, shape: Shape, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Found, CheckError> {
         if let Some(start) = shape.loop_to
             && self.no_cycle(shape.positions - start, budget, watch)?
         {
-            return Ok(Asked::None);
+            return Ok(Found::None);
         }
         let violation = match shape.loop_to {
             None if !self.is_decided_within(shape.positions) => {
                 let Some(bad) = self.bad_prefixes.of_length(shape.positions, &self.violation) else {
-                    return Ok(Asked::Open(UnknownReason::Precision));
+                    return Ok(Found::Open(UnknownReason::Precision));
                 };
                 Cow::Owned(bad)
             }
             _ => Cow::Borrowed(&self.violation),
         };
-        let question = shown(self.system, &violation, shape)?;
-        match answer(&question, shape, budget, watch)? {
-            Answer::Unsat(_) => Ok(Asked::None),
-            Answer::Unknown(reason, _) => Ok(Asked::Open(reason)),
-            Answer::Sat(witness) => match self.replayed(&question.drive(&witness), budget)? {
-                Some(run) if proved_loop(self.system, self.formula, &run)? => Ok(Asked::Violated(run)),
-                Some(run) => Ok(Asked::Candidate(run)),
+        let query = shown(self.system, &violation, shape)?;
+        match answer(&query, shape, budget, watch)? {
+            Answer::Unsat(_) => Ok(Found::None),
+            Answer::Unknown(reason, _) => Ok(Found::Open(reason)),
+            Answer::Sat(witness) => match self.replayed(&query.drive(&witness), budget)? {
+                Some(run) if proved_loop(self.system, self.formula, &run)? => Ok(Found::Violated(run)),
+                Some(run) => Ok(Found::Candidate(run)),
                 // Rounding of a whole run at once and of one step after the other differ in the last digits.
-                None => Ok(Asked::Open(UnknownReason::Precision)),
+                None => Ok(Found::Open(UnknownReason::Precision)),
             },
         }
     }
@@ -314,9 +297,9 @@ impl<'a> Search<'a> {
             self.cycles.resize(period, None);
         }
         if self.cycles[period - 1].is_none() {
-            let question = cycle(self.system, &self.violation, period)?;
+            let query = cycle(self.system, &self.violation, period)?;
             let shape = Shape { positions: period, loop_to: Some(0) };
-            self.cycles[period - 1] = match answer(&question, shape, budget, watch)? {
+            self.cycles[period - 1] = match answer(&query, shape, budget, watch)? {
                 Answer::Unsat(_) => Some(true),
                 Answer::Sat(_) => Some(false),
                 Answer::Unknown(..) => None,
@@ -347,18 +330,18 @@ impl<'a> Search<'a> {
         if encode(&self.violation, 0, shape, Beyond::TheBest, &mut some) == always() {
             return Ok(false);
         }
-        let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
-        let question = possible(self.system, &self.violation, depth)?;
-        Ok(matches!(answer(&question, shape, &glance, watch)?, Answer::Unsat(_)))
+        let glance = Budget { subproblems: GLANCE.min(budget.subproblems), ..*budget };
+        let query = possible(self.system, &self.violation, depth)?;
+        Ok(matches!(answer(&query, shape, &glance, watch)?, Answer::Unsat(_)))
     }
 }
 
 pub(crate) fn answer(
-    question: &Question,
+    query: &RunQuery,
     shape: Shape,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Answer, CheckError> {
     let (steps, loop_to) = (shape.positions - 1, shape.loop_to);
-    Ok(solve(&question.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, settled: None, progress }))?)
+    Ok(solve(&query.query()?, budget, &mut |progress| watch(Depth { steps, loop_to, settled: None, progress }))?)
 }

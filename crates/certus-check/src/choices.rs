@@ -20,8 +20,8 @@ use certus_graph::{GraphError, Interval};
 use certus_lang::system::{Formula, System};
 
 use crate::enclosed::{Enclosed, Returns, violates_throughout};
-use crate::outcome::Run;
 use crate::replay::{Drive, replay, split};
+use certus_model::Run;
 
 /// Whether a choice is needed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -6,11 +6,11 @@
 use certus_graph::Interval;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_lang::system::{ActionRole, AtomId, Formula, System, Truth};
+use certus_model::{CheckError, ModelError, ModelErrorKind, Run};
 use certus_solver::{Answer, Budget};
 
 use crate::errors::{allowed_choice, asked_atoms};
 use crate::monitor::Monitor;
-use crate::outcome::{CheckError, ModelError, ModelErrorKind, Run};
 use crate::replay::{Drive, arguments, replay, split};
 
 /// What became of a run that was proposed.
@@ -143,8 +143,8 @@ pub fn with_allowed_end(
     let (true, true, Some(state)) = (run.open_end, reads, run.states.last()) else { return Ok(Some(run)) };
     let point: Vec<Interval> = state.iter().map(|&value| Interval::point(value)).collect();
     match allowed_choice(system, &point, budget)? {
-        (question, Answer::Sat(witness)) => {
-            let (mut drive, mut end) = (Drive::of(system, &run), question.drive(&witness));
+        (query, Answer::Sat(witness)) => {
+            let (mut drive, mut end) = (Drive::of(system, &run), query.drive(&witness));
             let last = run.states.len() - 1;
             for (all, one) in [(&mut drive.chances, &mut end.chances), (&mut drive.choices, &mut end.choices)] {
                 all.truncate(last);

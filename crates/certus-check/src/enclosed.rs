@@ -11,12 +11,12 @@
 use certus_graph::eval::enclose;
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::{AtomId, Formula, System, Truth, Variable};
+use certus_model::{Run, nnf};
 use certus_solver::Place;
 
 use crate::condition::{always, never, source};
-use crate::outcome::Run;
+use crate::ltl_encoding::{Beyond, Shape, encode};
 use crate::replay::{Drive, split};
-use crate::temporal::{Beyond, Normal, Shape, encode};
 
 /// What drives a run, as far as it is known.
 #[derive(Clone, Debug, PartialEq)]
@@ -54,7 +54,7 @@ pub fn violates_throughout(
 ) -> Result<bool, GraphError> {
     let roles = &system.roles;
     let positions = enclosed.inputs.len();
-    let asked = Normal::of(formula, false).atoms();
+    let asked = nnf(formula, false).atoms();
     let mut states: Vec<Vec<Interval>> = vec![enclosed.state.clone()];
     let mut atoms: Vec<Vec<Option<bool>>> = Vec::with_capacity(positions);
     for position in 0..positions {
@@ -106,7 +106,7 @@ pub fn violates_throughout(
         Some(truth) if truth == wanted => always(),
         _ => never(),
     };
-    Ok(encode(&Normal::of(formula, false), 0, shape, Beyond::Anything, &mut atom) == always())
+    Ok(encode(&nnf(formula, false), 0, shape, Beyond::Anything, &mut atom) == always())
 }
 
 /// What is said of a violation that only doubles show.

@@ -6,23 +6,25 @@
 //!
 //! * [`condition`]: truth values of a graph as formulas over its numbers;
 //! * [`unroll`]: the loop as one graph, with what must be equal made one variable;
-//! * [`simplify`]: bounds of free numbers and labels that a question fixes, put where they help;
-//! * [`temporal`]: temporal formulas over the positions of a run, with a loop or without;
-//! * [`lasso`]: the truth of a temporal formula on a run that repeats itself;
-//! * [`question`]: one question about runs, ready to be asked;
+//! * [`simplify`]: bounds of free numbers and labels that a query fixes, put where they help;
+//! * [`ltl_encoding`]: temporal formulas over the positions of a run, with a loop or without;
+//! * [`lasso_semantics`]: the truth of a temporal formula on a lasso;
+//! * [`query`]: one query about runs, ready to be solved;
 //! * [`replay`]: runs, evaluated;
-//! * [`rest`]: runs that come to rest, over the reals;
-//! * [`bmc`]: the search for a violation;
-//! * [`induction`]: proofs for all time;
-//! * [`proof`]: what a verdict rests on, as questions that must have no answer;
-//! * [`Engine`]: the choice between engines;
-//! * [`explicit`]: finite systems, all of whose states are visited;
+//! * [`bmc`]: bounded model checking;
+//! * [`induction`]: k-induction, invariants and ranking functions;
+//! * [`explicit`]: explicit-state model checking of finite systems;
+//! * [`convergence`]: runs that converge to an equilibrium, over the reals;
+//! * [`engines`]: the engines as peers of a portfolio;
+//! * [`errors`]: model errors;
+//! * [`proof`]: the obligations of a proof;
+//! * [`vacuity`]: whether a property holds because nothing happens;
 //! * [`enclosed`]: whether a whole box of runs violates a property;
 //! * [`choices`]: which of the environment's choices a violation needs;
 //! * [`parametric`]: a system for all values of its parameters at once;
 //! * [`region`]: for which values of parameters a property holds.
 //!
-//! Depends on `certus-lang`, `certus-sim` (what finite runs mean) and `certus-solver`. It never prints and reads no files.
+//! Depends on `certus-model`, `certus-engine`, `certus-sim` (what finite runs mean) and `certus-solver`. It never prints and reads no files.
 
 #![forbid(unsafe_code)]
 
@@ -31,31 +33,27 @@ pub mod bmc;
 pub mod choices;
 pub mod condition;
 mod confirm;
+pub mod convergence;
 pub mod enclosed;
-pub mod engine;
+pub mod engines;
 pub mod errors;
 pub mod explicit;
 pub mod guarded;
 pub mod induction;
 mod interval_check;
-pub mod lasso;
+pub mod lasso_semantics;
 pub mod loops;
+pub mod ltl_encoding;
 pub mod monitor;
-mod outcome;
 pub mod parametric;
 pub mod proof;
-pub mod question;
+pub mod query;
 pub mod reach;
 pub mod region;
 pub mod replay;
-pub mod rest;
-pub mod scope;
 pub mod simplify;
-pub mod temporal;
 pub mod unroll;
 pub mod vacuity;
 mod witness;
 
 pub use confirm::with_allowed_end;
-pub use engine::{Engine, Turn, in_turns};
-pub use outcome::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Unknown, Verdict};

@@ -4,25 +4,25 @@
 //! reals, that some run of the system returns exactly and violates the property:
 //!
 //! 1. *exactly*: outward-rounded arithmetic along the run has no rounding, and the state repeats;
-//! 2. *by a Krawczyk step* (Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit Fehlerschranken", Computing 1969). What is free in the
+//! 2. *by a Krawczyk step* (Krawczyk, "Newton-Algorithmen zur Bestimmung von Nullstellen mit Fehlerschranken", Computing 4, 1969; Moore, "A test for existence of solutions to nonlinear systems", SIAM J. Numer. Anal. 14, 1977). What is free in the
 //!    run, its first state and the choices, is a vector z, and the loop closes where f(z) = 0 for the difference f of the last successor and the
 //!    state that it returns to. For as many free numbers as f has components, a box Z around z₀, an approximate inverse Y and slopes D of f over Z, if
 //!    z₀ − Y f(z₀) + (I − Y D)(Z − z₀) lies in the interior of Z, then f has a zero in Z (Brouwer), and intervals over Z show that every run
 //!    in it violates the property.
 //!
-//! Slopes instead of derivatives are enough, so kinks are no obstacle; at a jump nothing is shown. A run that converges without ever returning
-//! is shown elsewhere ([`crate::rest`]).
+//! Jacobian instead of derivatives are enough, so kinks are no obstacle; at a jump nothing is shown. A run that converges without ever returning
+//! is shown elsewhere ([`crate::convergence`]).
 
 use certus_graph::ops::Sub;
 use certus_graph::{Graph, GraphError, Interval, NodeId};
 use certus_lang::system::{Formula, System};
-use certus_solver::{Place, Slopes};
+use certus_model::Run;
+use certus_solver::{Jacobian, Place};
 
 use crate::condition::source;
 use crate::enclosed::{Enclosed, Returns, violates_throughout};
-use crate::outcome::Run;
+use crate::ltl_encoding::Shape;
 use crate::replay::Drive;
-use crate::temporal::Shape;
 use crate::unroll::{Start, Unrolled, unroll};
 
 /// Longer runs are not tried with a Krawczyk step.
@@ -36,7 +36,7 @@ const SIZES: [f64; 4] = [2.0, 16.0, 256.0, 65_536.0];
 
 /// Whether a run violates a formula by a loop that is one over the reals; runs without a loop pass.
 pub fn proved_loop(system: &System, formula: &Formula, run: &Run) -> Result<bool, GraphError> {
-    let (Some(start), false) = (run.loop_to, run.comes_to_rest) else { return Ok(true) };
+    let (Some(start), false) = (run.loop_to, run.converges) else { return Ok(true) };
     let drive = Drive::of(system, run);
     if violates_throughout(system, formula, &drive, &Enclosed::point(&drive), Returns::Exactly)? {
         return Ok(true);
@@ -57,7 +57,7 @@ pub fn proved_loop(system: &System, formula: &Formula, run: &Run) -> Result<bool
 
 /// The function that is zero where a loop closes.
 struct Closing {
-    slopes: Slopes,
+    slopes: Jacobian,
     components: usize,
 }
 
@@ -77,7 +77,7 @@ impl Closing {
         }
         let outputs: Vec<usize> = (0..components).collect();
         let graph = graph.keep_outputs(&outputs);
-        Ok(if components == 0 { None } else { Some(Closing { slopes: Slopes::new(&graph)?, components }) })
+        Ok(if components == 0 { None } else { Some(Closing { slopes: Jacobian::new(&graph)?, components }) })
     }
 
     /// A box of what is free in which the loop closes for certain.

@@ -9,8 +9,7 @@ use certus_automata::formula::{Bounds, Formula, Formulas, Names};
 use certus_automata::system::Truths;
 use certus_automata::translate::{Options, translate};
 use certus_lang::system::{AtomId, Formula as Ltl};
-
-use crate::temporal::Normal;
+use certus_model::nnf;
 
 /// The most states of an automaton; a property with more is taken for undecided.
 const MOST_STATES: usize = 4096;
@@ -24,7 +23,7 @@ pub struct Monitor {
 impl Monitor {
     /// For a property.
     pub fn new(formula: &Ltl) -> Monitor {
-        let mut atoms = Normal::of(formula, false).atoms();
+        let mut atoms = nnf(formula, false).atoms();
         atoms.sort_unstable();
         atoms.dedup();
         let violations = (atoms.len() <= 64).then(|| {

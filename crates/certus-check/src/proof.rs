@@ -1,112 +1,33 @@
-//! What a verdict rests on, and the questions that must have no answer for it to be right.
+//! The obligations of a proof: queries that must be unsatisfiable for a verdict to be right.
 //!
-//! Whoever has a proof can say it in a few words: a depth, an invariant, a ranking function. The questions follow from the
-//! words and the system alone, so somebody who does not believe the engine that found the proof asks them again.
+//! The obligations follow from the words of a proof ([`certus_model::proof`]) and the system alone, so whoever does not believe the engine
+//! that found the proof can refute them again.
 
-use certus_lang::system::{Formula as Ltl, Property, PropertyKind, System};
+use certus_lang::system::{Formula as Ltl, Property, System};
+use certus_model::proof::{Invariant, Method, Proof, Ranking};
+use certus_model::{CheckError, Nnf, formula_of, nnf};
 use certus_solver::Place;
 use certus_solver::formula::Formula;
 
 use crate::condition::{at_most, or};
-use crate::induction::invariant::{elements, linear_text, observed, successors};
-use crate::induction::{Invariant, Ranking};
-use crate::outcome::CheckError;
-use crate::question::{Question, Wanted};
-use crate::temporal::{Beyond, Normal, Shape};
+use crate::induction::invariant::{self, elements, observed, successors};
+use crate::induction::ranking;
+use crate::ltl_encoding::{Beyond, Shape};
+use crate::query::{RunQuery, Wanted};
 use crate::unroll::{Start, Unrolled};
 
-/// What a verdict that a property holds rests on.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Proof {
-    /// No run of so many steps shows a violation, and no loop within them.
-    Bounded {
-        /// How many steps.
-        steps: usize,
-        /// Periods that no loop has on which a violation could end, wherever it begins.
-        cycles: Vec<usize>,
-    },
-    /// After so many steps no run can violate the property any more.
-    OutOfReach {
-        /// How many steps.
-        steps: usize,
-    },
-    /// A proof for all time of each formula that the property is the conjunction of.
-    ForAllTime(Vec<Method>),
-}
-
-/// A proof for all time.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Method {
-    /// From so many states in a row in which the property holds none leads to one in which it does not, within the invariant.
-    Induction {
-        /// How many states; 0 if the property holds in every state, reached or not.
-        depth: usize,
-        /// The invariant; without faces if none was needed.
-        invariant: Invariant,
-        /// Whether the good states are pairwise different. A shortest run to a bad state visits none twice.
-        simple: bool,
-    },
-    /// No run is for so many steps where a violation would have to be for ever.
-    Leaves {
-        /// How many steps.
-        steps: usize,
-    },
-    /// A function goes down as long as a violation lasts.
-    Ranking(Ranking),
-}
-
-impl Proof {
-    /// In words, with the names of the elements of the state and of the policies' outputs.
-    pub fn texts(&self, names: &[String]) -> Vec<String> {
-        match self {
-            Proof::Bounded { .. } => Vec::new(),
-            Proof::OutOfReach { steps } => vec![format!("after {steps} steps no run can violate it any more")],
-            Proof::ForAllTime(methods) => methods.iter().map(|method| method.text(names)).collect(),
-        }
-    }
-}
-
-impl Method {
-    /// In words, with the names of the elements of the state and of the policies' outputs.
-    pub fn text(&self, names: &[String]) -> String {
-        match self {
-            Method::Induction { depth, invariant, simple } => {
-                let states = match (depth, simple) {
-                    (1, _) => "one state".to_owned(),
-                    (_, false) => format!("{depth} states in a row"),
-                    (_, true) => format!("{depth} different states in a row"),
-                };
-                let faces: Vec<String> = invariant.faces.iter().map(|face| face.text(names)).collect();
-                match faces.is_empty() {
-                    true if *depth == 0 => "in every state that the ranges allow".to_owned(),
-                    false if *depth == 0 => format!("in every state of the invariant {}", faces.join(", ")),
-                    true => format!("by induction over {states}"),
-                    false => format!("by induction over {states} within the invariant {}", faces.join(", ")),
-                }
-            }
-            Method::Leaves { steps: 0 } => "no state is where a violation would have to stay".to_owned(),
-            Method::Leaves { steps } => format!("no run stays where a violation would have to for {steps} steps"),
-            Method::Ranking(ranking) => format!(
-                "by the ranking function {}, which goes down by at least {} on every step of a violation",
-                linear_text(&ranking.coefficients, names),
-                ranking.decrease
-            ),
-        }
-    }
-}
-
-/// A question that must have no answer.
+/// A query that must have no answer.
 pub struct Obligation {
     /// What it asks for, in words.
     pub title: String,
-    /// The question.
-    pub question: Question,
+    /// The query.
+    pub query: RunQuery,
 }
 
-/// The questions that a proof rests on.
+/// The queries that a proof rests on.
 pub fn obligations(system: &System, property: &Property, proof: &Proof) -> Result<Vec<Obligation>, CheckError> {
     let formula = formula_of(property)?;
-    let violation = Normal::of(formula, false);
+    let violation = nnf(formula, false);
     match proof {
         Proof::Bounded { steps, cycles } => bounded(system, &violation, *steps, cycles),
         Proof::OutOfReach { steps } => {
@@ -129,23 +50,9 @@ pub fn obligations(system: &System, property: &Property, proof: &Proof) -> Resul
             }
             let mut found = Vec::new();
             for (part, method) in parts.into_iter().zip(methods) {
-                found.extend(for_all_time(system, &Normal::of(part, false), method)?);
+                found.extend(for_all_time(system, &nnf(part, false), method)?);
             }
             Ok(found)
-        }
-    }
-}
-
-/// The formula of a property that every run satisfies or violates.
-pub fn formula_of(property: &Property) -> Result<&Ltl, CheckError> {
-    match &property.kind {
-        PropertyKind::Ltl(formula) => Ok(formula),
-        PropertyKind::Probability { .. } => {
-            let message = format!(
-                "{} asks for a probability, and this engine decides what every run does: --engine imdp bounds it",
-                property.name
-            );
-            Err(CheckError::Unsupported(message))
         }
     }
 }
@@ -160,7 +67,7 @@ pub fn conjuncts(formula: &Ltl) -> Vec<&Ltl> {
 
 /// The shapes of runs of so many steps that can show a violation no shorter one can.
 /// With `loops`, also those that return, of a formula that its own bounds decide later.
-pub fn shapes(violation: &Normal, depth: usize, loops: bool) -> Vec<Shape> {
+pub fn shapes(violation: &Nnf, depth: usize, loops: bool) -> Vec<Shape> {
     let positions = depth + 1;
     let prefix = violation.can_end().then_some(Shape { positions, loop_to: None });
     let starts = if violation.needs_loop() || loops { 0..positions } else { 0..0 };
@@ -168,12 +75,12 @@ pub fn shapes(violation: &Normal, depth: usize, loops: bool) -> Vec<Shape> {
 }
 
 /// Whether a formula may look beyond so many steps from a position within them: then a loop may show what a prefix does not.
-pub fn beyond(violation: &Normal, steps: usize) -> bool {
+pub fn beyond(violation: &Nnf, steps: usize) -> bool {
     violation.lookahead() > 0 && violation.horizon().is_none_or(|horizon| horizon > steps as u64)
 }
 
 /// A run of some shape that shows a violation.
-pub fn shown(system: &System, violation: &Normal, shape: Shape) -> Result<Question, CheckError> {
+pub fn shown(system: &System, violation: &Nnf, shape: Shape) -> Result<RunQuery, CheckError> {
     // For safety, earlier positions are asked about by themselves.
     let wanted = match violation.reached() {
         Some(bad) if shape.loop_to.is_none() => (bad, shape.positions - 1),
@@ -183,42 +90,42 @@ pub fn shown(system: &System, violation: &Normal, shape: Shape) -> Result<Questi
 }
 
 /// A cycle of some period on which a violation could end, wherever it begins.
-pub fn cycle(system: &System, violation: &Normal, period: usize) -> Result<Question, CheckError> {
+pub fn cycle(system: &System, violation: &Nnf, period: usize) -> Result<RunQuery, CheckError> {
     let shape = Shape { positions: period, loop_to: Some(0) };
     let tail = violation.tail();
-    let everywhere: Vec<(&Normal, usize)> = (0..period).map(|position| (&tail, position)).collect();
+    let everywhere: Vec<(&Nnf, usize)> = (0..period).map(|position| (&tail, position)).collect();
     ask(system, Start::Anywhere, shape, &everywhere, Beyond::Anything)?.at_best_ends()
 }
 
 /// A run of so many steps that can still turn into a violation.
-pub fn possible(system: &System, violation: &Normal, steps: usize) -> Result<Question, CheckError> {
+pub fn possible(system: &System, violation: &Nnf, steps: usize) -> Result<RunQuery, CheckError> {
     let shape = Shape { positions: steps + 1, loop_to: None };
     ask(system, Start::Initial, shape, &[(violation, 0)], Beyond::TheBest)?.at_best_ends()
 }
 
 /// A run that stays for so many positions where a violation would have to be for ever.
-pub fn stays(system: &System, tail: &Normal, positions: usize) -> Result<Question, CheckError> {
+pub fn stays(system: &System, tail: &Nnf, positions: usize) -> Result<RunQuery, CheckError> {
     let shape = Shape { positions, loop_to: None };
-    let everywhere: Vec<(&Normal, usize)> = (0..positions).map(|position| (tail, position)).collect();
+    let everywhere: Vec<(&Nnf, usize)> = (0..positions).map(|position| (tail, position)).collect();
     ask(system, Start::Anywhere, shape, &everywhere, Beyond::Anything)
 }
 
 /// From so many good states in a row to a bad one, within an invariant; the good ones pairwise different, if that is asked for.
 pub fn step(
     system: &System,
-    bad: &Normal,
+    bad: &Nnf,
     invariant: &Invariant,
     depth: usize,
     simple: bool,
-) -> Result<Question, CheckError> {
+) -> Result<RunQuery, CheckError> {
     let shape = Shape { positions: depth + 1, loop_to: None };
     let good = bad.negated();
-    let mut formulas: Vec<(&Normal, usize)> = (0..depth).map(|position| (&good, position)).collect();
+    let mut formulas: Vec<(&Nnf, usize)> = (0..depth).map(|position| (&good, position)).collect();
     formulas.push((bad, depth));
     let wanted =
         Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
-    Question::new(system, wanted, &|unrolled| {
-        let within = (0..=depth).flat_map(|position| invariant.holds(&observed(unrolled, position)));
+    RunQuery::new(system, wanted, &|unrolled| {
+        let within = (0..=depth).flat_map(|position| invariant::holds(invariant, &observed(unrolled, position)));
         let pairs = (0..depth).flat_map(|first| (first + 1..depth).map(move |second| (first, second)));
         let apart = pairs.filter(|_| simple).map(|(first, second)| different(unrolled, first, second));
         within.chain(apart).collect()
@@ -238,7 +145,7 @@ const ONE: Shape = Shape { positions: 1, loop_to: None };
 const TWO: Shape = Shape { positions: 2, loop_to: None };
 
 /// A step from a good state of an invariant; out of it, if that is asked for.
-pub fn leaving(system: &System, bad: &Normal, invariant: &Invariant, out: bool) -> Result<Question, CheckError> {
+pub fn leaving(system: &System, bad: &Nnf, invariant: &Invariant, out: bool) -> Result<RunQuery, CheckError> {
     let good = bad.negated();
     let formulas = [(&good, 0)];
     if invariant.reads_outputs(system.state_len()) {
@@ -250,10 +157,10 @@ pub fn leaving(system: &System, bad: &Normal, invariant: &Invariant, out: bool) 
             beyond: Beyond::Anything,
             ends_in_error: false,
         };
-        return Question::new(system, wanted, &|unrolled| {
-            let mut parts = invariant.holds(&observed(unrolled, 0));
+        return RunQuery::new(system, wanted, &|unrolled| {
+            let mut parts = invariant::holds(invariant, &observed(unrolled, 0));
             if out {
-                parts.push(invariant.fails(&observed(unrolled, 1)));
+                parts.push(invariant::fails(invariant, &observed(unrolled, 1)));
             }
             parts
         });
@@ -265,48 +172,48 @@ pub fn leaving(system: &System, bad: &Normal, invariant: &Invariant, out: bool) 
         beyond: Beyond::Anything,
         ends_in_error: false,
     };
-    Question::with_successor(system, wanted, &|unrolled| {
-        let mut parts = invariant.holds(&elements(unrolled, 0));
+    RunQuery::with_successor(system, wanted, &|unrolled| {
+        let mut parts = invariant::holds(invariant, &elements(unrolled, 0));
         if out {
-            parts.push(invariant.fails(&successors(unrolled, 0)));
+            parts.push(invariant::fails(invariant, &successors(unrolled, 0)));
         }
         parts
     })
 }
 
 /// An initial state outside of an invariant.
-pub fn initial_outside(system: &System, invariant: &Invariant) -> Result<Question, CheckError> {
+pub fn initial_outside(system: &System, invariant: &Invariant) -> Result<RunQuery, CheckError> {
     let wanted =
         Wanted { start: Start::Initial, shape: ONE, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-    Question::new(system, wanted, &|unrolled| vec![invariant.fails(&observed(unrolled, 0))])
+    RunQuery::new(system, wanted, &|unrolled| vec![invariant::fails(invariant, &observed(unrolled, 0))])
 }
 
 /// A step of a violation on which a ranking function does not go down.
-pub fn not_down(system: &System, tail: &Normal, ranking: &Ranking) -> Result<Question, CheckError> {
+pub fn not_down(system: &System, tail: &Nnf, ranking: &Ranking) -> Result<RunQuery, CheckError> {
     let shape = Shape { positions: ranking.context + 1, loop_to: None };
-    let everywhere: Vec<(&Normal, usize)> = (0..=ranking.context).map(|position| (tail, position)).collect();
+    let everywhere: Vec<(&Nnf, usize)> = (0..=ranking.context).map(|position| (tail, position)).collect();
     let wanted =
         Wanted { start: Start::Anywhere, shape, formulas: &everywhere, beyond: Beyond::Anything, ends_in_error: false };
-    Question::new(system, wanted, &|unrolled| vec![ranking.fails(unrolled)])
+    RunQuery::new(system, wanted, &|unrolled| vec![ranking::fails(ranking, unrolled)])
 }
 
 fn ask(
     system: &System,
     start: Start,
     shape: Shape,
-    formulas: &[(&Normal, usize)],
+    formulas: &[(&Nnf, usize)],
     beyond: Beyond,
-) -> Result<Question, CheckError> {
-    Question::new(system, Wanted { start, shape, formulas, beyond, ends_in_error: false }, &|_| Vec::new())
+) -> Result<RunQuery, CheckError> {
+    RunQuery::new(system, Wanted { start, shape, formulas, beyond, ends_in_error: false }, &|_| Vec::new())
 }
 
-fn named(title: String, question: Question) -> Obligation {
-    Obligation { title, question }
+fn named(title: String, query: RunQuery) -> Obligation {
+    Obligation { title, query }
 }
 
-fn bounded(system: &System, violation: &Normal, steps: usize, cycles: &[usize]) -> Result<Vec<Obligation>, CheckError> {
+fn bounded(system: &System, violation: &Nnf, steps: usize, cycles: &[usize]) -> Result<Vec<Obligation>, CheckError> {
     let mut found = Vec::new();
-    // A loop of a period that is known to be none needs no further question, and a violation that lasts must have a tail.
+    // A loop of a period that is known to be none needs no further query, and a violation that lasts must have a tail.
     let known = |period: &usize| !violation.tail().is_true() && cycles.contains(period);
     for period in (1..=steps + 1).filter(known) {
         found.push(named(format!("a cycle of period {period}"), cycle(system, violation, period)?));
@@ -325,7 +232,7 @@ fn bounded(system: &System, violation: &Normal, steps: usize, cycles: &[usize]) 
     Ok(found)
 }
 
-fn for_all_time(system: &System, violation: &Normal, method: &Method) -> Result<Vec<Obligation>, CheckError> {
+fn for_all_time(system: &System, violation: &Nnf, method: &Method) -> Result<Vec<Obligation>, CheckError> {
     let wrong = || CheckError::Unsupported("the proof does not fit the property".to_owned());
     let mut found = Vec::new();
     match method {
@@ -353,7 +260,7 @@ fn for_all_time(system: &System, violation: &Normal, method: &Method) -> Result<
         }
         Method::Ranking(ranking) => {
             let tail = lasting(violation).ok_or_else(wrong)?;
-            if !ranking.is_bounded(system) || ranking.decrease <= 0.0 || ranking.context == 0 {
+            if !ranking::is_bounded(ranking, system) || ranking.decrease <= 0.0 || ranking.context == 0 {
                 return Err(wrong());
             }
             let title = "a step of a violation on which the function does not go down".to_owned();
@@ -364,7 +271,7 @@ fn for_all_time(system: &System, violation: &Normal, method: &Method) -> Result<
 }
 
 /// What a violation that only infinite runs show must stay in.
-pub fn lasting(violation: &Normal) -> Option<Normal> {
+pub fn lasting(violation: &Nnf) -> Option<Nnf> {
     let tail = violation.tail();
     (!tail.is_true() && !violation.can_end()).then_some(tail)
 }

@@ -1,7 +1,10 @@
-//! For which values of its parameters a property of a system holds.
+//! Parameter regions: for which values of its parameters a property of a system holds.
+//!
+//! Coarse-to-fine refinement of a box of parameters, as in parameter synthesis for Markov models (Quatmann, Dehnert, Jansen, Junges, Katoen: "Parameter
+//! synthesis for Markov models: faster than ever", ATVA 2016), with model checking of a system whose parameters are free in place of their lifting.
 //!
 //! The box of the parameters is a grid, and cells of it (boxes of grid steps) are settled from coarse to fine. In a cell the
-//! parameters are free, so one question is asked for all of its values at once:
+//! parameters are free, so one query is asked for all of its values at once:
 //!
 //! * no run violates the property, whatever the parameters: the cell **holds**;
 //! * a run violates it at some value. Carried through the step with the whole cell in place of that value
@@ -17,10 +20,10 @@ use std::time::{Duration, Instant};
 
 use certus_graph::Interval;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
+use certus_model::{CheckError, Outcome, Run, Scope, Verdict};
 use certus_solver::{Budget, UnknownReason};
 
 use crate::enclosed::{Enclosed, Returns, violates_throughout};
-use crate::outcome::{CheckError, Outcome, Run, Scope, Verdict};
 use crate::parametric::narrow;
 use crate::replay::Drive;
 
@@ -127,7 +130,7 @@ pub struct Surveyed {
     pub settled: f64,
     /// Cells that wait.
     pub waiting: usize,
-    /// Questions that were asked.
+    /// Queries that were asked.
     pub asked: usize,
 }
 
@@ -144,10 +147,10 @@ pub struct Tools<'a> {
     pub watch: &'a mut dyn FnMut(Surveyed, &Map),
 }
 
-/// So many parts may a question about a cell take that can still be cut.
+/// So many parts may a query about a cell take that can still be cut.
 const COARSE_PARTS: u64 = 2_000;
 
-/// So many parts may a question about a finest cell take.
+/// So many parts may a query about a finest cell take.
 const FINE_PARTS: u64 = 50_000;
 
 /// Corners are tried up to so many parameters: there are two to that power.
@@ -223,7 +226,7 @@ impl Survey<'_> {
         let mut inside = self.inside(&lower, &upper);
         let mut open = None;
         if inside.is_none() {
-            match self.question(&lower, &upper, finest)? {
+            match self.query(&lower, &upper, finest)? {
                 Found::Holds(scope) => {
                     self.close(extent, Standing::Holds(scope));
                     return Ok(());
@@ -241,7 +244,7 @@ impl Survey<'_> {
         }
         match (finest, inside, open) {
             (true, Some(witness), _) => self.close(extent, Standing::ViolatedAt(witness)),
-            (true, None, reason) => self.close(extent, Standing::Open(reason.unwrap_or(UnknownReason::Boxes))),
+            (true, None, reason) => self.close(extent, Standing::Open(reason.unwrap_or(UnknownReason::Subproblems))),
             (false, ..) => self.waiting.extend(extent.halves()),
         }
         Ok(())
@@ -263,15 +266,15 @@ impl Survey<'_> {
         (at(&extent.from), at(&extent.to))
     }
 
-    /// Asks about a box of values. Questions about finest cells share the time that is left.
-    fn question(&mut self, lower: &[f64], upper: &[f64], finest: bool) -> Result<Found, CheckError> {
+    /// Asks about a box of values. Queries about finest cells share the time that is left.
+    fn query(&mut self, lower: &[f64], upper: &[f64], finest: bool) -> Result<Found, CheckError> {
         narrow(&mut self.system, lower, upper);
         let now = Instant::now();
         let share = if finest { self.waiting.len() as u32 + 1 } else { 4 };
         let left = |deadline: Instant| deadline.saturating_duration_since(now).max(Duration::from_millis(1));
         let budget = Budget {
             deadline: self.budget.deadline.map(|deadline| now + left(deadline) / share),
-            boxes: self.budget.boxes.min(if finest { FINE_PARTS } else { COARSE_PARTS }),
+            subproblems: self.budget.subproblems.min(if finest { FINE_PARTS } else { COARSE_PARTS }),
             ..*self.budget
         };
         self.asked += 1;
@@ -283,9 +286,9 @@ impl Survey<'_> {
         }
         Ok(match outcome.verdict {
             Verdict::Holds(scope) => Found::Holds(scope),
-            Verdict::Unknown(unknown) => Found::Open(unknown.reason.unwrap_or(UnknownReason::Boxes)),
+            Verdict::Unknown(unknown) => Found::Open(unknown.reason.unwrap_or(UnknownReason::Subproblems)),
             // At some value of the cell the model describes no system.
-            Verdict::ModelError(_) => Found::Open(UnknownReason::Boxes),
+            Verdict::ModelError(_) | Verdict::Probability(_) => Found::Open(UnknownReason::Subproblems),
             Verdict::Violated(run) => {
                 let mut drive = Drive::of(&self.system, &run);
                 let values = drive.state.split_off(drive.state.len() - lower.len());
@@ -342,7 +345,7 @@ impl Survey<'_> {
                     let (point, _) = self.ends(&Extent { from: lines.clone(), to: lines.clone() });
                     let known = match self.inside(&point, &point) {
                         Some(_) => Corner::Violated,
-                        None => match self.question(&point, &point, false)? {
+                        None => match self.query(&point, &point, false)? {
                             Found::Holds(_) => Corner::Holds,
                             Found::Violated(_) => Corner::Violated,
                             Found::Open(_) => Corner::Open,
@@ -374,7 +377,7 @@ impl Survey<'_> {
     }
 }
 
-/// What a question says.
+/// What a query says.
 enum Found {
     Holds(Scope),
     Violated(usize),

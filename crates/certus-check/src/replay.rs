@@ -9,12 +9,11 @@
 use certus_graph::GraphError;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_lang::system::{ActionRole, AtomId, Chance, Formula, System, Truth, Variable};
+use certus_model::{Run, nnf};
 use certus_sim::semantics::{self, Tail};
 
 use crate::bad_prefix::is_bad;
-use crate::lasso;
-use crate::outcome::Run;
-use crate::temporal::Normal;
+use crate::lasso_semantics;
 
 /// What drives a run: everything that is free.
 #[derive(Clone, Debug, PartialEq)]
@@ -78,9 +77,9 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
         atoms: Vec::new(),
         loop_to: drive.loop_to,
         open_end: false,
-        comes_to_rest: false,
+        converges: false,
     };
-    let asked = Normal::of(formula, false).atoms();
+    let asked = nnf(formula, false).atoms();
     let reads = |id: &AtomId| system.atoms[id.0].uses_choice || system.atoms[id.0].uses_next;
     let mut last_is_allowed = false;
     let mut valued = Vec::new();
@@ -144,7 +143,7 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
     // Where nothing that counts reads a choice, none is needed, and one that is not allowed is not shown.
     run.open_end = drive.loop_to.is_none() && (!last_is_allowed || !asked.iter().any(reads));
     let violated = match drive.loop_to {
-        Some(start) => !lasso::holds(formula, positions, start, &|id, position| run.atoms[position][id.0])[0],
+        Some(start) => !lasso_semantics::holds(formula, positions, start, &|id, position| run.atoms[position][id.0])[0],
         None => violated_whatever(formula, &run.atoms, &asked, &valued),
     };
     Ok(violated.then_some(run))

@@ -1,4 +1,4 @@
-//! What a question says outright, put where it helps most.
+//! What a query says outright, put where it helps most.
 //!
 //! Of the formula of a run some parts must hold whatever else does. A bound of a single free number becomes part of the
 //! region: samples and descents then stay inside, and a number that is fixed is no variable any more. A label that an arg-max
@@ -13,11 +13,12 @@ use certus_graph::eval::enclose_nodes;
 use certus_graph::ops::{Op, ReduceKind};
 use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
 use certus_lang::system::AtomId;
+use certus_model::Nnf;
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Place, Region};
 
 use crate::condition::{always, and, at_most, never, number, or, source};
-use crate::temporal::{Normal, Shape};
+use crate::ltl_encoding::Shape;
 use crate::unroll::Unrolled;
 
 /// Moves bounds of single free numbers from a formula into a region. The numbers of both are doubles, so nothing is rounded: a
@@ -145,18 +146,18 @@ fn look(graph: &Graph, formula: &Formula<Place>, signs: &mut [Signs], cone: &mut
 }
 
 /// The atoms that must hold (or must not) at positions for a temporal formula to hold, as far as that is plain.
-pub fn required(formula: &Normal, position: usize, shape: Shape) -> Vec<(AtomId, usize, bool)> {
+pub fn required(formula: &Nnf, position: usize, shape: Shape) -> Vec<(AtomId, usize, bool)> {
     match formula {
-        Normal::Atom(id, wanted) => vec![(*id, position, *wanted)],
-        Normal::And(parts) => parts.iter().flat_map(|part| required(part, position, shape)).collect(),
-        Normal::Or(parts) => match parts.as_slice() {
+        Nnf::Literal(id, wanted) => vec![(*id, position, *wanted)],
+        Nnf::And(parts) => parts.iter().flat_map(|part| required(part, position, shape)).collect(),
+        Nnf::Or(parts) => match parts.as_slice() {
             [only] => required(only, position, shape),
             _ => Vec::new(),
         },
-        Normal::Next(inner) => shape.after(position, 1).map_or_else(Vec::new, |next| required(inner, next, shape)),
-        Normal::Until(..) => Vec::new(),
-        Normal::Release(bounds, left, right) => {
-            if !matches!(&**left, Normal::Or(parts) if parts.is_empty()) {
+        Nnf::Next(inner) => shape.after(position, 1).map_or_else(Vec::new, |next| required(inner, next, shape)),
+        Nnf::Until(..) => Vec::new(),
+        Nnf::Release(bounds, left, right) => {
+            if !matches!(&**left, Nnf::Or(parts) if parts.is_empty()) {
                 return Vec::new();
             }
             let last = bounds.upper.map_or(shape.positions as u64 - 1, |upper| upper.min(shape.positions as u64 - 1));

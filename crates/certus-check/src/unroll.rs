@@ -15,8 +15,8 @@ use certus_solver::formula::{Formula, Linear};
 use certus_solver::{Place, Region};
 
 use crate::condition::{always, and, at_most, condition, equal, label_cases, never, number, one_label, or, source};
+use crate::ltl_encoding::Shape;
 use crate::reach::reachable;
-use crate::temporal::Shape;
 
 /// A run of some positions as a graph.
 pub struct Unrolled {

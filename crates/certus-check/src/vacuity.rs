@@ -3,22 +3,25 @@
 //! `G (p -> q)` where p never becomes true says nothing about q, and a system without a run satisfies everything. So beside every `holds`
 //! stands a run that exercises it: one on which the left side of an implication becomes true, for each implication of the
 //! property, or any run if there is none. Where no such run exists the property holds *vacuously*, and that is said
-//! (Beer, Ben-David, Eisner, Rodeh: "Efficient detection of vacuity in temporal model checking", FMSD 2001, for implications).
+//! (Beer, Ben-David, Eisner, Rodeh: "Efficient detection of vacuity in ACTL formulas", CAV 1997, for implications; Kupferman, Vardi: "Vacuity detection in
+//! temporal model checking", STTT 4(2), 2003, in general).
 //! Most often simulated runs show it, and a solver is asked only where they do not.
 
 use certus_lang::system::{Bounds, Formula, Property, PropertyKind, System};
+use certus_model::{CheckError, Nnf, Outcome, Run, nnf};
 use certus_sim::semantics::{Tail, evaluate};
 use certus_sim::{End, Options, RunReport, Simulator, Step};
 use certus_solver::{Answer, Budget, solve};
 
-use crate::bmc::{Depth, GLANCE, answer};
+use crate::bmc::{GLANCE, answer};
 use crate::confirm::walked;
 use crate::errors::asked_atoms;
-use crate::induction::{FIRST_PARTS, Prover};
-use crate::outcome::{CheckError, Outcome, Run};
-use crate::question::{Question, Wanted};
-use crate::temporal::{Beyond, Normal, Shape};
+use crate::induction::Prover;
+use crate::ltl_encoding::{Beyond, Shape};
+use crate::query::{RunQuery, Wanted};
 use crate::unroll::Start;
+use certus_engine::Depth;
+use certus_engine::FIRST_WORK;
 
 /// Steps within which a run is looked for at most; further ones cost more than they say.
 const MOST_STEPS: usize = 10;
@@ -148,13 +151,13 @@ fn vacuous(
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Option<String>, CheckError> {
-    let glance = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
+    let glance = Budget { subproblems: GLANCE.min(budget.subproblems), ..*budget };
     for (steps, what) in [(0, "no state is initial".to_owned()), (depth, format!("no run has {depth} steps"))] {
         let shape = Shape { positions: steps + 1, loop_to: None };
         let wanted =
             Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-        let question = Question::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
-        if let Answer::Unsat(_) = answer(&question, shape, &glance, watch)? {
+        let query = RunQuery::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
+        if let Answer::Unsat(_) = answer(&query, shape, &glance, watch)? {
             return Ok(Some(format!("vacuous: {what}")));
         }
     }
@@ -182,7 +185,7 @@ fn become_true(
         if depth == 0 && never(system, premise, budget, watch)? {
             return Ok(Premise::Never);
         }
-        if crate::induction::spent(budget).is_some() {
+        if certus_engine::spent(budget).is_some() {
             break;
         }
     }
@@ -204,7 +207,7 @@ fn never(
         expect: None,
         source: String::new(),
     };
-    let own = Budget { boxes: FIRST_PARTS.min(budget.boxes), ..*budget };
+    let own = Budget { subproblems: FIRST_WORK.min(budget.subproblems), ..*budget };
     Ok(Prover::new(system, &property)?.everywhere(&own, watch)?.is_some())
 }
 
@@ -216,14 +219,14 @@ fn run_with(
     budget: &Budget<'_>,
 ) -> Result<Option<Run>, CheckError> {
     let shape = Shape { positions: steps + 1, loop_to: None };
-    let normal = condition.map(|condition| Normal::of(condition, true));
-    let formulas: Vec<(&Normal, usize)> = normal.iter().map(|normal| (normal, steps)).collect();
+    let normal = condition.map(|condition| nnf(condition, true));
+    let formulas: Vec<(&Nnf, usize)> = normal.iter().map(|normal| (normal, steps)).collect();
     let wanted =
         Wanted { start: Start::Initial, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
-    let question = Question::new(system, wanted, &|_| Vec::new())?;
-    let own = Budget { boxes: GLANCE.min(budget.boxes), ..*budget };
-    match solve(&question.query()?, &own, &mut |_| {})? {
-        Answer::Sat(witness) => Ok(Some(walked(system, &question.drive(&witness))?)),
+    let query = RunQuery::new(system, wanted, &|_| Vec::new())?;
+    let own = Budget { subproblems: GLANCE.min(budget.subproblems), ..*budget };
+    match solve(&query.query()?, &own, &mut |_| {})? {
+        Answer::Sat(witness) => Ok(Some(walked(system, &query.drive(&witness))?)),
         _ => Ok(None),
     }
 }
@@ -234,8 +237,7 @@ pub(crate) fn premises<'a>(formula: &'a Formula, positive: bool, found: &mut Vec
         Formula::Constant(_) | Formula::Atom(_) => {}
         Formula::Not(inner) => premises(inner, !positive, found),
         Formula::Implies(premise, conclusion) => {
-            if positive && Normal::of(premise, true).horizon() == Some(0) && !matches!(**premise, Formula::Constant(_))
-            {
+            if positive && nnf(premise, true).horizon() == Some(0) && !matches!(**premise, Formula::Constant(_)) {
                 found.push(premise);
             }
             premises(conclusion, positive, found);

@@ -1,8 +1,8 @@
 //! Finite systems: every state is visited, and what is said holds over the reals.
 
 use certus_check::explicit::decide;
-use certus_check::{ModelErrorKind, Outcome, Scope, Verdict};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_model::{ModelErrorKind, Outcome, Scope, Verdict};
 use certus_solver::Budget;
 
 /// What is said of the first property of a system.

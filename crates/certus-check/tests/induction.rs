@@ -1,10 +1,13 @@
 //! Proofs for all time: what they show is true, and what is clearly true is shown.
 
+use certus_check::engines::auto;
 use certus_check::errors::Errors;
-use certus_check::induction::{Face, Invariant, prove};
-use certus_check::proof::{Method, Obligation, Proof, obligations};
-use certus_check::{Engine, Outcome, Scope, Verdict};
+use certus_check::induction::prove;
+use certus_check::proof::{Obligation, obligations};
+use certus_engine::Task;
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
+use certus_model::proof::{Face, Invariant, Method, Proof};
+use certus_model::{Outcome, Scope, Verdict};
 use certus_solver::{Answer, Budget, solve};
 use proptest::prelude::*;
 
@@ -18,7 +21,7 @@ fn zoo(name: &str) -> System {
 }
 
 const BUDGET: Budget<'static> =
-    Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 1 << 30, boxes: 2_000, certify: false };
+    Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 1 << 30, subproblems: 2_000, certify: false };
 
 fn proved(system: &System, property: &str) -> Outcome {
     prove(system, system.property(property).unwrap(), &Errors::new(system, false), &BUDGET, &mut |_| ()).unwrap()
@@ -37,8 +40,8 @@ fn what_holds_in_every_state_needs_no_step() {
     let outcome = proved(&toy, "below_ten");
     let Method::Induction { depth: 0, invariant, .. } = method(&outcome).clone() else { panic!() };
     assert!(invariant.faces.is_empty());
-    let questions = obligations(&toy, toy.property("below_ten").unwrap(), outcome.proof.as_ref().unwrap()).unwrap();
-    assert_eq!(questions.iter().map(|own| own.title.as_str()).collect::<Vec<_>>(), ["a bad state"]);
+    let queries = obligations(&toy, toy.property("below_ten").unwrap(), outcome.proof.as_ref().unwrap()).unwrap();
+    assert_eq!(queries.iter().map(|own| own.title.as_str()).collect::<Vec<_>>(), ["a bad state"]);
 }
 
 #[test]
@@ -96,10 +99,10 @@ fn both_parts_of_a_conjunction_are_proved() {
     let outcome = proved(&both, "p");
     let Some(Proof::ForAllTime(methods)) = &outcome.proof else { panic!("{outcome:?}") };
     assert!(matches!(methods[0], Method::Induction { .. }) && !matches!(methods[1], Method::Induction { .. }));
-    let questions = obligations(&both, both.property("p").unwrap(), outcome.proof.as_ref().unwrap()).unwrap();
-    assert!(questions.len() >= 2);
-    for obligation in questions {
-        let answer = solve(&obligation.question.query().unwrap(), &BUDGET, &mut |_| ()).unwrap();
+    let queries = obligations(&both, both.property("p").unwrap(), outcome.proof.as_ref().unwrap()).unwrap();
+    assert!(queries.len() >= 2);
+    for obligation in queries {
+        let answer = solve(&obligation.query.query().unwrap(), &BUDGET, &mut |_| ()).unwrap();
         assert!(matches!(answer, Answer::Unsat(_)), "{}", obligation.title);
     }
 }
@@ -107,16 +110,9 @@ fn both_parts_of_a_conjunction_are_proved() {
 #[test]
 fn auto_finds_violations_and_proofs() {
     let check = |system: &System, property: &str| {
-        Engine::Auto
-            .check(
-                system,
-                system.property(property).unwrap(),
-                Some(5),
-                &Errors::new(system, false),
-                &BUDGET,
-                &mut |_| (),
-            )
-            .unwrap()
+        let property = system.property(property).unwrap();
+        let task = Task { system, property, steps: Some(5), assume_no_model_errors: false };
+        auto(&task, &Errors::new(system, false), &BUDGET, &mut |_| ()).unwrap()
     };
     let toy = zoo("toy");
     let outcome = check(&toy, "below_ten");
@@ -146,7 +142,7 @@ fn states_that_come_again_tell_nothing_new() {
     };
     let stands = |proof: &Proof| {
         let refuted = |obligation: Obligation| {
-            matches!(solve(&obligation.question.query().unwrap(), &BUDGET, &mut |_| ()).unwrap(), Answer::Unsat(_))
+            matches!(solve(&obligation.query.query().unwrap(), &BUDGET, &mut |_| ()).unwrap(), Answer::Unsat(_))
         };
         obligations(&detour, property, proof).unwrap().into_iter().all(refuted)
     };
@@ -167,7 +163,7 @@ fn invariants_speak_of_what_the_policy_does() {
         let proof =
             Proof::ForAllTime(vec![Method::Induction { depth: 1, invariant: Invariant { faces }, simple: false }]);
         let refuted = |obligation: Obligation| {
-            matches!(solve(&obligation.question.query().unwrap(), &BUDGET, &mut |_| ()).unwrap(), Answer::Unsat(_))
+            matches!(solve(&obligation.query.query().unwrap(), &BUDGET, &mut |_| ()).unwrap(), Answer::Unsat(_))
         };
         obligations(&brake, property, &proof).unwrap().into_iter().all(refuted)
     };

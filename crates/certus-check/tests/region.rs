@@ -5,9 +5,9 @@ use certus_check::errors::Errors;
 use certus_check::parametric::{narrow, with_parameters_as_states};
 use certus_check::region::{Axis, Cell, Map, Standing, Tools, survey};
 use certus_check::replay::replay;
-use certus_check::{CheckError, Scope, Verdict};
 use certus_lang::system::{PropertyKind, System};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_model::{CheckError, Scope, Verdict};
 use certus_solver::Budget;
 use proptest::prelude::*;
 

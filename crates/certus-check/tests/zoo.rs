@@ -2,8 +2,8 @@
 
 use certus_check::bmc::check;
 use certus_check::errors::Errors;
-use certus_check::{Outcome, Scope, Verdict};
 use certus_lang::{LowerOptions, System, load_file};
+use certus_model::{Outcome, Scope, Verdict};
 use certus_solver::Budget;
 
 fn load(name: &str) -> System {
@@ -13,7 +13,7 @@ fn load(name: &str) -> System {
 
 fn ask(system: &System, property: &str, steps: usize) -> Outcome {
     let property = system.property(property).unwrap();
-    let budget = Budget { boxes: 20_000, ..Budget::default() };
+    let budget = Budget { subproblems: 20_000, ..Budget::default() };
     check(system, property, Some(steps), &Errors::new(system, false), &budget, &mut |_| {}).unwrap()
 }
 
@@ -32,7 +32,7 @@ fn the_toy_of_the_paper() {
 
 #[test]
 fn windows_are_substituted_away() {
-    use certus_check::temporal::Shape;
+    use certus_check::ltl_encoding::Shape;
     use certus_check::unroll::{Start, unroll};
     let aurora = load("aurora");
     for (positions, loop_to, free) in [(3, Some(0), 9), (12, Some(0), 36), (2, None, 36), (4, Some(3), 12)] {

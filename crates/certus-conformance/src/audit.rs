@@ -6,11 +6,11 @@ use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use certus_check::{Engine, Scope, Verdict};
 use certus_lang::LowerOptions;
+use certus_model::{Scope, Verdict};
 use certus_tasks::audit::{Accepted, Audit, Judgement, audit};
-use certus_tasks::check::{Check, GridOptions, Method, check};
-use certus_tasks::{Effort, Loading, Sources, deadline_after};
+use certus_tasks::check::{Check, EngineChoice, GridOptions, check};
+use certus_tasks::{BudgetOptions, Loading, Sources, deadline_after};
 use serde_json::{Value, json};
 
 use crate::campaign::Tally;
@@ -73,12 +73,12 @@ fn certified(
     let task = Check {
         system: Loading { path: path.to_owned(), options, ..Loading::default() },
         properties: vec![property.to_owned()],
-        engine: Method::Runs(Engine::Auto),
+        engine: EngineChoice::default(),
         grid: GridOptions::default(),
         steps,
         assume_no_model_errors: false,
         certificate: Some(certificate.to_owned()),
-        effort: Effort { threads: 1, deadline, ..Effort::default() },
+        effort: BudgetOptions { threads: 1, deadline, ..BudgetOptions::default() },
     };
     let checked = check(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;
     let result = checked.results.into_iter().next().ok_or("nothing was said")?;

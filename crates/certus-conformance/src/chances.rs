@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use certus_lang::LowerOptions;
 use certus_lang::syntax::ast::{CompareOp, PropertyBody, Quantifier};
 use certus_reference::{Model, Real, Specification, Worst, probability, rational};
-use certus_tasks::check::{Check, Found, GridOptions, Method, check};
-use certus_tasks::{Effort, Loading};
+use certus_tasks::check::{Check, Found, GridOptions, check};
+use certus_tasks::{BudgetOptions, Loading};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::systems::{Case, lattice_of};
 
@@ -78,9 +78,9 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
     let (moves, assume, terminal) = (pick(&MOVES), pick(&ASSUMPTIONS), pick(&TERMINALS));
     let mut text = "system s\nstate x in [0, 3]\nchance c of { a: 0.25, b: 0.75, z: 0 }\n".to_owned();
     // An input comes after the draws unless its declaration says otherwise: half of them know nothing of `c`.
-    let mut random = Random::new(seed, number as u64);
+    let mut random = numbers(seed, number as u64);
     if format!("{moves} {assume}").contains("u ") {
-        let order = *random.of(&["", " before c"]);
+        let order = *random.choose(&["", " before c"]);
         features.extend(Some("input before a draw").filter(|_| !order.is_empty()));
         text += &format!("input u in [0, 1]{order}\n");
     }
@@ -96,11 +96,11 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
             text += &format!("{word} {condition}\n");
         }
     }
-    text += *random.of(&["init x == 1\n", "init x == 2\n", "init x == 0\n"]);
+    text += *random.choose(&["init x == 1\n", "init x == 2\n", "init x == 0\n"]);
     let mut names = Vec::new();
     for place in 0..properties {
         names.push(format!("p{place}"));
-        text += &format!("property p{place} = {} [ {} ]\n", random.of(&BOUNDS), random.of(&PATHS));
+        text += &format!("property p{place} = {} [ {} ]\n", random.choose(&BOUNDS), random.choose(&PATHS));
     }
     let lattice = lattice_of(&text);
     Case { text, properties: names, settings: Vec::new(), networks: Vec::new(), lattice, features }
@@ -128,12 +128,16 @@ pub fn ask(case: &Case, folder: &Path) -> Result<Vec<Result<certus_prob::Outcome
     let task = Check {
         system: Loading { path, options: LowerOptions::default(), ..Loading::default() },
         properties: case.properties.clone(),
-        engine: Method::Imdp,
+        engine: "imdp".parse()?,
         grid: GridOptions::default(),
         steps: None,
         assume_no_model_errors: false,
         certificate: None,
-        effort: Effort { threads: 1, deadline: Instant::now().checked_add(PATIENCE), ..Effort::default() },
+        effort: BudgetOptions {
+            threads: 1,
+            deadline: Instant::now().checked_add(PATIENCE),
+            ..BudgetOptions::default()
+        },
     };
     let checked = check(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;
     let said = checked.results.into_iter().map(|result| match result.outcome? {

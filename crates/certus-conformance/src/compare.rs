@@ -1,12 +1,12 @@
 //! A verdict beside the truth.
 
-use certus_check::{Outcome, Run, Scope, Verdict};
 use certus_reference::Replayed;
 
 use crate::campaign::Tally;
 use crate::engines::{Asked, ask};
 use crate::rows::Study;
 use crate::truth::Truth;
+use certus_model::{Outcome, Run, Scope, Verdict};
 
 /// How an engine can disagree with the interpreter; the worst first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -75,9 +75,9 @@ pub fn compare(asked: Asked, study: &Study<'_>, tally: &mut Tally) -> Result<(),
 /// Judges a verdict about so many steps, or about all time.
 pub fn judge(steps: Option<usize>, outcome: &Outcome, truth: &Truth) -> Judged {
     match &outcome.verdict {
-        Verdict::Unknown(_) => Judged::Unknown,
+        Verdict::Probability(_) | Verdict::Unknown(_) => Judged::Unknown,
         Verdict::Holds(scope) => holds(steps, *scope, truth),
-        Verdict::Violated(run) if run.comes_to_rest => match truth.decision.violated() {
+        Verdict::Violated(run) if run.converges => match truth.decision.violated() {
             true => Judged::Right("violated"),
             false => Judged::Wrong(Class::ViolatedWrongly, "by coming to rest".to_owned()),
         },
@@ -97,7 +97,7 @@ pub fn judge(steps: Option<usize>, outcome: &Outcome, truth: &Truth) -> Judged {
             (Replayed::Errs(_) | Replayed::NotKnown(_), true) => Judged::Right("model error"),
             // That no choice at all is allowed is not seen from one choice.
             (Replayed::NoRun(_) | Replayed::Innocent(_), true)
-                if error.kind == certus_check::ModelErrorKind::Deadlock =>
+                if error.kind == certus_model::ModelErrorKind::Deadlock =>
             {
                 Judged::Right("model error")
             }

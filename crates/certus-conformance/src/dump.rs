@@ -2,13 +2,13 @@
 
 use std::path::Path;
 
-use certus_check::{Outcome, Scope, Verdict};
 use serde_json::{Map, Value, json};
 
 use crate::compare::{Judged, judge};
 use crate::engines::{self, ask};
 use crate::systems::case;
 use crate::truth::{MOST_STEPS, Truth};
+use certus_model::{Outcome, Scope, Verdict};
 
 /// The lines of some systems: one for each property and each way to ask `auto`.
 pub fn lines(seed: u64, first: usize, systems: usize, properties: usize, folder: &Path) -> Result<Vec<Value>, String> {
@@ -55,6 +55,7 @@ fn said_of(outcome: &Outcome) -> (&'static str, Value) {
         Verdict::Holds(Scope::Horizon(step)) => ("holds", json!({"horizon": step})),
         Verdict::Violated(run) => ("violated", json!({"bounded": run.states.len() - 1})),
         Verdict::ModelError(error) => ("model error", json!({"bounded": error.run.states.len() - 1})),
+        Verdict::Probability(own) => ("probability", json!([own.lower, own.upper])),
         Verdict::Unknown(unknown) => {
             ("unknown", unknown.settled.map_or(Value::Null, |steps| json!({"bounded": steps})))
         }

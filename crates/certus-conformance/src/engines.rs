@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use certus_check::{Engine, Outcome};
 use certus_lang::LowerOptions;
-use certus_tasks::check::{Check, GridOptions, Method, check};
-use certus_tasks::{Effort, Loading};
+use certus_model::Outcome;
+use certus_tasks::check::{Check, GridOptions, check};
+use certus_tasks::{BudgetOptions, Loading};
 
 use crate::systems::Case;
 
@@ -17,19 +17,19 @@ use crate::systems::Case;
 pub struct Asked {
     /// How it is called in reports.
     pub name: &'static str,
-    method: Method,
+    engine: &'static str,
     /// `-k`.
     pub steps: Option<usize>,
 }
 
 /// Everything that is compared.
 pub const ALL: [Asked; 6] = [
-    Asked { name: "auto", method: Method::Runs(Engine::Auto), steps: None },
-    Asked { name: "bmc-1", method: Method::Runs(Engine::Bmc), steps: Some(1) },
-    Asked { name: "bmc-3", method: Method::Runs(Engine::Bmc), steps: Some(3) },
-    Asked { name: "auto-2", method: Method::Runs(Engine::Auto), steps: Some(2) },
-    Asked { name: "induction", method: Method::Runs(Engine::Induction), steps: None },
-    Asked { name: "grid", method: Method::Grid, steps: None },
+    Asked { name: "auto", engine: "auto", steps: None },
+    Asked { name: "bmc-1", engine: "bmc", steps: Some(1) },
+    Asked { name: "bmc-3", engine: "bmc", steps: Some(3) },
+    Asked { name: "auto-2", engine: "auto", steps: Some(2) },
+    Asked { name: "induction", engine: "induction", steps: None },
+    Asked { name: "grid", engine: "grid", steps: None },
 ];
 
 /// The grid is cut finer so often at most.
@@ -47,16 +47,16 @@ pub fn ask(asked: Asked, case: &Case, folder: &Path) -> Result<Vec<Result<Outcom
 
 fn ask_one(asked: Asked, case: &Case, property: &str, path: &Path) -> Result<Result<Outcome, String>, String> {
     let options = LowerOptions { overrides: case.settings.clone(), ..LowerOptions::default() };
-    let refinements = (asked.method == Method::Grid).then_some(REFINEMENTS);
+    let refinements = (asked.engine == "grid").then_some(REFINEMENTS);
     let task = Check {
         system: Loading { path: path.to_owned(), options, ..Loading::default() },
         properties: vec![property.to_owned()],
-        engine: asked.method,
+        engine: asked.engine.parse()?,
         grid: GridOptions { refinements, ..GridOptions::default() },
         steps: asked.steps,
         assume_no_model_errors: false,
         certificate: None,
-        effort: Effort { threads: 1, ..Effort::default() },
+        effort: BudgetOptions { threads: 1, ..BudgetOptions::default() },
     };
     let (stop, started) = (Arc::new(AtomicBool::new(false)), Instant::now());
     let impatient = Arc::clone(&stop);

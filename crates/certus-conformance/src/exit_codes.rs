@@ -2,14 +2,14 @@
 
 use std::process::Command;
 
-use certus_check::Scope;
 use serde_json::Value;
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged, holds};
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::truth::Truth;
+use certus_model::Scope;
 
 /// How the binary is called in reports.
 pub const NAME: &str = "exit";
@@ -29,8 +29,8 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let Some(binary) = study.binary else { return Ok(()) };
     let case = study.case;
     let path = case.write(study.folder, "system.certus")?;
-    let mut random = Random::new(study.seed ^ 2, study.number as u64);
-    let (steps, engine, seconds) = *random.of(&WAYS);
+    let mut random = numbers(study.seed ^ 2, study.number as u64);
+    let (steps, engine, seconds) = *random.choose(&WAYS);
     let asked: Vec<usize> = match random.below(3) {
         0 => vec![random.below(case.properties.len())],
         _ => (0..case.properties.len()).collect(),

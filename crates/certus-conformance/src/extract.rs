@@ -1,18 +1,18 @@
-//! The policy that is extracted from a network: a property of the system in which it is one action per unit.
+//! The policy that is extracted from a network: a property of the system in which it is one action per cell.
 //!
-//! The interpreter gets a file with the network's place taken by these actions, unit by unit; a unit contains its lower end.
+//! The interpreter gets a file with the network's place taken by these actions, cell by cell; a cell contains its lower end.
 
 use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use certus_grid::Policy;
-use certus_grid::extract::{ExtractOptions, Extraction, Given};
-use certus_grid::lattice::Lattice;
-use certus_grid::moves::Moves;
+use certus_grid::extract::{ExtractOptions, ExtractedAction, Extraction};
+use certus_grid::grid::Grid;
+use certus_grid::transition_relation::TransitionRelation;
 use certus_lang::LowerOptions;
-use certus_tasks::check::{Check, GridOptions, Method, check};
-use certus_tasks::{Effort, Loading, deadline_after, load_system};
+use certus_tasks::check::{Check, GridOptions, check};
+use certus_tasks::{BudgetOptions, Loading, deadline_after, load_system};
 
 use crate::campaign::Tally;
 use crate::compare::judge;
@@ -23,10 +23,10 @@ use crate::truth::Truth;
 /// How the extracted policy is called in reports.
 pub const NAME: &str = "extract";
 
-/// The width of units.
+/// The width of cells.
 const WIDTH: f64 = 1.0;
 
-/// Units are cut finer so often at most.
+/// The most refinements.
 const REFINEMENTS: usize = 2;
 
 /// Seconds after which a check gives up; usual ones take a thousandth.
@@ -35,7 +35,7 @@ const PATIENCE: f64 = 5.0;
 /// Compares what the grid engine says of the extracted policy.
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let case = case_of(Family::Networks, study.seed, study.number, study.properties);
-    // A window makes units of more than x, each with an action of its own.
+    // A window makes cells of more than x, each with an action of its own.
     if case.text.contains("state w") {
         return Ok(());
     }
@@ -43,8 +43,8 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let options = LowerOptions { overrides: case.settings.clone(), ..LowerOptions::default() };
     let loading = Loading { path, options, ..Loading::default() };
     let extraction = ExtractOptions { seed: study.seed, ..ExtractOptions::default() };
-    let units = units(&loading, extraction)?;
-    let other = Case { text: with_units(&case, &units), networks: Vec::new(), ..case.clone() };
+    let cells = cells(&loading, extraction)?;
+    let other = Case { text: with_cells(&case, &cells), networks: Vec::new(), ..case.clone() };
     for property in &case.properties {
         let truth = match Truth::of(&other, property) {
             Ok(truth) => truth,
@@ -57,7 +57,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         let task = Check {
             system: loading.clone(),
             properties: vec![property.clone()],
-            engine: Method::Grid,
+            engine: "grid".parse()?,
             grid: GridOptions {
                 widths: vec![(None, WIDTH)],
                 policy: Policy::Extracted(extraction),
@@ -67,7 +67,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
             steps: None,
             assume_no_model_errors: false,
             certificate: None,
-            effort: Effort { threads: 1, seed: study.seed, deadline, ..Effort::default() },
+            effort: BudgetOptions { threads: 1, seed: study.seed, deadline, ..BudgetOptions::default() },
         };
         let checked = check(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|own| own.to_string())?;
         let found = checked.results.into_iter().next().ok_or("nothing was said")?.outcome;
@@ -83,44 +83,45 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-/// Each unit of the range: where it begins, and what is done in it.
-fn units(loading: &Loading, options: ExtractOptions) -> Result<Vec<(f64, Given)>, String> {
+/// Each cell of the range: where it begins, and what is done in it.
+fn cells(loading: &Loading, options: ExtractOptions) -> Result<Vec<(f64, ExtractedAction)>, String> {
     let system = load_system(loading).map_err(|failure| failure.to_string())?;
-    let lattice = Lattice::new(&system, &[WIDTH])?;
-    let moves = Moves::with(&system, &[], true)?;
-    let extraction = Extraction::new(&system, &moves, options).map_err(|error| error.to_string())?;
+    let grid = Grid::new(&system, &[WIDTH])?;
+    let relation = TransitionRelation::with(&system, &[], true)?;
+    let extraction = Extraction::new(&system, &relation, options).map_err(|error| error.to_string())?;
     let (lower, upper) = (system.states[0].lower[0], system.states[0].upper[0]);
-    let mut units = Vec::new();
+    let mut cells = Vec::new();
     let mut x = lower;
     while x <= upper {
-        let unit = lattice.whole(&[x]);
-        let begin = lattice.axes[0].cut(unit.places[0]);
-        let given = extraction.actions(&lattice, &[unit]).map_err(|error| error.to_string())?;
-        units.extend(given.into_iter().map(|given| (begin, given)));
+        let cell = grid.requested_cell(&[x]);
+        let begin = grid.axes[0].cut(cell.places[0]);
+        let given = extraction.actions(&grid, &[cell]).map_err(|error| error.to_string())?;
+        cells.extend(given.into_iter().map(|given| (begin, given)));
         x += WIDTH;
     }
-    Ok(units)
+    Ok(cells)
 }
 
 /// The file with actions in the network's place.
-fn with_units(case: &Case, units: &[(f64, Given)]) -> String {
-    let by_unit = |value: &dyn Fn(&Given) -> String| {
+fn with_cells(case: &Case, cells: &[(f64, ExtractedAction)]) -> String {
+    let by_cell = |value: &dyn Fn(&ExtractedAction) -> String| {
         let mut text = String::new();
-        for pair in units.windows(2) {
+        for pair in cells.windows(2) {
             let _ = write!(text, "if x < {:?} then {} else ", pair[1].0, value(&pair[0].1));
         }
-        text + &units.last().map_or_else(String::new, |(_, given)| value(given))
+        text + &cells.last().map_or_else(String::new, |(_, given)| value(given))
     };
-    let output = by_unit(&|given| given.outputs.first().map_or_else(String::new, |value| format!("{value:?}")));
-    // Every action by the largest score has a label in each unit, in the order of their declarations.
+    let output = by_cell(&|given| given.outputs.first().map_or_else(String::new, |value| format!("{value:?}")));
+    // Every action by the largest score has a label in each cell, in the order of their declarations.
     let mut actions = 0;
     let line = |line: &str| match line.split_once(" = argmax(") {
         _ if line.starts_with("policy y ") => format!("policy y = {output}\n"),
         Some((declared, _)) => {
             let place = actions;
             actions += 1;
-            let scores = |given: &Given| if given.labels.get(place) == Some(&0) { "[1, 0]" } else { "[0, 1]" };
-            format!("{declared} = argmax({}) of {{ l, r }}\n", by_unit(&|given| scores(given).to_owned()))
+            let scores =
+                |given: &ExtractedAction| if given.labels.get(place) == Some(&0) { "[1, 0]" } else { "[0, 1]" };
+            format!("{declared} = argmax({}) of {{ l, r }}\n", by_cell(&|given| scores(given).to_owned()))
         }
         None => format!("{line}\n"),
     };

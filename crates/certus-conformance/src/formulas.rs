@@ -1,6 +1,6 @@
 //! Temporal formulas as text: all of a size, in a fixed order, and larger ones at random.
 
-use crate::random::Random;
+use certus_numerics::Random;
 
 /// Operators before a formula.
 const UNARY: [&str; 9] = ["!", "X", "F", "G", "F<=2", "G<=2", "F[1, 2]", "G[1, 3]", "F<=3"];
@@ -62,12 +62,13 @@ pub fn up_to(size: usize, atoms: usize) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::numbers;
     use std::collections::HashSet;
 
     #[test]
     fn every_number_is_another_formula() {
         let atoms = ["p".to_owned(), "q".to_owned()];
-        let mut random = Random::new(0, 0);
+        let mut random = numbers(0, 0);
         let all: HashSet<String> = (0..up_to(2, 2)).map(|number| numbered(number, &atoms, &mut random)).collect();
         assert_eq!(all.len(), up_to(2, 2));
         assert!(all.contains("(G (F (p)))") && all.contains("((p) U (X (q)))"));

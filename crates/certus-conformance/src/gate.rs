@@ -4,15 +4,15 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use certus_check::Scope;
 use certus_lang::LowerOptions;
+use certus_model::Scope;
 use certus_tasks::gate::{BoundedChecking, Cell, Gate, Gated, Simulation, gate};
-use certus_tasks::{Effort, Loading};
+use certus_tasks::{BudgetOptions, Loading};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged, holds};
 use crate::networks;
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::systems::{Case, Family, case_of};
 use crate::truth::Truth;
@@ -35,7 +35,7 @@ const RUNS: (u64, usize) = (4, 5);
 /// Compares both judges of checkpoints.
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let case = case_of(Family::Networks, study.seed, study.number, study.properties);
-    let mut random = Random::new(study.seed ^ 1, study.number as u64);
+    let mut random = numbers(study.seed ^ 1, study.number as u64);
     // The network that the system moves by; if it applies two, the gate has to be told which one is meant.
     let (name, _) = case.networks.last().ok_or("no network")?;
     let outputs = if name == "pick.nnet" { 2 } else { 1 };
@@ -61,8 +61,9 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         policy: Some(name.clone()),
         properties: case.properties.clone(),
         deadline: None,
+        timeout: None,
     };
-    let effort = Effort { threads: 1, ..Effort::default() };
+    let effort = BudgetOptions { threads: 1, ..BudgetOptions::default() };
     let stop = Arc::new(AtomicBool::new(false));
     let failed = |failure: certus_tasks::Failure| failure.to_string();
     let checking = BoundedChecking { steps: Some(STEPS), seconds_per_cell: Some(PATIENCE), effort };

@@ -7,15 +7,15 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use certus_mine::Specification;
-use certus_mine::question::Verdict;
+use certus_mine::query::Verdict;
 use certus_reference::{Network, Rational, Real, rational, whole};
-use certus_tasks::Effort;
+use certus_tasks::BudgetOptions;
 use certus_tasks::mine::{Mine, mine};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
 use crate::networks;
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::systems::{Case, lattice_of};
 
@@ -85,17 +85,17 @@ impl Meaning {
 
 /// Mines what one network decides, and asks whether another one obeys.
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
-    let mut random = Random::new(study.seed ^ 4, study.number as u64);
-    let meaning = *random.of(&[Meaning::Sign, Meaning::Choice, Meaning::Bands]);
+    let mut random = numbers(study.seed ^ 4, study.number as u64);
+    let meaning = *random.choose(&[Meaning::Sign, Meaning::Choice, Meaning::Bands]);
     let (seen, asked) =
         (networks::of_size(&mut random, 2, meaning.outputs()), networks::of_size(&mut random, 2, meaning.outputs()));
-    let parts = *random.of(&[9, 13, 17]);
+    let parts = *random.choose(&[9, 13, 17]);
     let config = format!(
         "name = \"tiny\"\ninputs = 2\n\n[output]\nname = \"output\"\ncolumn = \"output\"\n{}\n\n\
          [[feature]]\ncolumns = \"a\"\ninputs = 0\nmined = 1\n\n[[feature]]\ncolumns = \"b\"\ninputs = 1\nmined = {}\n\n\
          [[reference]]\nname = \"seen\"\ntrain = \"seen.csv\"\n\n[mine]\nparts = {parts}\n",
         meaning.config(),
-        random.of(&[1, 1, 1, 0]),
+        random.choose(&[1, 1, 1, 0]),
     );
     let reference = Network::read(&seen)?;
     let mut table = "a,b,output\n".to_owned();
@@ -112,7 +112,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let task = Mine {
         config: study.folder.join("tiny.toml"),
         networks: vec![study.folder.join("asked.nnet")],
-        effort: Effort { threads: 1, ..Effort::default() },
+        effort: BudgetOptions { threads: 1, ..BudgetOptions::default() },
         ..Mine::default()
     };
     let mined = mine(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use crate::random::Random;
+use certus_numerics::Random;
 
 /// A network of one input, with none or one hidden layer.
 pub fn random(random: &mut Random, outputs: usize) -> String {
@@ -20,17 +20,17 @@ pub fn of_size(random: &mut Random, inputs: usize, outputs: usize) -> String {
     let _ = writeln!(text, "{},{inputs},{outputs},{largest},\n{}\n0,", sizes.len() - 1, joined(&words));
     let _ = writeln!(text, "{}\n{}", "-4,".repeat(inputs), "12,".repeat(inputs));
     // Where inputs are centred, and how outputs are scaled.
-    let mean = *random.of(&["0", "0", "1"]);
-    let _ = writeln!(text, "{}{},", format!("{mean},").repeat(inputs), random.of(&["0", "0", "1"]));
-    let _ = writeln!(text, "{}{},", "1,".repeat(inputs), random.of(&["1", "1", "2"]));
+    let mean = *random.choose(&["0", "0", "1"]);
+    let _ = writeln!(text, "{}{},", format!("{mean},").repeat(inputs), random.choose(&["0", "0", "1"]));
+    let _ = writeln!(text, "{}{},", "1,".repeat(inputs), random.choose(&["1", "1", "2"]));
     for pair in sizes.windows(2) {
         for _ in 0..pair[1] {
             let row: Vec<String> =
-                (0..pair[0]).map(|_| random.of(&["-2", "-1", "0", "1", "1", "2"]).to_string()).collect();
+                (0..pair[0]).map(|_| random.choose(&["-2", "-1", "0", "1", "1", "2"]).to_string()).collect();
             let _ = writeln!(text, "{}", joined(&row));
         }
         for _ in 0..pair[1] {
-            let _ = writeln!(text, "{},", random.of(&["-2", "-1", "0", "0", "1", "2", "3"]));
+            let _ = writeln!(text, "{},", random.choose(&["-2", "-1", "0", "0", "1", "2", "3"]));
         }
     }
     text

@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use certus_check::region::{Map, Standing};
 use certus_lang::LowerOptions;
 use certus_tasks::check::{Regions, regions};
-use certus_tasks::{Effort, Loading, deadline_after};
+use certus_tasks::{BudgetOptions, Loading, deadline_after};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged, holds};
@@ -47,7 +47,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         steps: Some(STEPS),
         parameters: vec![("k".to_owned(), None)],
         resolution: RESOLUTION,
-        effort: Effort { threads: 1, deadline, ..Effort::default() },
+        effort: BudgetOptions { threads: 1, deadline, ..BudgetOptions::default() },
     };
     let mapped = regions(&task, &Arc::new(AtomicBool::new(false)), |_, _| {}).map_err(|failure| failure.to_string())?;
     let last = ((RANGE.1 - RANGE.0) * VALUES as f64) as usize;

@@ -6,15 +6,16 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use certus_lang::syntax::ast::PropertyBody;
+use certus_numerics::Random;
 use certus_reference::{Model, Network, Rational, Real, Specification, Then, positions, rational, whole};
 use certus_shield_rt::{Fallback, Guard, Monitor};
 use certus_tasks::shield::{Shielded, Shielding, ready, shield};
-use certus_tasks::{Effort, Loading, deadline_after};
+use certus_tasks::{BudgetOptions, Loading, deadline_after};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
 use crate::networks;
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::systems::{Case, lattice_of};
 
@@ -50,8 +51,8 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     if !study.number.is_multiple_of(ONE_IN) {
         return Ok(());
     }
-    let mut random = Random::new(study.seed ^ 5, (study.number / ONE_IN) as u64);
-    let ((x, v), most) = (*random.of(&MOVES), *random.of(&DISTURBANCES));
+    let mut random = numbers(study.seed ^ 5, (study.number / ONE_IN) as u64);
+    let ((x, v), most) = (*random.choose(&MOVES), *random.choose(&DISTURBANCES));
     let plant = format!(
         "state x in [-8, 8]\nstate v in [-8, 8]\ninput w in [-{most}, {most}]\nnext x = {x}\nnext v = {v}\n\
          init x in [-0.25, 0.25] & v in [-0.25, 0.25]\nproperty safe = G (x >= -2 & x <= 2)\n"
@@ -72,7 +73,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     let task = Shielding {
         loading: Loading { path: path.clone(), ..Loading::default() },
         property: Some("safe".to_owned()),
-        effort: Effort { threads: 1, deadline, ..Effort::default() },
+        effort: BudgetOptions { threads: 1, deadline, ..BudgetOptions::default() },
         ..Shielding::default()
     };
     let made = shield(&task, &Arc::new(AtomicBool::new(false)), |_| {}).map_err(|failure| failure.to_string())?;

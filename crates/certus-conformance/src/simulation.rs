@@ -50,7 +50,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
 pub fn judge(report: &RunReport, property: usize, truth: &Truth) -> Judged {
     let Some(trace) = &report.trace else { return Judged::Unknown };
     let back = (report.end == End::Terminal).then(|| trace.len().saturating_sub(1));
-    let run = certus_check::Run {
+    let run = certus_model::Run {
         states: trace.iter().map(|step| step.state.clone()).collect(),
         inputs: trace.iter().map(|step| step.input.clone()).collect(),
         chances: trace.iter().map(|step| step.chances.clone()).collect(),
@@ -58,7 +58,7 @@ pub fn judge(report: &RunReport, property: usize, truth: &Truth) -> Judged {
         loop_to: back,
         // What was tried last is not allowed: the state speaks for itself.
         open_end: report.end == End::Blocked,
-        ..certus_check::Run::default()
+        ..certus_model::Run::default()
     };
     let verdict = report.properties[property].verdict;
     let replayed = truth.replayed(&run, !matches!(report.end, End::Completed | End::Terminal));

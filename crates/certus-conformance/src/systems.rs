@@ -13,11 +13,12 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use certus_numerics::Random;
 use certus_reference::{Lattice, Rational, rational};
 
 use crate::formulas;
 use crate::networks;
-use crate::random::Random;
+use crate::random::numbers;
 
 /// How `x` moves on, and what that is an example of.
 const MOVES: &[(&str, &str)] = &[
@@ -224,7 +225,7 @@ pub fn case_of(family: Family, seed: u64, number: usize, properties: usize) -> C
     };
     let (moves, assume, terminal) = (pick(&family.moves()), pick(ASSUMPTIONS), pick(TERMINALS));
     let (range, start) = (pick(RANGES), pick(STARTS));
-    let mut random = Random::new(seed, number as u64);
+    let mut random = numbers(seed, number as u64);
     let moves = if moves == "TABLE" { table(&mut random) } else { moves.to_owned() };
     let mut formulas = Vec::new();
     for place in 0..properties {
@@ -265,7 +266,7 @@ fn table(random: &mut Random) -> String {
     let mut entry = || {
         let mut number = || [0, 1, 2, 3, 0, 1, 2, 3, -1, 4][random.below(10)].to_string();
         let (first, second) = (number(), number());
-        match *random.of(&CHOOSE) {
+        match *random.choose(&CHOOSE) {
             "" => first,
             choose => format!("({choose} {first} else {second})"),
         }
@@ -295,10 +296,10 @@ fn write(
         text += "input u in [0, 1]\n";
     }
     if mentions(&all, "c") {
-        text += *random.of(&["chance c of { a: 0.5, b: 0.5, z: 0 }\n", "chance c of { a: 0.25, b: 0.75, z: 0 }\n"]);
+        text += *random.choose(&["chance c of { a: 0.5, b: 0.5, z: 0 }\n", "chance c of { a: 0.25, b: 0.75, z: 0 }\n"]);
     }
     if mentions(&all, "act") {
-        text += *random.of(&[
+        text += *random.choose(&[
             "action act = argmax([x, x]) of { l, r }\n",
             "action act = argmax([1, x]) of { l, r }\n",
             "action act = argmax([x, 2 - x]) of { l, r }\n",

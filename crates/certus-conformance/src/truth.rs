@@ -1,10 +1,10 @@
 //! What the interpreter says of a case.
 
-use certus_check::Run;
 use certus_lang::syntax::ast::PropertyBody;
 use certus_reference::{Decision, Depths, Model, Replayed, Specification, Trace, Visited, replay};
 
 use crate::systems::Case;
+use certus_model::Run;
 
 /// Loops are looked for up to so many steps.
 pub const MOST_STEPS: usize = 4;

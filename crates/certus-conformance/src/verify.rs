@@ -10,15 +10,16 @@ use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use certus_numerics::Random;
 use certus_reference::{Network, Rational, Real, rational, whole};
 use certus_tasks::audit::{Audit, Judgement, audit};
 use certus_tasks::verify::{Verified, Verify, verify};
-use certus_tasks::{Asked, Effort};
+use certus_tasks::{BudgetOptions, QuerySource};
 
 use crate::campaign::Tally;
 use crate::compare::{Class, Judged};
 use crate::networks;
-use crate::random::Random;
+use crate::random::numbers;
 use crate::rows::Study;
 use crate::systems::{Case, lattice_of};
 
@@ -38,7 +39,7 @@ struct Condition {
 }
 
 /// A question: a region, as written, and a disjunction of conjunctions.
-struct Question {
+struct LoadedQuery {
     network: Network,
     region: Vec<(&'static str, &'static str)>,
     formula: Vec<Vec<Condition>>,
@@ -46,7 +47,7 @@ struct Question {
 
 /// Compares the answers to some questions about one network.
 pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
-    let mut random = Random::new(study.seed ^ 3, study.number as u64);
+    let mut random = numbers(study.seed ^ 3, study.number as u64);
     let (inputs, outputs) = (1 + random.below(2), 1 + random.below(2));
     let text = networks::of_size(&mut random, inputs, outputs);
     let network = Network::read(&text)?;
@@ -59,11 +60,11 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         let certificate = study.folder.join("asked.certificate");
         let _ = fs::remove_file(&certificate);
         let task = Verify {
-            asked: Asked { file: file.clone(), specification: Some(specification), networks: Vec::new() },
+            asked: QuerySource { file: file.clone(), specification: Some(specification), networks: Vec::new() },
             certificate: Some(certificate.clone()),
             resume: None,
             save_query: None,
-            effort: Effort { threads: 1, ..Effort::default() },
+            effort: BudgetOptions { threads: 1, ..BudgetOptions::default() },
         };
         let stop = Arc::new(AtomicBool::new(false));
         let verified = verify(&task, &stop, |_| {}).map_err(|failure| failure.to_string())?;
@@ -88,7 +89,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
     Ok(())
 }
 
-fn question(random: &mut Random, inputs: usize, outputs: usize, network: &Network) -> Question {
+fn question(random: &mut Random, inputs: usize, outputs: usize, network: &Network) -> LoadedQuery {
     const REGIONS: [(&str, &str); 8] = [
         ("0", "1"),
         ("-1", "2"),
@@ -99,19 +100,19 @@ fn question(random: &mut Random, inputs: usize, outputs: usize, network: &Networ
         ("-2", "-1"),
         ("0.1", "0.10000000000000001"),
     ];
-    let region = (0..inputs).map(|_| *random.of(&REGIONS)).collect();
+    let region = (0..inputs).map(|_| *random.choose(&REGIONS)).collect();
     // Conjunctions with so many conditions each.
     const SHAPES: [&[usize]; 5] = [&[1], &[1, 1], &[2], &[2, 1], &[3]];
-    let shape = *random.of(&SHAPES);
+    let shape = *random.choose(&SHAPES);
     let formula = shape.iter().map(|&count| (0..count).map(|_| condition(random, outputs)).collect());
-    Question { network: network.clone(), region, formula: formula.collect() }
+    LoadedQuery { network: network.clone(), region, formula: formula.collect() }
 }
 
 fn condition(random: &mut Random, outputs: usize) -> Condition {
     Condition {
         output: random.below(outputs),
-        at_least: random.once_in(2),
-        other: match outputs > 1 && random.once_in(2) {
+        at_least: random.one_in(2),
+        other: match outputs > 1 && random.one_in(2) {
             true => Ok(random.below(outputs)),
             false => Err(random.below(13) as i64 - 6),
         },
@@ -153,7 +154,7 @@ fn decimal(text: &str) -> Option<Rational> {
     Some(value / scale * whole(sign))
 }
 
-impl Question {
+impl LoadedQuery {
     fn text(&self, outputs: usize) -> String {
         let mut text = String::new();
         for input in 0..self.region.len() {

@@ -16,7 +16,6 @@ pub mod eval;
 pub mod fault;
 mod graph;
 pub mod import;
-pub mod interval;
 pub mod lower;
 pub mod ops;
 pub mod reads;
@@ -25,10 +24,12 @@ mod shape;
 pub mod store;
 mod tensor;
 
+pub use certus_numerics::Interval;
+/// Intervals, which live in `certus-numerics`.
+pub use certus_numerics::interval;
 pub use error::GraphError;
 pub use fault::Fault;
 pub use graph::{Graph, Node, NodeId, Port};
-pub use interval::Interval;
 pub use ops::Op;
 pub use real::Real;
 pub use shape::{Shape, broadcast_shapes, element_count};

@@ -1,13 +1,11 @@
 //! The canonical form computes the same function: on random graphs of all kinds of operators.
 
-mod sketch;
-
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::evaluate;
 use certus_graph::ops::*;
 use certus_graph::{Graph, Op, Tensor};
+use certus_testing::sketch::{Sketch, enclose_around};
 use proptest::prelude::*;
-use sketch::{Sketch, enclose_around};
 
 fn graphs() -> impl Strategy<Value = Graph> {
     prop::collection::vec((0u32..1000, 0u32..1000, 0u32..1000, -3.0f64..3.0), 1..25).prop_map(|steps| {

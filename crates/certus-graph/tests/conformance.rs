@@ -53,25 +53,11 @@ fn cases() -> Vec<Case> {
             conv(&[4, 1, 2, 3], false, window(&[2, 3], &[2, 1], &[1, 0, 0, 2], &[1, 2]), 2),
             &[(&[2, 2, 4, 5], -1.0, 1.0)],
         ),
-        unary(Relu, -2.0, 2.0),
-        unary(LeakyRelu { alpha: 0.1 }, -2.0, 2.0),
-        unary(Clip { lower: -0.5, upper: 1.25 }, -2.0, 2.0),
-        unary(Tanh, -4.0, 4.0),
-        unary(Sigmoid, -8.0, 8.0),
-        unary(Elu { alpha: 1.5 }, -3.0, 3.0),
-        unary(Softplus, -20.0, 20.0),
         case(Softmax { axis: 1 }, &[(&[2, 3], -4.0, 4.0)]),
         case(Softmax { axis: 0 }, &[(&[2, 3], -4.0, 4.0)]),
         case(MaxPool { window: window(&[2], &[1], &[1, 0], &[1]) }, &[(&[1, 2, 5], -2.0, 2.0)]),
         case(MaxPool { window: window(&[2, 2], &[2, 1], &[0, 1, 1, 1], &[1, 1]) }, &[(&[1, 2, 4, 3], -2.0, 2.0)]),
         unary(Neg, -2.0, 2.0),
-        unary(Abs, -2.0, 2.0),
-        unary(Sqrt, 0.0, 5.0),
-        unary(Exp, -5.0, 5.0),
-        unary(Log, 0.01, 9.0),
-        unary(Sin, -9.0, 9.0),
-        unary(Cos, -9.0, 9.0),
-        unary(Floor, -3.0, 3.0),
         case(Not, &[(&[4], 0.0, 1.0)]),
         case(Select, &[(&[3], 0.0, 1.0), (&[2, 3], -2.0, 2.0), (&[], -2.0, 2.0)]),
         case(ArgMax, &[(&[2, 4], -1.0, 1.0)]),
@@ -88,6 +74,7 @@ fn cases() -> Vec<Case> {
         case(Transpose { perm: vec![2, 0, 1] }, &[(&[2, 3, 2], -1.0, 1.0)]),
         case(Input, &[]),
     ];
+    cases.extend(Activation::examples().into_iter().map(|(activation, lo, hi)| unary(activation, lo, hi)));
     for include in [false, true] {
         let window = window(&[3], &[2], &[1, 1], &[1]);
         cases.push(case(AveragePool { window, count_include_pad: include }, &[(&[1, 2, 5], -2.0, 2.0)]));

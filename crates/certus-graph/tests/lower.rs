@@ -1,16 +1,12 @@
 //! Lowering keeps the function and leaves only the kinds of nodes that it promises.
 
-#[path = "lower/graphs.rs"]
-mod graphs;
-mod sketch;
-
 use certus_graph::eval::{enclose, evaluate};
 use certus_graph::lower::{Kind, LARGEST_PAIRING, lower};
 use certus_graph::ops::*;
 use certus_graph::{Graph, Interval, NodeId, Op, Tensor};
-use graphs::{exact_graphs, graphs};
+use certus_testing::graphs::{exact_graphs, graphs};
+use certus_testing::sketch::enclose_around;
 use proptest::prelude::*;
-use sketch::enclose_around;
 
 /// Whether sums and products of two such numbers are exact.
 fn has_few_digits(x: f64) -> bool {

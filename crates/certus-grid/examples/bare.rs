@@ -1,4 +1,4 @@
-//! What the bare evaluations of an exploration cost: the network and the plant at one point per unit, without bounds.
+//! What the bare evaluations of an exploration cost: the network and the plant at one point per cell, without bounds.
 //!
 //!     cargo run --release -p certus-grid --example bare -- FILE [name=value…]
 
@@ -9,7 +9,7 @@ use certus_graph::canonical::canonicalize;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_lang::system::{ActionRole, System};
 use certus_lang::{LowerOptions, load_file_with};
-use certus_sim::Random;
+use certus_numerics::Random;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

@@ -1,117 +1,47 @@
-//! The product of the units and the automaton, step by step from the initial units.
+//! On-the-fly forward reachability in the product of the grid abstraction and the automaton of the property's violations.
 //!
-//! After n rounds every unit knows the states in which the automaton can be when a run of at most n steps is in it. A round expands the units
-//! that were met in the one before (in parallel, each by itself) and then hands the automaton's states on to their successors, in order.
-//! So numbers of units, and with them everything that follows, are the same whatever the threads.
+//! Breadth-first, in rounds (on-the-fly automata-theoretic model checking: Vardi and Wolper, "An automata-theoretic approach to automatic program verification", LICS 1986;
+//! Courcoubetis, Vardi, Wolper and Yannakakis, "Memory-efficient algorithms for the verification of temporal properties", Formal Methods in System Design 1, 1992). After n rounds
+//! every cell knows the automaton states with which a run of at most n steps can enter it. A round bounds the cells that the one before met for the first time (in parallel,
+//! each by itself) and then propagates sets of automaton states to their successors, in order. So the numbers of cells, and with them everything that follows, are the same for any
+//! number of threads.
+//!
+//! Since cells over-approximate, a set that is complete is a superset of the reachable product states. The search ends early where an automaton state that accepts
+//! every continuation is entered: from there on the property is violated whatever follows. Cells that no automaton state enters are never bounded.
 
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use certus_graph::GraphError;
-use certus_lang::system::System;
 use certus_solver::{Budget, UnknownReason};
 
-use crate::doubts::Doubts;
+use crate::cells::Places;
 use crate::expand::{Expander, Expansion};
-use crate::handing::{Entered, Handing, Pending};
-use crate::initials::Initials;
-use crate::lattice::{Lattice, MOST_AXES};
-use crate::reading::{Reading, Universal};
-use crate::units::{Places, Units, Visitor};
+use crate::parallel::{exhausted, in_parallel};
+use crate::possible_errors::PossibleErrors;
+use crate::product::{Product, ProductSet, UNMET};
+use crate::propagation::{Frontier, Propagation, StateSets};
 
 /// How an exploration ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Explored {
-    /// Every unit that can be reached was met.
+pub enum Exploration {
+    /// The fixpoint: all reachable cells were met.
     Closed,
-    /// A run that is here may have violated the property.
-    Reached(Here),
-    /// The budget was used up.
-    Spent(UnknownReason),
+    /// A bad prefix may end here.
+    Reached(ProductSet),
+    /// The budget ran out.
+    OutOfBudget(UnknownReason),
 }
 
-/// A unit, with some of the automaton's states: a word of them, and bits of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Here {
-    /// The unit.
-    pub unit: u32,
-    /// Which word of states.
-    pub word: u16,
-    /// Bits of that word.
-    pub bits: u64,
-}
-
-impl Here {
-    /// Whether a state of the product is one of these.
-    pub fn is(&self, (unit, state): (u32, u16)) -> bool {
-        unit == self.unit && state / 64 == self.word && self.bits >> (state % 64) & 1 == 1
-    }
-}
-
-/// What is known of the product.
-pub struct Product<'a> {
-    /// The grid.
-    pub lattice: &'a Lattice,
-    /// The units.
-    pub units: Units,
-    /// The automaton.
-    pub reading: Reading,
-    /// The states of the automaton in which each unit can be entered.
-    entered: Entered,
-    /// How many units were first entered in each round.
-    pub layers: Vec<usize>,
-    /// The round in which each unit was first entered.
-    rounds: Vec<u16>,
-    /// Violations that a prefix shows are excluded up to so many steps.
-    pub settled: Option<usize>,
-    /// How many units were expanded in all.
-    pub expansions: u64,
-    /// How many units may be expanded; and many times as many successors looked at.
-    pub most: u64,
-    /// How many successors were looked at in all.
-    pub looks: u64,
-    /// Where a model error is not excluded before the property is decided, in the order in which that was met.
-    pub doubtful: Vec<Here>,
-    /// Whether model errors are taken for excluded.
-    pub without_errors: bool,
-    pub(crate) initial: Places,
-    /// Tells which units have initial states, where these are no box.
-    initials: Option<Initials>,
-    /// States of the automaton that accept whatever follows.
-    violated: Vec<u64>,
-    /// States of the automaton that may accept whatever follows, which matters where a run ends.
-    perhaps: Vec<u64>,
-    seconds: Seconds,
-}
-
-/// Where the time went.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct Seconds {
-    /// Bounding units.
-    pub expanding: f64,
-    /// Handing states on.
-    pub handing: f64,
-}
-
-/// Bytes that a search for cycles takes per state of the product, at most, besides.
-const SEARCH_BYTES: usize = 12;
-
-/// So many units may be met for each that may be expanded.
+/// The most cells that may be met for each that may be bounded.
 const MET_PER_EXPANDED: u64 = 16;
 
-/// So many looks at a successor cost as much as expanding a unit does.
-const LOOKS_PER_EXPANDED: u64 = 64;
+/// The most open model errors that are listed.
+const MOST_OPEN_ERRORS: usize = 1 << 18;
 
-/// Not entered yet.
-const UNMET: u16 = u16::MAX;
+/// The budget is polled after so many visits.
+const PROPAGATED_AT_ONCE: usize = 1 << 15;
 
-/// More units in doubt than this are not told one by one.
-const MOST_DOUBTFUL: usize = 1 << 18;
-
-/// After so many successors the budget is looked at.
-const HANDED_AT_ONCE: usize = 1 << 15;
-
-/// Bytes that a unit takes at least: a word, its place in the table, and what the automaton is in.
+/// Bytes that a cell takes at least: a word, its place in the table, and what the automaton is in.
 const LEAST_BYTES: f64 = 24.0;
 
 /// A round is taken in slices of so many batches per thread: threads are begun for each, and results pile up in one.
@@ -123,347 +53,212 @@ const PIECES_PER_THREAD: usize = 4;
 /// Batches that a piece has at most.
 const BATCHES_PER_PIECE: usize = 8;
 
-/// Fewer units than this are not worth a thread.
-const WORTH_A_THREAD: usize = 64;
-
-impl<'a> Product<'a> {
-    /// Nothing was met yet.
-    pub fn new(system: &System, lattice: &'a Lattice, reading: Reading) -> Product<'a> {
-        let mut initial = Places::default();
-        for (axis, own) in lattice.axes.iter().enumerate() {
-            initial.low[axis] = own.place(system.init_box.0[axis].max(own.lower));
-            initial.high[axis] = own.place(system.init_box.1[axis].min(own.upper));
-        }
-        Product {
-            lattice,
-            units: Units::new(lattice),
-            entered: Entered::default(),
-            layers: Vec::new(),
-            rounds: Vec::new(),
-            settled: None,
-            expansions: 0,
-            most: u64::MAX,
-            looks: 0,
-            doubtful: Vec::new(),
-            without_errors: false,
-            initial,
-            initials: None,
-            violated: reading.states_that(|own| own == Universal::Yes),
-            perhaps: reading.states_that(|own| own != Universal::No),
-            reading,
-            seconds: Seconds::default(),
-        }
-    }
-
-    /// How many bytes everything takes.
-    pub fn bytes(&self) -> usize {
-        self.units.bytes() + self.entered.bytes() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.units.len()
-    }
-
-    /// Whether so many successors were looked at that this took as long as expanding all the units that may be expanded.
-    pub fn has_looked_enough(&self) -> bool {
-        self.looks / LOOKS_PER_EXPANDED > self.most
-    }
-
-    /// Where the time went.
-    pub fn seconds(&self) -> Seconds {
-        self.seconds
-    }
-
-    /// The states of the automaton with which a unit can be entered, as bits of `reading.words` words.
-    pub fn states(&self, unit: u32) -> &[u64] {
-        self.entered.of(unit)
-    }
-
-    /// The same of all units, one after the other.
-    pub fn all_states(&self) -> &[u64] {
-        self.entered.all()
-    }
-
-    /// Has units without initial states left out, of those in the box around all of them.
-    pub(crate) fn with_initials(&mut self, initials: Option<Initials>) {
-        self.initials = initials;
-    }
-
-    /// Tells of every unit that initial states may be in. False if there are no numbers left.
-    pub fn each_initial(&mut self, visitor: &mut impl Visitor) -> bool {
-        let Some(mut initials) = self.initials.take() else {
-            return self.units.each_meeting(self.lattice, &self.initial, visitor);
-        };
-        let mut met = Met::default();
-        let fits = self.units.each_meeting(self.lattice, &self.initial, &mut met);
-        for (unit, shelf) in met.0 {
-            if initials.may_be(unit, || self.ends(unit)) {
-                visitor.visit(unit, shelf, self.units.len());
-            }
-        }
-        self.initials = Some(initials);
-        fits
-    }
-
-    /// Explores from the initial units. What was found out about units earlier is used again; `watch` hears how many rounds there were and how many units.
+impl Product<'_> {
+    /// Explores from the initial cells. Bounds of cells from earlier explorations are reused; `watch` gets the number of rounds and of cells.
     pub fn explore(
         &mut self,
         expander: &Expander<'_>,
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(usize, usize),
-    ) -> Result<Explored, GraphError> {
-        let words = self.reading.words;
-        self.entered = Entered::new(words, &self.units);
+    ) -> Result<Exploration, GraphError> {
+        let words = self.violations.words;
+        self.state_sets = StateSets::new(words, &self.cells);
         self.layers.clear();
         self.rounds.clear();
-        self.doubtful.clear();
+        self.open_errors.clear();
         let mut starts = vec![0u64; words];
-        for &state in &self.reading.automaton.initial {
+        for &state in &self.violations.automaton.initial {
             starts[state as usize / 64] |= 1 << (state % 64);
         }
-        let mut pending: Pending = Vec::new();
-        let mut entered = std::mem::take(&mut self.entered);
-        let mut handing = Handing { entered: &mut entered, states: &starts, next: &mut pending, handed: 0 };
-        let fits = self.each_initial(&mut handing);
-        self.entered = entered;
+        let mut frontier: Frontier = Vec::new();
+        let mut sets = std::mem::take(&mut self.state_sets);
+        let mut propagation = Propagation { sets: &mut sets, states: &starts, next: &mut frontier, visited: 0 };
+        let fits = self.each_initial(&mut propagation);
+        self.state_sets = sets;
         if !fits {
-            return Ok(Explored::Spent(UnknownReason::Memory));
+            return Ok(Exploration::OutOfBudget(UnknownReason::Memory));
         }
-        while !pending.is_empty() {
+        while !frontier.is_empty() {
             let round = self.layers.len();
-            self.rounds.resize(self.units.len(), UNMET);
+            self.rounds.resize(self.cells.len(), UNMET);
             let mut fresh = 0;
-            for (unit, ..) in &pending {
-                let own = &mut self.rounds[*unit as usize];
+            for (cell, ..) in &frontier {
+                let own = &mut self.rounds[*cell as usize];
                 if *own == UNMET {
                     (*own, fresh) = (round.min(usize::from(UNMET - 1)) as u16, fresh + 1);
                 }
             }
             self.layers.push(fresh);
-            watch(round, self.units.len());
-            if let Some(reason) = spent(budget) {
-                return Ok(Explored::Spent(reason));
+            watch(round, self.cells.len());
+            if let Some(reason) = exhausted(budget) {
+                return Ok(Exploration::OutOfBudget(reason));
             }
             let begun = Instant::now();
             let mut unknown: Vec<u32> =
-                pending.iter().map(|entry| entry.0).filter(|&unit| !self.units.is_expanded(unit)).collect();
+                frontier.iter().map(|entry| entry.0).filter(|&cell| !self.cells.is_expanded(cell)).collect();
             unknown.sort_unstable();
             unknown.dedup();
             if self.expansions + unknown.len() as u64 > self.most {
-                return Ok(Explored::Spent(UnknownReason::Boxes));
+                return Ok(Exploration::OutOfBudget(UnknownReason::Subproblems));
             }
             if let Some(reason) = self.expand(expander, &unknown, budget)? {
-                return Ok(Explored::Spent(reason));
+                return Ok(Exploration::OutOfBudget(reason));
             }
             self.seconds.expanding += begun.elapsed().as_secs_f64();
             let begun = Instant::now();
-            let mut next: Pending = Vec::new();
-            let mut targets = vec![0u64; words];
-            // What `targets` are of: mostly the next unit has the same.
-            let mut read = None;
-            let mut meeting = Places::default();
-            let mut handed = 0;
-            for (unit, word, bits) in pending {
-                // In many dimensions one unit can have very many successors.
-                if handed > HANDED_AT_ONCE {
-                    self.looks += handed as u64;
-                    handed = 0;
-                    if self.has_looked_enough() {
-                        return Ok(Explored::Spent(UnknownReason::Boxes));
-                    }
-                    if let Some(reason) = spent(budget) {
-                        return Ok(Explored::Spent(reason));
-                    }
-                    if self.units.len() as u64 / MET_PER_EXPANDED > self.most {
-                        return Ok(Explored::Spent(UnknownReason::Boxes));
-                    }
-                    if self.bytes() + 16 * next.capacity() > budget.memory {
-                        return Ok(Explored::Spent(UnknownReason::Memory));
-                    }
-                }
-                let here = Here { unit, word, bits };
-                let doubts = self.units.doubts(unit);
-                if doubts != Doubts::default() {
-                    read = None;
-                    self.reading.targets(self.units.class(unit), word, bits, &mut targets);
-                    // The automaton has no states from which nothing is accepted, so the property is decided where none is left.
-                    if doubts.has(Doubts::ERRORS) && !self.without_errors && targets.iter().any(|&word| word != 0) {
-                        if self.doubtful.len() < MOST_DOUBTFUL {
-                            self.doubtful.push(self.leading(here, self.units.class(unit), None));
-                        }
-                    } else if meets(&targets, &self.perhaps) {
-                        return Ok(Explored::Reached(self.leading(here, self.units.class(unit), Some(&self.perhaps))));
-                    }
-                }
-                for place in 0..self.units.boxes(unit) {
-                    let reads = (self.units.box_class(unit, place), word, bits);
-                    if read != Some(reads) {
-                        self.reading.targets(reads.0, word, bits, &mut targets);
-                        read = Some(reads);
-                    }
-                    if meets(&targets, &self.violated) {
-                        return Ok(Explored::Reached(self.leading(here, reads.0, Some(&self.violated))));
-                    }
-                    if targets.iter().all(|&word| word == 0) {
-                        continue;
-                    }
-                    // Whatever of the box is known already, the rest must fit.
-                    self.units.places(self.lattice, unit, place, &mut meeting);
-                    let fresh = meeting.size(self.lattice.axes.len()) - self.units.len() as f64;
-                    if fresh * LEAST_BYTES > budget.memory as f64 {
-                        return Ok(Explored::Spent(UnknownReason::Memory));
-                    }
-                    if fresh > self.most as f64 {
-                        return Ok(Explored::Spent(UnknownReason::Boxes));
-                    }
-                    let mut handing =
-                        Handing { entered: &mut self.entered, states: &targets, next: &mut next, handed: 0 };
-                    let fits = self.units.each_meeting(self.lattice, &meeting, &mut handing);
-                    handed += handing.handed;
-                    if !fits {
-                        return Ok(Explored::Spent(UnknownReason::Memory));
-                    }
-                }
-            }
-            self.looks += handed as u64;
-            self.seconds.handing += begun.elapsed().as_secs_f64();
+            let next = match self.propagate(frontier, budget) {
+                Ok(next) => next,
+                Err(ended) => return Ok(ended),
+            };
+            self.seconds.propagation += begun.elapsed().as_secs_f64();
             // A model error is as bad as a violation.
-            if self.doubtful.is_empty() {
+            if self.open_errors.is_empty() {
                 self.settled = Some(self.settled.map_or(round, |earlier| earlier.max(round)));
             }
             if self.bytes() > budget.memory {
-                return Ok(Explored::Spent(UnknownReason::Memory));
+                return Ok(Exploration::OutOfBudget(UnknownReason::Memory));
             }
-            pending = next;
+            frontier = next;
         }
-        Ok(Explored::Closed)
+        Ok(Exploration::Closed)
+    }
+
+    /// Propagates the automaton states of a frontier to all successors; gives the next frontier, or why the exploration ends.
+    fn propagate(&mut self, frontier: Frontier, budget: &Budget<'_>) -> Result<Frontier, Exploration> {
+        let mut next: Frontier = Vec::new();
+        let mut targets = vec![0u64; self.violations.words];
+        // What `targets` are of: mostly the next cell has the same.
+        let mut read = None;
+        let mut meeting = Places::default();
+        let mut visited = 0;
+        for (cell, word, bits) in frontier {
+            // In many dimensions one cell can have very many successors.
+            if visited > PROPAGATED_AT_ONCE {
+                self.looks += visited as u64;
+                visited = 0;
+                if self.has_looked_enough() {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Subproblems));
+                }
+                if let Some(reason) = exhausted(budget) {
+                    return Err(Exploration::OutOfBudget(reason));
+                }
+                if self.cells.len() as u64 / MET_PER_EXPANDED > self.most {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Subproblems));
+                }
+                if self.bytes() + 16 * next.capacity() > budget.memory {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Memory));
+                }
+            }
+            let here = ProductSet { cell, word, bits };
+            let errors = self.cells.errors(cell);
+            if errors != PossibleErrors::default() {
+                read = None;
+                self.violations.targets(self.cells.class(cell), word, bits, &mut targets);
+                // The automaton has no states from which nothing is accepted, so the property is decided where none is left.
+                if errors.has(PossibleErrors::ERRORS) && !self.without_errors && targets.iter().any(|&word| word != 0) {
+                    if self.open_errors.len() < MOST_OPEN_ERRORS {
+                        self.open_errors.push(self.leading(here, self.cells.class(cell), None));
+                    }
+                } else if meets(&targets, &self.perhaps) {
+                    return Err(Exploration::Reached(self.leading(here, self.cells.class(cell), Some(&self.perhaps))));
+                }
+            }
+            for place in 0..self.cells.boxes(cell) {
+                let reads = (self.cells.box_class(cell, place), word, bits);
+                if read != Some(reads) {
+                    self.violations.targets(reads.0, word, bits, &mut targets);
+                    read = Some(reads);
+                }
+                if meets(&targets, &self.violated) {
+                    return Err(Exploration::Reached(self.leading(here, reads.0, Some(&self.violated))));
+                }
+                if targets.iter().all(|&word| word == 0) {
+                    continue;
+                }
+                // Whatever of the box is known already, the rest must fit.
+                self.cells.places(self.grid, cell, place, &mut meeting);
+                let fresh = meeting.size(self.grid.axes.len()) - self.cells.len() as f64;
+                if fresh * LEAST_BYTES > budget.memory as f64 {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Memory));
+                }
+                if fresh > self.most as f64 {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Subproblems));
+                }
+                let mut propagation =
+                    Propagation { sets: &mut self.state_sets, states: &targets, next: &mut next, visited: 0 };
+                let fits = self.cells.each_meeting(self.grid, &meeting, &mut propagation);
+                visited += propagation.visited;
+                if !fits {
+                    return Err(Exploration::OutOfBudget(UnknownReason::Memory));
+                }
+            }
+        }
+        self.looks += visited as u64;
+        Ok(next)
     }
 
     /// Those of some states that lead to one of some others, or to any, on a class.
-    fn leading(&self, here: Here, class: u16, wanted: Option<&[u64]>) -> Here {
-        let mut targets = vec![0u64; self.reading.words];
+    fn leading(&self, here: ProductSet, class: u16, wanted: Option<&[u64]>) -> ProductSet {
+        let mut targets = vec![0u64; self.violations.words];
         let mut leads = |bit: u32| {
-            self.reading.targets(class, here.word, 1 << bit, &mut targets);
+            self.violations.targets(class, here.word, 1 << bit, &mut targets);
             match wanted {
                 Some(wanted) => meets(&targets, wanted),
                 None => targets.iter().any(|&word| word != 0),
             }
         };
         let bits = (0..64).filter(|&bit| here.bits >> bit & 1 == 1 && leads(bit)).fold(0, |bits, bit| bits | 1 << bit);
-        Here { bits, ..here }
+        ProductSet { bits, ..here }
     }
 
-    /// Expands some units, in parallel.
+    /// Bounds some cells, in parallel.
     fn expand(
         &mut self,
         expander: &Expander<'_>,
-        units: &[u32],
+        cells: &[u32],
         budget: &Budget<'_>,
     ) -> Result<Option<UnknownReason>, GraphError> {
-        // A round of very many units is taken in slices, so that results do not pile up.
-        for units in units.chunks(expander.batch * budget.threads.max(1) * BATCHES_AT_ONCE) {
-            if let Some(reason) = spent(budget) {
+        // A round of very many cells is taken in slices, so that results do not pile up.
+        for cells in cells.chunks(expander.batch * budget.threads.max(1) * BATCHES_AT_ONCE) {
+            if let Some(reason) = exhausted(budget) {
                 return Ok(Some(reason));
             }
-            let keys: Vec<u64> = units.iter().flat_map(|&unit| self.units.key(unit).iter().copied()).collect();
-            let words = self.lattice.words();
+            let keys: Vec<u64> = cells.iter().flat_map(|&cell| self.cells.key(cell).iter().copied()).collect();
+            let words = self.grid.words();
             // The larger a piece, the more blocks are bounded at once; some for each thread, so that all have something to do.
-            let piece = (units.len() / (PIECES_PER_THREAD * budget.threads.max(1)))
+            let piece = (cells.len() / (PIECES_PER_THREAD * budget.threads.max(1)))
                 .clamp(expander.batch.max(8), BATCHES_PER_PIECE * expander.batch.max(8));
             let pieces: Vec<&[u64]> = keys.chunks(piece * words).collect();
-            let found = in_parallel(&pieces, budget.threads, units.len(), &|keys| expander.expand(keys));
-            let mut left = units.iter();
+            let found = in_parallel(&pieces, budget.threads, cells.len(), &|keys| expander.expand(keys));
+            let mut left = cells.iter();
             for expansion in found {
                 let expansion: Expansion = expansion?;
                 let mut classes = Vec::with_capacity(expansion.box_truths.len());
                 for &truths in &expansion.box_truths {
-                    match self.reading.class(truths) {
+                    match self.violations.class(truths) {
                         Some(class) => classes.push(class),
                         None => return Ok(Some(UnknownReason::Memory)),
                     }
                 }
                 let mut begin = 0;
                 for place in 0..expansion.truths.len() {
-                    let Some(&unit) = left.next() else { break };
-                    let Some(class) = self.reading.class(expansion.truths[place]) else {
+                    let Some(&cell) = left.next() else { break };
+                    let Some(class) = self.violations.class(expansion.truths[place]) else {
                         return Ok(Some(UnknownReason::Memory));
                     };
-                    match self.units.expanded(unit, class, &expansion, place, (begin, &classes)) {
+                    match self.cells.expanded(cell, class, &expansion, place, (begin, &classes)) {
                         Some(end) => begin = end,
                         None => return Ok(Some(UnknownReason::Memory)),
                     }
                 }
             }
-            self.expansions += units.len() as u64;
+            self.expansions += cells.len() as u64;
         }
         Ok(None)
-    }
-
-    /// The round in which a unit was first entered, if it was.
-    pub fn round(&self, unit: u32) -> Option<usize> {
-        self.rounds.get(unit as usize).filter(|&&round| round != UNMET).map(|&round| usize::from(round))
-    }
-
-    /// The ends of a unit in each coordinate.
-    pub fn ends(&self, unit: u32) -> Vec<(f64, f64)> {
-        debug_assert!(self.lattice.axes.len() <= MOST_AXES);
-        (0..self.lattice.axes.len()).map(|axis| self.lattice.ends(self.units.key(unit), axis)).collect()
-    }
-}
-
-/// Units with their shelves.
-#[derive(Default)]
-struct Met(Vec<(u32, usize)>);
-
-impl Visitor for Met {
-    fn visit(&mut self, unit: u32, shelf: usize, _met: usize) {
-        self.0.push((unit, shelf));
     }
 }
 
 /// Whether two sets of states have one in common.
 fn meets(states: &[u64], others: &[u64]) -> bool {
     states.iter().zip(others).any(|(own, other)| own & other != 0)
-}
-
-/// Works on pieces with some threads; results are in the pieces' order.
-pub(crate) fn in_parallel<P: Sync, R: Send>(
-    pieces: &[P],
-    threads: usize,
-    size: usize,
-    work: &(dyn Fn(&P) -> R + Sync),
-) -> Vec<R> {
-    let threads = threads.min(pieces.len()).min(size / WORTH_A_THREAD).max(1);
-    if threads == 1 {
-        return pieces.iter().map(work).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let mut found: Vec<(usize, R)> = std::thread::scope(|scope| {
-        let worker = || {
-            let mut own = Vec::new();
-            loop {
-                let place = next.fetch_add(1, Ordering::Relaxed);
-                let Some(piece) = pieces.get(place) else { return own };
-                own.push((place, work(piece)));
-            }
-        };
-        let handles: Vec<_> = (1..threads).map(|_| scope.spawn(worker)).collect();
-        let mut found = worker();
-        for handle in handles {
-            match handle.join() {
-                Ok(own) => found.extend(own),
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        found
-    });
-    found.sort_unstable_by_key(|(place, _)| *place);
-    found.into_iter().map(|(_, result)| result).collect()
-}
-
-/// Why to stop, if the budget says so.
-pub(crate) fn spent(budget: &Budget<'_>) -> Option<UnknownReason> {
-    if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-        Some(UnknownReason::Stopped)
-    } else if budget.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-        Some(UnknownReason::Deadline)
-    } else {
-        None
-    }
 }

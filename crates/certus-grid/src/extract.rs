@@ -1,28 +1,31 @@
-//! Extraction of a policy on a grid (Jin, Wang, Zhang, Algorithm 1): one action for each unit.
+//! Policy extraction on a grid: one action for each cell.
 //!
-//! Some states of a unit are drawn, and the network is asked in each. A number is the mean of the answers. A label is the most
-//! frequent one, if a binomial test against the second most frequent says that this is no accident; otherwise more states are
-//! drawn. What is drawn depends on the seed and the unit alone, so a policy is the same whatever the order in which its units are asked for,
-//! and whoever asks.
+//! Algorithm 1 of Jin, Wang and Zhang, "Efficient LTL Model Checking of Deep Reinforcement Learning Systems using Policy Extraction", SEKE 2022; their *decision-making units* are our cells. Some
+//! states of a cell are sampled, and the network is evaluated in each. A numeric action is the mean of the outputs. A label is the most frequent one, if a one-sided binomial test against the second
+//! most frequent is significant; otherwise more states are sampled.
+//!
+//! Departures: the number of rounds is bounded, since no sample settles a cell that two labels share evenly; what is sampled depends on the seed and the cell alone, so a policy is the same in
+//! whatever order its cells are visited, and need not be stored to be checked. What is proved of the policy is exact: the sampled action *is* the policy, so no statistical argument enters
+//! the proof.
 
 use std::sync::Arc;
 
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError};
 use certus_lang::system::{System, Variable};
-use certus_sim::Random;
+use certus_numerics::Random;
 
-use crate::lattice::{Lattice, Unit};
-use crate::moves::Moves;
+use crate::grid::{Cell, Grid};
+use crate::transition_relation::TransitionRelation;
 
-/// How a policy is extracted.
+/// Options of an extraction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ExtractOptions {
-    /// How many states of a unit are drawn at a time.
+    /// How many states of a cell are sampled per round.
     pub samples: usize,
-    /// A label is taken when an accident is at most this likely.
+    /// The significance level of the binomial test for a label.
     pub significance: f64,
-    /// Names the random numbers.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
@@ -32,21 +35,21 @@ impl Default for ExtractOptions {
     }
 }
 
-/// So often states are drawn at most: where two labels share a unit evenly, no number of states settles it.
+/// The most rounds of sampling.
 const MOST_ROUNDS: usize = 8;
 
-/// What an extracted policy does in a unit.
+/// The action of an extracted policy in a cell.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Given {
+pub struct ExtractedAction {
     /// The policies' outputs.
     pub outputs: Vec<f64>,
-    /// The label of each action by the largest score.
+    /// The label of each argmax action.
     pub labels: Vec<usize>,
-    /// How many states were asked.
+    /// How many states were sampled.
     pub asked: usize,
 }
 
-/// A network that is asked for the actions of units.
+/// Extracts the actions of cells from a network.
 #[derive(Clone)]
 pub struct Extraction {
     policy: Arc<Evaluator<f64>>,
@@ -60,8 +63,8 @@ pub struct Extraction {
     labels: Vec<usize>,
 }
 
-/// The chance that a fair coin shows heads at least `first` times in `first + second` throws.
-fn accident(first: usize, second: usize) -> f64 {
+/// The p-value of the one-sided binomial test: the probability that a fair coin shows at least `first` heads in `first + second` throws.
+fn p_value(first: usize, second: usize) -> f64 {
     let throws = first + second;
     let mut probability = 0.5f64.powi(throws as i32);
     let mut sum = 0.0;
@@ -84,8 +87,12 @@ fn hashed(seed: u64, words: impl Iterator<Item = u64>) -> u64 {
 
 impl Extraction {
     /// Prepares a system's policy.
-    pub fn new(system: &System, moves: &Moves, options: ExtractOptions) -> Result<Extraction, GraphError> {
-        let graph: Graph = certus_graph::canonical::canonicalize(&moves.policy)?;
+    pub fn new(
+        system: &System,
+        relation: &TransitionRelation,
+        options: ExtractOptions,
+    ) -> Result<Extraction, GraphError> {
+        let graph: Graph = certus_graph::canonical::canonicalize(&relation.policy)?;
         let ends = |variable: &Variable| -> Vec<(f64, f64)> {
             variable.lower.iter().copied().zip(variable.upper.iter().copied()).collect()
         };
@@ -94,94 +101,88 @@ impl Extraction {
             options: ExtractOptions { samples: options.samples.max(1), ..options },
             inputs: system.inputs.iter().flat_map(ends).collect(),
             one_hots: graph.inputs()[own..].iter().map(|port| graph.elements(port.node)).collect(),
-            outputs: moves.outputs,
-            labels: moves.largest.iter().map(|&(choice, _)| moves.labels[choice]).collect(),
+            outputs: relation.outputs,
+            labels: relation.argmax.iter().map(|&(choice, _)| relation.labels[choice]).collect(),
             policy: Arc::new(Evaluator::new(&graph)),
         })
     }
 
-    /// What is asked, in its canonical form.
+    /// The policy's graph, in canonical form.
     pub(crate) fn graph(&self) -> &Graph {
         self.policy.graph()
     }
 
-    /// How many states of a unit are asked at a time.
+    /// How many states of a cell are sampled per round.
     pub fn samples(&self) -> usize {
         self.options.samples
     }
 
-    /// What the policy does in some units of the widths that were asked for.
-    pub fn actions(&self, lattice: &Lattice, units: &[Unit]) -> Result<Vec<Given>, GraphError> {
+    /// The actions of some cells of the requested widths.
+    pub fn actions(&self, grid: &Grid, cells: &[Cell]) -> Result<Vec<ExtractedAction>, GraphError> {
         let mut workspace = Workspace::default();
-        let mut streams: Vec<Random> = units.iter().map(|unit| self.stream(lattice, unit)).collect();
+        let mut streams: Vec<Random> = cells.iter().map(|cell| self.stream(grid, cell)).collect();
         let mut tallies: Vec<Vec<Vec<usize>>> =
-            units.iter().map(|_| self.labels.iter().map(|&count| vec![0; count]).collect()).collect();
-        let mut sums = vec![vec![0.0; self.outputs]; units.len()];
-        let mut asked = vec![0usize; units.len()];
-        let mut open: Vec<usize> = (0..units.len()).collect();
+            cells.iter().map(|_| self.labels.iter().map(|&count| vec![0; count]).collect()).collect();
+        let mut sums = vec![vec![0.0; self.outputs]; cells.len()];
+        let mut asked = vec![0usize; cells.len()];
+        let mut open: Vec<usize> = (0..cells.len()).collect();
         for round in 0..MOST_ROUNDS {
-            let answers = self.ask(lattice, units, &open, &mut streams, &mut workspace)?;
+            let answers = self.ask(grid, cells, &open, &mut streams, &mut workspace)?;
             let count = open.len() * self.options.samples;
-            for (place, &unit) in open.iter().enumerate() {
+            for (place, &cell) in open.iter().enumerate() {
                 for sample in 0..self.options.samples {
                     let at = place * self.options.samples + sample;
                     if round == 0 {
-                        let own = sums[unit].iter_mut().enumerate();
+                        let own = sums[cell].iter_mut().enumerate();
                         own.for_each(|(output, sum)| *sum += answers[output * count + at]);
                     }
                     let mut row = self.outputs;
-                    for (&labels, tally) in self.labels.iter().zip(&mut tallies[unit]) {
+                    for (&labels, tally) in self.labels.iter().zip(&mut tallies[cell]) {
                         let chosen = (0..labels).find(|label| answers[(row + label) * count + at] != 0.0);
                         tally[chosen.unwrap_or(0)] += 1;
                         row += labels;
                     }
                 }
-                asked[unit] += self.options.samples;
+                asked[cell] += self.options.samples;
             }
-            open.retain(|&unit| !tallies[unit].iter().all(|tally| self.is_settled(tally)));
+            open.retain(|&cell| !tallies[cell].iter().all(|tally| self.is_settled(tally)));
             if open.is_empty() {
                 break;
             }
         }
         let samples = self.options.samples as f64;
-        let given = (0..units.len()).map(|unit| Given {
-            outputs: sums[unit].iter().map(|sum| sum / samples).collect(),
-            labels: tallies[unit].iter().map(|tally| ranked(tally)[0]).collect(),
-            asked: asked[unit],
+        let given = (0..cells.len()).map(|cell| ExtractedAction {
+            outputs: sums[cell].iter().map(|sum| sum / samples).collect(),
+            labels: tallies[cell].iter().map(|tally| ranked(tally)[0]).collect(),
+            asked: asked[cell],
         });
         Ok(given.collect())
     }
 
-    /// The random numbers of a unit.
-    fn stream(&self, lattice: &Lattice, unit: &Unit) -> Random {
-        let names = unit.places.iter().zip(&lattice.axes).map(|(&place, axis)| axis.own_name(place));
+    /// The random stream of a cell.
+    fn stream(&self, grid: &Grid, cell: &Cell) -> Random {
+        let names = cell.places.iter().zip(&grid.axes).map(|(&place, axis)| axis.requested_index(place));
         Random::new(self.options.seed, hashed(self.options.seed, names))
     }
 
-    /// Draws a state of a unit, and the environment's choices.
-    fn draw(&self, lattice: &Lattice, unit: &Unit, stream: &mut Random, mut told: impl FnMut(usize, f64)) {
-        for (axis, own) in lattice.axes.iter().enumerate() {
-            let first = unit.places[axis];
-            let (low, high) = (own.cut(first), own.cut(first + unit.extent(axis)));
+    /// Draws a state of a cell, and the environment's choices.
+    fn draw(&self, grid: &Grid, cell: &Cell, stream: &mut Random, mut told: impl FnMut(usize, f64)) {
+        for (axis, own) in grid.axes.iter().enumerate() {
+            let first = cell.places[axis];
+            let (low, high) = (own.cut(first), own.cut(first + cell.extent(axis)));
             told(axis, stream.between(low.max(own.lower), high.min(own.upper)));
         }
         for (input, &(low, high)) in self.inputs.iter().enumerate() {
-            told(lattice.axes.len() + input, stream.between(low, high));
+            told(grid.axes.len() + input, stream.between(low, high));
         }
     }
 
-    /// The states, with the environment's choices, in which the network is asked for the numbers of a unit.
-    pub(crate) fn each_state(
-        &self,
-        lattice: &Lattice,
-        unit: &Unit,
-        state: &mut Vec<f64>,
-        mut told: impl FnMut(&[f64]),
-    ) {
-        let mut stream = self.stream(lattice, unit);
-        state.resize(lattice.axes.len() + self.inputs.len(), 0.0);
+    /// The sampled states of a cell, with the environment's choices.
+    pub(crate) fn each_state(&self, grid: &Grid, cell: &Cell, state: &mut Vec<f64>, mut told: impl FnMut(&[f64])) {
+        let mut stream = self.stream(grid, cell);
+        state.resize(grid.axes.len() + self.inputs.len(), 0.0);
         for _ in 0..self.options.samples {
-            self.draw(lattice, unit, &mut stream, |number, value| state[number] = value);
+            self.draw(grid, cell, &mut stream, |number, value| state[number] = value);
             for _ in &self.one_hots {
                 stream.bits();
             }
@@ -191,27 +192,27 @@ impl Extraction {
 
     fn is_settled(&self, tally: &[usize]) -> bool {
         let order = ranked(tally);
-        order.len() < 2 || accident(tally[order[0]], tally[order[1]]) <= self.options.significance
+        order.len() < 2 || p_value(tally[order[0]], tally[order[1]]) <= self.options.significance
     }
 
-    /// Asks the network in states of some units: its outputs, element-major, samples of a unit together.
+    /// Evaluates the network at sampled states of some cells: its outputs, element-major, samples of a cell together.
     fn ask(
         &self,
-        lattice: &Lattice,
-        units: &[Unit],
+        grid: &Grid,
+        cells: &[Cell],
         open: &[usize],
         streams: &mut [Random],
         workspace: &mut Workspace<f64>,
     ) -> Result<Vec<f64>, GraphError> {
         let samples = self.options.samples;
         let count = open.len() * samples;
-        let axes = lattice.axes.len();
+        let axes = grid.axes.len();
         let mut numbers = vec![0.0; (axes + self.inputs.len()) * count];
         let mut one_hots: Vec<Vec<f64>> = self.one_hots.iter().map(|&labels| vec![0.0; labels * count]).collect();
-        for (place, &unit) in open.iter().enumerate() {
-            let stream = &mut streams[unit];
+        for (place, &cell) in open.iter().enumerate() {
+            let stream = &mut streams[cell];
             for at in place * samples..(place + 1) * samples {
-                self.draw(lattice, &units[unit], stream, |number, value| numbers[number * count + at] = value);
+                self.draw(grid, &cells[cell], stream, |number, value| numbers[number * count + at] = value);
                 for (table, &labels) in one_hots.iter_mut().zip(&self.one_hots) {
                     table[(stream.bits() % labels.max(1) as u64) as usize * count + at] = 1.0;
                 }
@@ -246,11 +247,11 @@ mod tests {
 
     #[test]
     fn four_of_five_are_no_accident_and_three_are() {
-        assert!((accident(5, 0) - 0.03125).abs() < 1e-12);
-        assert!((accident(4, 1) - 0.1875).abs() < 1e-12);
-        assert!((accident(3, 2) - 0.5).abs() < 1e-12);
-        assert!((accident(0, 0) - 1.0).abs() < 1e-12);
-        assert!((accident(7, 3) - 0.171875).abs() < 1e-12);
+        assert!((p_value(5, 0) - 0.03125).abs() < 1e-12);
+        assert!((p_value(4, 1) - 0.1875).abs() < 1e-12);
+        assert!((p_value(3, 2) - 0.5).abs() < 1e-12);
+        assert!((p_value(0, 0) - 1.0).abs() < 1e-12);
+        assert!((p_value(7, 3) - 0.171875).abs() < 1e-12);
     }
 
     #[test]

@@ -1,12 +1,12 @@
-//! What an exploration looked like: counts, and units to be drawn.
+//! The statistics of an exploration, and cells to be drawn.
 
-use crate::explore::Product;
-use crate::lattice::DEPTH;
+use crate::grid::DEPTH;
+use crate::product::Product;
 
-/// Units that a report shows at most.
+/// The most cells that a report shows.
 const MOST_SHOWN: usize = 4000;
 
-/// A unit as it is drawn.
+/// A cell as it is drawn.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Shown {
     /// The step after which it was first met.
@@ -15,41 +15,41 @@ pub struct Shown {
     pub ends: Vec<(f64, f64)>,
 }
 
-/// What an exploration looked like.
+/// The statistics of an exploration.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Report {
     /// The names of the coordinates.
     pub names: Vec<String>,
-    /// The widths of units that were never halved.
+    /// The widths of cells that were never halved.
     pub widths: Vec<f64>,
     /// Whether the policy was extracted.
     pub extracted: bool,
     /// States of the property's automaton.
     pub automaton: usize,
-    /// Units that can be reached.
-    pub units: usize,
-    /// Units that were bounded in all.
+    /// Cells that can be reached.
+    pub cells: usize,
+    /// Cells that were bounded in all.
     pub expansions: u64,
-    /// Bytes that the units took.
+    /// Bytes that the cells took.
     pub bytes: usize,
-    /// How often units were cut finer.
+    /// How often the grid was refined.
     pub refinements: usize,
-    /// Units that were halved.
+    /// Cells that were halved.
     pub halved: usize,
-    /// How many units were new after each step.
+    /// How many cells were new after each step.
     pub layers: Vec<usize>,
-    /// The ends of all units that can be reached, in each coordinate.
+    /// The ends of all cells that can be reached, in each coordinate.
     pub hull: Vec<(f64, f64)>,
-    /// Some of the units that can be reached: every `every`-th in the order in which they were met.
+    /// Some of the cells that can be reached: every `every`-th in the order in which they were met.
     pub shown: Vec<Shown>,
-    /// See there.
+    /// The stride of `shown`.
     pub every: usize,
-    /// The ends of the units of the last abstract run that violates the property, in its order.
+    /// The ends of the cells of the last abstract counterexample, in its order.
     pub candidate: Vec<Vec<(f64, f64)>>,
-    /// Seconds spent on bounds.
+    /// Seconds spent on bounding cells.
     pub expanding: f64,
-    /// Seconds spent on leading the automaton over units.
-    pub handing: f64,
+    /// Seconds spent on propagating automaton states.
+    pub propagation: f64,
 }
 
 impl Report {
@@ -60,26 +60,26 @@ impl Report {
         refinements: usize,
         candidate: &[u32],
     ) -> Report {
-        let axes = product.lattice.axes.len();
-        let reached = |unit: &u32| product.states(*unit).iter().any(|&word| word != 0);
-        let all = 0..product.units.len() as u32;
-        let units = all.clone().filter(reached).count();
-        let every = units.div_ceil(MOST_SHOWN).max(1);
-        // Places are compared, not the numbers that they stand for: there may be very many units.
+        let axes = product.grid.axes.len();
+        let reached = |cell: &u32| product.states(*cell).iter().any(|&word| word != 0);
+        let all = 0..product.cells.len() as u32;
+        let cells = all.clone().filter(reached).count();
+        let every = cells.div_ceil(MOST_SHOWN).max(1);
+        // Places are compared, not the numbers that they stand for: there may be very many cells.
         let mut hull = vec![(u64::MAX, 0); axes];
         let mut shown = Vec::new();
-        for (place, unit) in all.filter(reached).enumerate() {
-            let key = product.units.key(unit);
+        for (place, cell) in all.filter(reached).enumerate() {
+            let key = product.cells.key(cell);
             for (axis, own) in hull.iter_mut().enumerate() {
-                let (first, level) = product.lattice.unpack(key, axis);
+                let (first, level) = product.grid.unpack(key, axis);
                 *own = (own.0.min(first), own.1.max(first + (1 << (DEPTH - level))));
             }
             if place % every == 0 {
-                let step = product.round(unit).unwrap_or(product.layers.len());
-                shown.push(Shown { step, ends: product.ends(unit) });
+                let step = product.round(cell).unwrap_or(product.layers.len());
+                shown.push(Shown { step, ends: product.ends(cell) });
             }
         }
-        let hull = hull.into_iter().zip(&product.lattice.axes).map(|((first, last), axis)| match first < last {
+        let hull = hull.into_iter().zip(&product.grid.axes).map(|((first, last), axis)| match first < last {
             true => (axis.cut(first).max(axis.lower), axis.cut(last).min(axis.upper)),
             false => (f64::INFINITY, f64::NEG_INFINITY),
         });
@@ -89,19 +89,19 @@ impl Report {
             names,
             widths: widths.to_vec(),
             extracted,
-            automaton: product.reading.automaton.states(),
-            units,
+            automaton: product.violations.automaton.states(),
+            cells,
             expansions: product.expansions,
             bytes: product.bytes(),
             refinements,
-            halved: product.units.halvings(),
+            halved: product.cells.halvings(),
             layers: product.layers.clone(),
             hull,
             shown,
             every,
-            candidate: candidate.iter().map(|&unit| product.ends(unit)).collect(),
+            candidate: candidate.iter().map(|&cell| product.ends(cell)).collect(),
             expanding: seconds.expanding,
-            handing: seconds.handing,
+            propagation: seconds.propagation,
         }
     }
 }

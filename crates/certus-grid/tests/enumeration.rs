@@ -6,10 +6,10 @@ use std::collections::HashSet;
 use certus_automata::automaton::Automaton;
 use certus_automata::system::Truths;
 use certus_automata::{formula, parse, translate};
-use certus_check::Verdict;
 use certus_grid::{Options, check};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
-use certus_sim::Random;
+use certus_model::Verdict;
+use certus_numerics::Random;
 use certus_solver::Budget;
 
 /// A system over cells 0, 1, …: `x` is always one of them.
@@ -328,7 +328,7 @@ fn compare(cells: &Cells, formula: &str, atoms: [Atom; 2]) -> bool {
         Verdict::Holds(_) => truth == Truth::default(),
         Verdict::Violated(_) => truth.violated,
         Verdict::ModelError(_) => truth.error,
-        Verdict::Unknown(_) => true,
+        Verdict::Probability(_) | Verdict::Unknown(_) => true,
     };
     assert!(agrees, "{:?} but {truth:?}\n{text}", outcome.verdict);
     let decided = !matches!(outcome.verdict, Verdict::Unknown(_));

@@ -1,17 +1,17 @@
 //! On systems with finitely many states, written as continuous ones, the engine agrees with a search of the finite graph.
 
 use certus_automata::{emptiness, explicit, formula, graph, parse, system, translate};
-use certus_check::Verdict;
-use certus_grid::cycles::way_to;
+use certus_grid::counterexample::path_by_rounds;
 use certus_grid::expand::Expander;
-use certus_grid::explore::Product;
 use certus_grid::extract::ExtractOptions;
-use certus_grid::lattice::Lattice;
-use certus_grid::moves::Moves;
-use certus_grid::reading::Reading;
+use certus_grid::grid::Grid;
+use certus_grid::product::Product;
+use certus_grid::transition_relation::TransitionRelation;
+use certus_grid::violation_automaton::ViolationAutomaton;
 use certus_grid::{Options, Policy, check};
 use certus_lang::system::PropertyKind;
 use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_model::Verdict;
 use certus_solver::Budget;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -92,7 +92,7 @@ proptest! {
         let expected = holds(&tables, &atoms, FORMULAS[which]);
         let found = matches!(outcome.verdict, Verdict::Holds(_));
         prop_assert_eq!(found, expected, "{} {:?}\n{}", FORMULAS[which], outcome.verdict, text);
-        // A violation is shown by a run that was made again; here every abstract run is one of the system's.
+        // A violation is a run that was replayed; here no counterexample is spurious.
         let violated = matches!(outcome.verdict, Verdict::Violated(_));
         prop_assert_eq!(violated, !expected, "{} {:?}\n{}", FORMULAS[which], outcome.verdict, text);
         prop_assert!(report.refinements == 0);
@@ -100,8 +100,8 @@ proptest! {
 }
 
 #[test]
-fn a_unit_across_the_border_of_the_terminal_states_does_not_hold_a_run_up() {
-    // Units begin at 0, so one of them lies across 1: a hull of staying there and going on would stay there for ever.
+fn a_cell_across_the_border_of_the_terminal_states_does_not_hold_a_run_up() {
+    // Cells begin at 0, so one of them lies across 1: a hull of staying there and going on would stay there for ever.
     let file = "system climb\nstate x in [0, 3]\nnext x = x + 0.3\ninit x in [0, 0.04]\n\
                 define up = x > 1\nterminal up\nproperty arrives = F up\n";
     let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
@@ -130,7 +130,7 @@ fn what_is_chosen_where_a_run_has_ended_is_what_the_policy_chooses_there() {
 
 #[test]
 fn as_many_moves_as_there_can_be_are_all_made() {
-    // Sixty-four ways to go on and as many to have ended, in a unit across the border of the terminal states.
+    // Sixty-four ways to go on and as many to have ended, in a cell across the border of the terminal states.
     let chances: String = (0..6).map(|place| format!("chance c{place} of {{ ok: 0.5, bad: 0.5 }}\n")).collect();
     let file = format!(
         "system many\nstate x in [0, 10]\n{chances}next x = x + match c5 {{ ok: 1, bad: 2 }}\ninit x in [1, 2]\n\
@@ -145,8 +145,8 @@ fn as_many_moves_as_there_can_be_are_all_made() {
 }
 
 #[test]
-fn units_on_the_way_to_an_abstract_loop_are_halved_too() {
-    // The first unit is across a border: from one side of it runs leave, which no halving of the loop itself excludes.
+fn cells_on_the_way_to_an_abstract_loop_are_halved_too() {
+    // The first cell is across a border: from one side of it runs leave, which no halving of the loop itself excludes.
     let file = "system way\nstate x in [0, 6]\nnext x = if x < 0.5 then 1 else (if x < 2.5 then 5 else 3)\ninit x == 0\n\
                 define far = x > 4\nproperty arrives = F far\n";
     let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
@@ -183,31 +183,31 @@ fn what_does_not_matter_is_left_out_of_the_grid_and_kept_in_runs() {
 }
 
 #[test]
-fn a_way_by_rounds_leads_from_an_initial_unit_step_by_step() {
+fn a_way_by_rounds_leads_from_an_initial_cell_step_by_step() {
     let file = "system turning\nstate x in [-2, 2]\nstate y in [-2, 2]\nnext x = 0.9 * x - 0.3 * y\nnext y = 0.3 * x + 0.9 * y\n\
                 init x in [0.9, 1] & y in [0.1, 0.2]\nproperty near = G x < 1.9\n";
     let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
     let PropertyKind::Ltl(formula) = &system.properties[0].kind else { panic!("a formula") };
-    let reading = Reading::new(&system, formula).unwrap();
-    let lattice = Lattice::new(&system, &[0.04, 0.03]).unwrap();
-    let moves = Moves::new(&system, &reading.atoms, false).unwrap();
-    let expander = Expander::new(&system, &lattice, &moves, &reading.atoms, None).unwrap();
-    let mut product = Product::new(&system, &lattice, reading);
+    let violations = ViolationAutomaton::new(&system, formula).unwrap();
+    let grid = Grid::new(&system, &[0.04, 0.03]).unwrap();
+    let relation = TransitionRelation::new(&system, &violations.atoms, false).unwrap();
+    let expander = Expander::new(&system, &grid, &relation, &violations.atoms, None).unwrap();
+    let mut product = Product::new(&system, &grid, violations);
     product.explore(&expander, &Budget::default(), &mut |_, _| {}).unwrap();
-    assert!(product.layers.len() > 10 && product.units.len() > 500);
-    for goal in (0..product.units.len() as u32).step_by(37) {
-        let way = way_to(&product, goal);
+    assert!(product.layers.len() > 10 && product.cells.len() > 500);
+    for goal in (0..product.cells.len() as u32).step_by(37) {
+        let way = path_by_rounds(&product, goal);
         assert_eq!((way.len(), way.last()), (product.round(goal).unwrap() + 1, Some(&goal)));
         for pair in way.windows(2) {
             let mut follows = false;
-            product.units.each_successor(&lattice, pair[0], &mut |unit| follows |= unit == pair[1]);
+            product.cells.each_successor(&grid, pair[0], &mut |cell| follows |= cell == pair[1]);
             assert!(follows, "{pair:?} on the way to {goal}");
         }
     }
 }
 
 #[test]
-fn a_box_of_more_units_than_fit_is_not_listed() {
+fn a_box_of_more_cells_than_fit_is_not_listed() {
     let file = "system wide\nstate x[6] in [-1, 1]\ninput e[6] in [-1, 1]\nnext x = e\ninit all(x in [0, 0])\n\
                 property small = G x[0] < 2\n";
     let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
@@ -215,5 +215,5 @@ fn a_box_of_more_units_than_fit_is_not_listed() {
     let property = system.property("small").unwrap();
     let (outcome, report) = check(&system, property, &options, &Budget::default(), &mut |_| {}).unwrap();
     assert!(matches!(outcome.verdict, Verdict::Unknown(_)), "{:?}", outcome.verdict);
-    assert!(report.units < 10, "{}", report.units);
+    assert!(report.cells < 10, "{}", report.cells);
 }

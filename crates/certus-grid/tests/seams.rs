@@ -1,9 +1,9 @@
 //! Where features of the language meet: small systems whose verdicts were wrong once, or could be.
 
-use certus_check::{ModelErrorKind, Outcome, Scope, Verdict};
 use certus_grid::extract::ExtractOptions;
 use certus_grid::{Options, Policy, Report, check};
 use certus_lang::{FileNetworks, LowerOptions, load_str};
+use certus_model::{ModelErrorKind, Outcome, Scope, Verdict};
 use certus_solver::Budget;
 
 fn asked_with(text: &str, formula: &str, options: &Options, threads: usize) -> (Outcome, Report) {
@@ -81,7 +81,7 @@ fn loops_of_doubles_are_candidates_until_they_are_loops_over_the_reals() {
     ] {
         let verdict = asked(text, formula);
         assert!(
-            matches!(&verdict, Verdict::Violated(run) if run.loop_to.is_some() || run.comes_to_rest),
+            matches!(&verdict, Verdict::Violated(run) if run.loop_to.is_some() || run.converges),
             "{text} {formula}: {verdict:?}"
         );
     }
@@ -198,7 +198,7 @@ fn errors_loops_and_traces_do_not_depend_on_the_threads() {
         let options = Options { widths: vec![0.02, 0.05], policy, most: Some(20_000), ..Options::default() };
         let found = [1, 2].map(|threads| {
             let (outcome, mut report) = asked_with(noisy, formula, &options, threads);
-            (report.expanding, report.handing) = (0.0, 0.0);
+            (report.expanding, report.propagation) = (0.0, 0.0);
             (outcome, report)
         });
         assert_eq!(found[0], found[1], "{formula}");

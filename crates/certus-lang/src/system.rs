@@ -3,6 +3,7 @@
 //! Everything a later stage needs is here; nothing in here refers back to the text, except for names
 //! and for the wording of properties.
 
+pub use certus_automata::formula::Bounds;
 use certus_graph::{Graph, NodeId};
 
 use crate::diagnostics::Diagnostics;
@@ -321,15 +322,6 @@ pub enum Formula {
     WeakUntil(Bounds, Box<Formula>, Box<Formula>),
     /// `a R b` is `!(!a U !b)`, with the same bounds.
     Release(Bounds, Box<Formula>, Box<Formula>),
-}
-
-/// The steps a temporal operator speaks of, counted from now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub struct Bounds {
-    /// First step.
-    pub lower: u64,
-    /// Last step; none for all steps.
-    pub upper: Option<u64>,
 }
 
 /// What must hold, or what is asked.

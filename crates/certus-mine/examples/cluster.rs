@@ -10,7 +10,7 @@ use std::fmt::Write;
 use std::num::NonZeroUsize;
 use std::time::Instant;
 
-use certus_mine::clusters::dbscan;
+use certus_mine::dbscan::dbscan;
 
 fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

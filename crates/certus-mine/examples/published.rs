@@ -13,10 +13,10 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Instant;
 
+use certus_mine::bins::Partition;
 use certus_mine::config::Config;
 use certus_mine::mining::mine;
 use certus_mine::observations::Rows;
-use certus_mine::partition::Partition;
 use certus_mine::quality::measure;
 use certus_mine::regions::{collect, ranges};
 use certus_mine::{Bound, Specification};
@@ -184,7 +184,7 @@ fn run() -> Fallible<bool> {
         println!("  {:.3} s", started.elapsed().as_secs_f64());
         let values = [mined.common, mined.interesting, mined.least as usize, mined.radius.into(), specifications.len()];
         for ((name, value), figure) in
-            ["common cells", "interesting cells", "m", "ε", "specifications"].iter().zip(values).zip(figures)
+            ["common bins", "interesting bins", "m", "ε", "specifications"].iter().zip(values).zip(figures)
         {
             match figure {
                 "" => println!("  {name}: {value}"),

@@ -1,4 +1,4 @@
-//! The most extreme violations of a specification, found by descents, next to what the references did.
+//! The most extreme violations of a specification, found by projected gradient descent (`certus-solver`), next to what the references did.
 //!
 //! For a choice, the lowest and the highest forbidden label that the network can be made to decide; for a number, the
 //! least and the greatest forbidden output. A point counts after the network itself was evaluated at it.
@@ -11,7 +11,7 @@ use certus_solver::{Budget, Witness, falsify, optimise};
 use crate::layout::Layout;
 use crate::observations::Rows;
 use crate::outputs::{Meaning, OutputSet};
-use crate::question::{Edges, Network, violation};
+use crate::query::{Edges, Network, violation};
 use crate::{MineError, Specification};
 
 /// Descents per attack, and steps of each.
@@ -98,7 +98,7 @@ fn extreme_number(
     let sign = if extreme == Extreme::Lowest { -1.0 } else { 1.0 };
     let objective =
         Linear::constant(Interval::ZERO).plus(Interval::point(sign), &Linear::variable(Variable::Output(0)));
-    let budget = Budget { boxes: budget.boxes.min(256), ..*budget };
+    let budget = Budget { subproblems: budget.subproblems.min(256), ..*budget };
     let found = optimise(&query, &objective, 1e-3, &budget, &mut |_| {});
     Ok(found.map_err(|error| MineError::new(error.to_string()))?.witness)
 }

@@ -45,11 +45,11 @@ pub struct Source {
 pub struct Settings {
     /// Parts per dimension: p.
     pub parts: usize,
-    /// The share of the interesting cells that a cluster represents: τ_rep.
+    /// The share of the interesting bins that a cluster represents: τ_rep.
     pub representation: f64,
     /// How many labels a specification allows at most: τ_max.
     pub most_outputs: usize,
-    /// Stops when so much of the interesting cells is in some box; never if not given.
+    /// Stops when so much of the interesting bins is in some box; never if not given.
     pub coverage: Option<f64>,
     /// Ranges that are not given reach from this quantile to its opposite; 0 is from least to greatest.
     pub quantile: f64,
@@ -208,7 +208,7 @@ impl Config {
             return Err(MineError::new(format!("two sources of observations are called `{}`", twice.1)));
         }
         if references.is_empty() {
-            return Err(MineError::new("there is no [[reference]]: whose observations are to be mined?"));
+            return Err(MineError::new("no [[reference]] is given: add one for each table of observations to mine"));
         }
         let mine = document.mine;
         let most = layout.outputs.labels.len() - 1;
@@ -310,7 +310,7 @@ fn layout(
                 let expanded = expand(&format!("{{{steps}}}"))?;
                 let parsed: Result<Vec<usize>, _> = expanded.iter().map(|text| text.parse()).collect();
                 parsed
-                    .map_err(|_| wrong(format!("inputs = {steps:?} is no range such as \"31..24\"")))?
+                    .map_err(|_| wrong(format!("inputs = {steps:?} is not a range such as \"31..24\"")))?
                     .into_iter()
                     .map(Some)
                     .collect()
@@ -327,7 +327,7 @@ fn layout(
         }
         for [low, high] in [table.valid, table.range].into_iter().flatten() {
             if low.partial_cmp(&high) != Some(std::cmp::Ordering::Less) || !low.is_finite() || !high.is_finite() {
-                return Err(wrong(format!("[{low}, {high}] is no range")));
+                return Err(wrong(format!("[{low}, {high}] is not a range")));
             }
         }
         let series = layout.series.len();
@@ -431,7 +431,7 @@ mod tests {
         assert!(error("mined = 2", "mined = 4").contains("mined = 4, but there are 3 columns"));
         assert!(error("inputs = 0", "inputs = 7").contains("input 7 is read from two columns"));
         assert!(error("inputs = 0", "inputs = 8").contains("input 8"));
-        assert!(error("scale = 10", "range = [2, 1]").contains("[2, 1] is no range"));
+        assert!(error("scale = 10", "range = [2, 1]").contains("[2, 1] is not a range"));
         assert!(error("parts = 50", "parts = 0").contains("parts is 0"));
         assert!(error("labels = [300, 750, \"high\"]", "").contains("needs one of"));
     }

@@ -78,7 +78,9 @@ impl Layout {
 
     pub(crate) fn check(&self) -> Result<(), MineError> {
         if self.mined().is_empty() {
-            return Err(MineError::new("no [[feature]] has `mined`: what should preconditions speak of?"));
+            return Err(MineError::new(
+                "no [[feature]] has `mined`: give it to at least one, so that preconditions have something to refer to",
+            ));
         }
         for (place, column) in self.columns.iter().enumerate() {
             let before = &self.columns[..place];
@@ -97,7 +99,7 @@ impl Layout {
         if let Some((low, high)) = self.unread
             && !(low <= high && low.is_finite() && high.is_finite())
         {
-            return Err(MineError::new(format!("unread = [{low}, {high}] is no range")));
+            return Err(MineError::new(format!("unread = [{low}, {high}] is not a range")));
         }
         Ok(())
     }

@@ -10,27 +10,27 @@
 //! | --- | --- |
 //! | what the columns mean | [`config`], [`layout`], [`outputs`] |
 //! | reading tables of any size, counting what is wrong in them | [`table`], [`observations`] |
-//! | the input space in cells, and what was seen in each | [`partition`], [`regions`] |
-//! | dense clusters of cells, their boxes | [`clusters`], [`mining`] |
+//! | the input space in bins, and what was seen in each | [`bins`], [`regions`] |
+//! | dense clusters of bins, their boxes | [`dbscan`], [`mining`] |
 //! | how well specifications fit | [`quality`] |
 //! | what others can read | [`mod@write`], [`sql`] |
-//! | networks | [`question`], [`attack`] |
+//! | networks | [`query`], [`attack`] |
 //!
 //! Depends on `certus-graph` and `certus-solver`. It never prints and reads no arguments.
 
 #![forbid(unsafe_code)]
 
 pub mod attack;
-pub mod clusters;
+pub mod bins;
 pub mod config;
+pub mod dbscan;
 mod error;
 pub mod layout;
 pub mod mining;
 pub mod observations;
 pub mod outputs;
-pub mod partition;
 pub mod quality;
-pub mod question;
+pub mod query;
 pub mod refine;
 pub mod regions;
 pub mod search;

@@ -1,20 +1,22 @@
-//! Algorithm 1: from statistics of cells to specifications.
+//! Mining: from statistics of bins to specifications.
 //!
-//! 1. A cell is *important* for a reference that has enough rows in it, and *interesting* if it is important for every
+//! Algorithm 1 of SpecTRA (I. Chaudhary, S. Lin, C. Tan and G. Singh).
+//!
+//! 1. A bin is *important* for a reference that has enough rows in it, and *interesting* if it is important for every
 //!    reference and the labels decided there are not all labels.
-//! 2. For every set Ω of labels, small ones first: the interesting cells in which nothing outside of Ω was decided are
-//!    clustered by density. A cluster's bounding box is a precondition, what was decided in it the postcondition.
-//! 3. Equal boxes are made one, with the labels of both.
+//! 2. For every set Ω of labels, small ones first: the interesting bins in which nothing outside of Ω was decided are
+//!    clustered by density (`dbscan`). A cluster's bounding box is a precondition, what was decided in it the postcondition.
+//! 3. Equal boxes are merged, with the labels of both.
 //!
-//! Sets Ω that select the same cells give the same clusters, so each selection is clustered once.
+//! *Departure.* Sets Ω that select the same bins give the same clusters, so each selection is clustered once.
 
 use std::collections::{BTreeMap, HashSet};
 use std::num::NonZeroUsize;
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
 
-use crate::clusters::Neighbourhoods;
+use certus_numerics::parallel;
+
 use crate::config::Settings;
+use crate::dbscan::Neighbourhoods;
 use crate::layout::Layout;
 use crate::outputs::OutputSet;
 use crate::regions::Regions;
@@ -23,9 +25,9 @@ use crate::{Bound, MineError, Specification};
 /// More sets of labels than this are refused.
 const MOST_SETS: usize = 1 << 20;
 
-/// A box of cells and what is allowed in it.
+/// A box of bins and what is allowed in it.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct CellBox {
+pub struct BinBox {
     /// The first part in each dimension.
     pub first: Vec<u16>,
     /// The last part in each dimension.
@@ -34,25 +36,25 @@ pub struct CellBox {
     pub allowed: OutputSet,
 }
 
-impl CellBox {
-    /// Whether a cell lies in it.
-    pub fn contains(&self, cell: &[u16]) -> bool {
-        cell.iter().zip(self.first.iter().zip(&self.last)).all(|(x, (first, last))| first <= x && x <= last)
+impl BinBox {
+    /// Whether a bin lies in it.
+    pub fn contains(&self, bin: &[u16]) -> bool {
+        bin.iter().zip(self.first.iter().zip(&self.last)).all(|(x, (first, last))| first <= x && x <= last)
     }
 
     /// The smallest box around two, with the labels of both.
-    pub fn hull(&self, other: &CellBox) -> CellBox {
+    pub fn hull(&self, other: &BinBox) -> BinBox {
         let merge =
             |a: &[u16], b: &[u16], pick: fn(u16, u16) -> u16| a.iter().zip(b).map(|(&x, &y)| pick(x, y)).collect();
-        CellBox {
+        BinBox {
             first: merge(&self.first, &other.first, u16::min),
             last: merge(&self.last, &other.last, u16::max),
             allowed: self.allowed.union(other.allowed),
         }
     }
 
-    /// Whether two boxes have a cell in common.
-    pub fn overlaps(&self, other: &CellBox) -> bool {
+    /// Whether two boxes have a bin in common.
+    pub fn overlaps(&self, other: &BinBox) -> bool {
         let ends = self.first.iter().zip(&self.last).zip(other.first.iter().zip(&other.last));
         ends.into_iter().all(|((a, b), (c, d))| a <= d && c <= b)
     }
@@ -61,25 +63,25 @@ impl CellBox {
 /// What mining found.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mined {
-    /// Cells that are important for every reference.
+    /// Bins that are important for every reference.
     pub common: usize,
     /// Those that are interesting.
     pub interesting: usize,
-    /// How many cells a core point has around it: m.
+    /// How many bins a core point has around it: m.
     pub least: u32,
     /// How far around: ε.
     pub radius: u16,
     /// The boxes, in order.
-    pub boxes: Vec<CellBox>,
-    /// The share of the interesting cells that lie in some box.
+    pub boxes: Vec<BinBox>,
+    /// The share of the interesting bins that lie in some box.
     pub coverage: f64,
-    /// Per box, the share of the interesting cells that lie in it.
+    /// Per box, the share of the interesting bins that lie in it.
     pub representation: Vec<f64>,
 }
 
 /// Mines statistics.
 pub fn mine(regions: &Regions, settings: &Settings, labels: usize, threads: usize) -> Result<Mined, MineError> {
-    let dimensions = NonZeroUsize::new(regions.dimensions()).ok_or_else(|| MineError::new("nothing is to be mined"))?;
+    let dimensions = NonZeroUsize::new(regions.dimensions()).ok_or_else(|| MineError::new("no column is mined"))?;
     let (common, interesting) = interesting(regions, labels);
     let least = (settings.representation * interesting.len() as f64).max(10.0).floor();
     let radius = ((least.powf(1.0 / dimensions.get() as f64) - 1.0) / 2.0).ceil();
@@ -96,7 +98,7 @@ pub fn mine(regions: &Regions, settings: &Settings, labels: usize, threads: usiz
     if interesting.is_empty() {
         return Ok(mined);
     }
-    let coordinates: Vec<u16> = interesting.iter().flat_map(|&(cell, _)| regions.cell(cell)).copied().collect();
+    let coordinates: Vec<u16> = interesting.iter().flat_map(|&(bin, _)| regions.bin(bin)).copied().collect();
     let decided: Vec<OutputSet> = interesting.iter().map(|&(_, decided)| decided).collect();
     let mut classes: Vec<OutputSet> = decided.clone();
     classes.sort_unstable();
@@ -121,21 +123,21 @@ pub fn mine(regions: &Regions, settings: &Settings, labels: usize, threads: usiz
         let found = neighbourhoods.clusters(&|point| selected[class[point] as usize], &|point| cores[point]);
         boxes(&found, &decided, &coordinates, dimensions.get())
     };
-    let found = in_parallel(&selections, threads, &cluster);
+    let found = parallel::map(&selections, threads, cluster);
 
     // Early stopping looks at the sets in their order, whatever order they were worked on.
     let mut covered = vec![false; interesting.len()];
-    let cell = |point: usize| &coordinates[point * dimensions.get()..][..dimensions.get()];
+    let bin = |point: usize| &coordinates[point * dimensions.get()..][..dimensions.get()];
     let mut merged: BTreeMap<(Vec<u16>, Vec<u16>), OutputSet> = BTreeMap::new();
     for found in found {
-        for CellBox { first, last, allowed } in found {
+        for BinBox { first, last, allowed } in found {
             let known = merged.entry((first, last)).or_default();
             *known = known.union(allowed);
         }
         if let Some(enough) = settings.coverage {
             for (point, covered) in covered.iter_mut().enumerate().filter(|(_, covered)| !**covered) {
                 let inside = |(first, last): &(Vec<u16>, Vec<u16>)| {
-                    cell(point).iter().zip(first.iter().zip(last)).all(|(x, (a, b))| a <= x && x <= b)
+                    bin(point).iter().zip(first.iter().zip(last)).all(|(x, (a, b))| a <= x && x <= b)
                 };
                 *covered = merged.keys().any(inside);
             }
@@ -146,20 +148,20 @@ pub fn mine(regions: &Regions, settings: &Settings, labels: usize, threads: usiz
         }
     }
     let boxes = merged.into_iter().filter(|(_, allowed)| allowed.len() <= settings.most_outputs);
-    mined.boxes = boxes.map(|((first, last), allowed)| CellBox { first, last, allowed }).collect();
+    mined.boxes = boxes.map(|((first, last), allowed)| BinBox { first, last, allowed }).collect();
     mined.measure(&coordinates, dimensions.get());
     Ok(mined)
 }
 
 impl Mined {
-    /// Fills in coverage and representation, given the coordinates of the interesting cells.
+    /// Fills in coverage and representation, given the coordinates of the interesting bins.
     fn measure(&mut self, coordinates: &[u16], dimensions: usize) {
         let mut inside = vec![0u64; self.boxes.len()];
         let mut covered = 0u64;
-        for cell in coordinates.chunks_exact(dimensions) {
+        for bin in coordinates.chunks_exact(dimensions) {
             let mut any = false;
             for (own, count) in self.boxes.iter().zip(&mut inside) {
-                if own.contains(cell) {
+                if own.contains(bin) {
                     *count += 1;
                     any = true;
                 }
@@ -174,7 +176,7 @@ impl Mined {
     /// Measures the boxes again after they were changed.
     pub fn remeasure(&mut self, regions: &Regions, labels: usize) {
         let (_, interesting) = interesting(regions, labels);
-        let coordinates: Vec<u16> = interesting.iter().flat_map(|&(cell, _)| regions.cell(cell)).copied().collect();
+        let coordinates: Vec<u16> = interesting.iter().flat_map(|&(bin, _)| regions.bin(bin)).copied().collect();
         self.measure(&coordinates, regions.dimensions().max(1));
     }
 
@@ -183,14 +185,14 @@ impl Mined {
         let mined = layout.mined();
         let others = layout.others();
         let round = |value: f64| rounded(value, settings.decimals);
-        let specification = |own: &CellBox| {
+        let specification = |own: &BinBox| {
             let bounds = mined.iter().enumerate().map(|(dimension, &column)| {
                 let (low, high) = regions.partition.interval(dimension, own.first[dimension], own.last[dimension]);
                 Bound { column, low: round(low), high: round(high) }
             });
-            let inside: Vec<usize> = (0..regions.len()).filter(|&cell| own.contains(regions.cell(cell))).collect();
+            let inside: Vec<usize> = (0..regions.len()).filter(|&bin| own.contains(regions.bin(bin))).collect();
             let observed = others.iter().map(|&column| {
-                let seen = inside.iter().map(|&cell| regions.seen(cell, column));
+                let seen = inside.iter().map(|&bin| regions.seen(bin, column));
                 let (low, high) =
                     seen.fold((f64::INFINITY, f64::NEG_INFINITY), |all, own| (all.0.min(own.0), all.1.max(own.1)));
                 Bound { column, low: round(low), high: round(high) }
@@ -210,24 +212,24 @@ pub fn rounded(value: f64, decimals: Option<u32>) -> f64 {
     }
 }
 
-/// How many cells are important for all references, and the interesting ones among them with what was decided there.
+/// How many bins are important for all references, and the interesting ones among them with what was decided there.
 fn interesting(regions: &Regions, labels: usize) -> (usize, Vec<(usize, OutputSet)>) {
-    let cells = (regions.partition.parts as f64).powi(regions.dimensions() as i32);
+    let bins = (regions.partition.parts as f64).powi(regions.dimensions() as i32);
     let enough: Vec<f64> =
-        (0..regions.references()).map(|reference| (regions.rows(reference) as f64 / cells).max(1.0)).collect();
+        (0..regions.references()).map(|reference| (regions.rows(reference) as f64 / bins).max(1.0)).collect();
     let mut common = 0;
     let mut found = Vec::new();
-    for cell in 0..regions.len() {
+    for bin in 0..regions.len() {
         let important =
-            |reference: usize| regions.counts(cell, reference).iter().sum::<u64>() as f64 >= enough[reference];
+            |reference: usize| regions.counts(bin, reference).iter().sum::<u64>() as f64 >= enough[reference];
         if !(0..regions.references()).all(important) {
             continue;
         }
         common += 1;
         let decided = (0..regions.references())
-            .fold(OutputSet::default(), |set, reference| set.union(regions.decided(cell, reference)));
+            .fold(OutputSet::default(), |set, reference| set.union(regions.decided(bin, reference)));
         if decided != OutputSet::all(labels) {
-            found.push((cell, decided));
+            found.push((bin, decided));
         }
     }
     (common, found)
@@ -262,39 +264,18 @@ fn selections(classes: &[OutputSet], labels: usize, most: usize) -> Result<Vec<V
     Ok(selections)
 }
 
-/// The bounding box of each cluster, with what was decided in its cells.
-fn boxes(clusters: &[Option<u32>], decided: &[OutputSet], coordinates: &[u16], dimensions: usize) -> Vec<CellBox> {
-    let mut boxes: Vec<CellBox> = Vec::new();
+/// The bounding box of each cluster, with what was decided in its bins.
+fn boxes(clusters: &[Option<u32>], decided: &[OutputSet], coordinates: &[u16], dimensions: usize) -> Vec<BinBox> {
+    let mut boxes: Vec<BinBox> = Vec::new();
     for (point, cluster) in clusters.iter().enumerate() {
         let Some(cluster) = cluster.map(|cluster| cluster as usize) else { continue };
-        let cell = &coordinates[point * dimensions..][..dimensions];
-        let own = CellBox { first: cell.to_vec(), last: cell.to_vec(), allowed: decided[point] };
+        let bin = &coordinates[point * dimensions..][..dimensions];
+        let own = BinBox { first: bin.to_vec(), last: bin.to_vec(), allowed: decided[point] };
         while boxes.len() <= cluster {
             // Filled by the cluster's first point.
-            boxes.push(CellBox { first: Vec::new(), last: Vec::new(), allowed: OutputSet::default() });
+            boxes.push(BinBox { first: Vec::new(), last: Vec::new(), allowed: OutputSet::default() });
         }
         boxes[cluster] = if boxes[cluster].first.is_empty() { own } else { boxes[cluster].hull(&own) };
     }
     boxes
-}
-
-/// Works on items with several threads; results in the order of the items.
-pub(crate) fn in_parallel<T: Sync, R: Send>(items: &[T], threads: usize, work: &(impl Fn(&T) -> R + Sync)) -> Vec<R> {
-    let next = AtomicUsize::new(0);
-    let results: Mutex<Vec<(usize, R)>> = Mutex::new(Vec::with_capacity(items.len()));
-    std::thread::scope(|scope| {
-        for _ in 0..threads.clamp(1, items.len().max(1)) {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    let Some(item) = items.get(index) else { break };
-                    let result = work(item);
-                    results.lock().unwrap_or_else(PoisonError::into_inner).push((index, result));
-                }
-            });
-        }
-    });
-    let mut results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results.sort_by_key(|(index, _)| *index);
-    results.into_iter().map(|(_, result)| result).collect()
 }

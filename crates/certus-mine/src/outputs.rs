@@ -176,7 +176,9 @@ impl Outputs {
             self.label(&Cell::Text(name))
                 .filter(|&label| self.labels[label] == *name || self.meaning == Meaning::Choice)
                 .map(OutputSet::of)
-                .ok_or_else(|| MineError::new(format!("`{name}` is no label: they are {}", self.labels.join(", "))))
+                .ok_or_else(|| {
+                    MineError::new(format!("`{name}` is not a label; the labels are {}", self.labels.join(", ")))
+                })
         };
         names.iter().try_fold(OutputSet::default(), |set, name| Ok(set.union(label(name)?)))
     }

@@ -1,10 +1,10 @@
-//! After Algorithm 1: fewer specifications that say the same, and boxes merged where that fits better.
+//! Refinement after Algorithm 1: redundant specifications are removed, and overlapping boxes merged where that fits better.
 //!
 //! A box inside another one that allows no more than it is *redundant*: it says nothing new. Two boxes that overlap are
 //! *merged* into the smallest box around both, with the labels of both, if no reference loses support and the
-//! confidence over all references rises. What is gained and lost is counted over the cells, whose rows are known.
+//! confidence over all references rises. What is gained and lost is counted over the bins, whose rows are known.
 
-use crate::mining::{CellBox, Mined};
+use crate::mining::{BinBox, Mined};
 use crate::outputs::OutputSet;
 use crate::quality::Quality;
 use crate::regions::Regions;
@@ -29,12 +29,12 @@ pub fn refine(mined: &mut Mined, regions: &Regions, most_outputs: usize) -> (usi
     (redundant, merged)
 }
 
-fn implies(a: &CellBox, b: &CellBox) -> bool {
+fn implies(a: &BinBox, b: &BinBox) -> bool {
     a.allowed.is_within(b.allowed) && a.contains(&b.first) && a.contains(&b.last)
 }
 
-fn remove_redundant(boxes: &mut Vec<CellBox>) {
-    let mut kept: Vec<CellBox> = Vec::new();
+fn remove_redundant(boxes: &mut Vec<BinBox>) {
+    let mut kept: Vec<BinBox> = Vec::new();
     for own in boxes.drain(..) {
         if kept.iter().any(|other| implies(other, &own)) {
             continue;
@@ -45,10 +45,10 @@ fn remove_redundant(boxes: &mut Vec<CellBox>) {
     *boxes = kept;
 }
 
-/// Support and confidence of boxes over cells.
+/// Support and confidence of boxes over bins.
 struct Fit<'a> {
     regions: &'a Regions,
-    /// What is allowed in each cell at present.
+    /// What is allowed in each bin at present.
     allowed: Vec<Option<OutputSet>>,
 }
 
@@ -57,17 +57,17 @@ impl<'a> Fit<'a> {
         Fit { regions, allowed: Vec::new() }
     }
 
-    fn look(&mut self, boxes: &[CellBox]) {
-        self.allowed = (0..self.regions.len()).map(|cell| allowed(boxes.iter(), self.regions.cell(cell))).collect();
+    fn look(&mut self, boxes: &[BinBox]) {
+        self.allowed = (0..self.regions.len()).map(|bin| allowed(boxes.iter(), self.regions.bin(bin))).collect();
     }
 
-    /// What the cells of a box add to each reference's counts, given what is allowed in each.
-    fn count(&self, within: &CellBox, allowed: impl Fn(usize) -> Option<OutputSet>) -> Vec<Quality> {
+    /// What the bins of a box add to each reference's counts, given what is allowed in each.
+    fn count(&self, within: &BinBox, allowed: impl Fn(usize) -> Option<OutputSet>) -> Vec<Quality> {
         let mut found = vec![Quality::default(); self.regions.references()];
-        for cell in self.cells(within) {
-            let own = allowed(cell);
+        for bin in self.bins(within) {
+            let own = allowed(bin);
             for (reference, quality) in found.iter_mut().enumerate() {
-                for (label, &rows) in self.regions.counts(cell, reference).iter().enumerate() {
+                for (label, &rows) in self.regions.counts(bin, reference).iter().enumerate() {
                     quality.count_rows(own, label, rows);
                 }
             }
@@ -75,34 +75,34 @@ impl<'a> Fit<'a> {
         found
     }
 
-    /// The cells of a box: they are sorted, so only those with a first coordinate in its range are looked at.
-    fn cells<'b>(&'b self, within: &'b CellBox) -> impl Iterator<Item = usize> + 'b {
+    /// The bins of a box: they are sorted, so only those with a first coordinate in its range are looked at.
+    fn bins<'b>(&'b self, within: &'b BinBox) -> impl Iterator<Item = usize> + 'b {
         let from = |limit: u32| {
             let (mut low, mut high) = (0, self.regions.len());
             while low < high {
                 let middle = low + (high - low) / 2;
-                if u32::from(self.regions.cell(middle)[0]) < limit { low = middle + 1 } else { high = middle }
+                if u32::from(self.regions.bin(middle)[0]) < limit { low = middle + 1 } else { high = middle }
             }
             low
         };
         let range = from(within.first[0].into())..from(u32::from(within.last[0]) + 1);
-        range.filter(move |&cell| within.contains(self.regions.cell(cell)))
+        range.filter(move |&bin| within.contains(self.regions.bin(bin)))
     }
 }
 
-fn allowed<'b>(boxes: impl Iterator<Item = &'b CellBox>, cell: &[u16]) -> Option<OutputSet> {
-    boxes.filter(|own| own.contains(cell)).map(|own| own.allowed).reduce(OutputSet::intersection)
+fn allowed<'b>(boxes: impl Iterator<Item = &'b BinBox>, bin: &[u16]) -> Option<OutputSet> {
+    boxes.filter(|own| own.contains(bin)).map(|own| own.allowed).reduce(OutputSet::intersection)
 }
 
 /// The merge that raises the confidence most.
-fn best_merge(boxes: &[CellBox], fit: &mut Fit<'_>, most_outputs: usize) -> Option<(usize, usize)> {
+fn best_merge(boxes: &[BinBox], fit: &mut Fit<'_>, most_outputs: usize) -> Option<(usize, usize)> {
     fit.look(boxes);
-    let everything = CellBox {
+    let everything = BinBox {
         first: vec![0; fit.regions.dimensions()],
         last: vec![u16::MAX; fit.regions.dimensions()],
         allowed: OutputSet::default(),
     };
-    let before = total(&fit.count(&everything, |cell| fit.allowed[cell]));
+    let before = total(&fit.count(&everything, |bin| fit.allowed[bin]));
     let mut best: Option<(f64, (usize, usize))> = None;
     for second in 0..boxes.len() {
         for first in 0..second {
@@ -113,15 +113,15 @@ fn best_merge(boxes: &[CellBox], fit: &mut Fit<'_>, most_outputs: usize) -> Opti
             if hull.allowed.len() > most_outputs {
                 continue;
             }
-            let others: Vec<&CellBox> = (0..boxes.len())
+            let others: Vec<&BinBox> = (0..boxes.len())
                 .filter(|&place| place != first && place != second)
                 .map(|place| &boxes[place])
                 .collect();
-            let then = fit.count(&hull, |cell| {
-                let rest = allowed(others.iter().copied(), fit.regions.cell(cell));
+            let then = fit.count(&hull, |bin| {
+                let rest = allowed(others.iter().copied(), fit.regions.bin(bin));
                 Some(rest.map_or(hull.allowed, |rest| rest.intersection(hull.allowed)))
             });
-            let now = fit.count(&hull, |cell| fit.allowed[cell]);
+            let now = fit.count(&hull, |bin| fit.allowed[bin]);
             if then.iter().zip(&now).any(|(then, now)| then.covered < now.covered) {
                 continue;
             }
@@ -152,8 +152,8 @@ fn total(parts: &[Quality]) -> Quality {
 mod tests {
     use super::*;
 
-    fn own(first: [u16; 1], last: [u16; 1], allowed: u64) -> CellBox {
-        CellBox { first: first.into(), last: last.into(), allowed: OutputSet(allowed) }
+    fn own(first: [u16; 1], last: [u16; 1], allowed: u64) -> BinBox {
+        BinBox { first: first.into(), last: last.into(), allowed: OutputSet(allowed) }
     }
 
     #[test]

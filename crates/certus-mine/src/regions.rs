@@ -1,46 +1,46 @@
-//! What was seen in each cell: a group-by over all rows.
+//! What was seen in each bin: a group-by over all rows.
 //!
-//! Per cell, reference and label, how many rows; per cell and column, the least and the greatest value. That is all that
+//! Per bin, reference and label, how many rows; per bin and column, the least and the greatest value. That is all that
 //! mining needs, so it can also be computed where the logs are ([`crate::sql`]) and read back from a table.
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use crate::MineError;
+use crate::bins::Partition;
 use crate::layout::Layout;
 use crate::observations::Rows;
 use crate::outputs::OutputSet;
-use crate::partition::Partition;
 use crate::table::{Cell, scan};
 
-/// The statistics of all cells in which something was seen, in the order of their coordinates.
+/// The statistics of all bins in which something was seen, in the order of their coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Regions {
-    /// How the cells are cut.
+    /// How the columns are divided into bins.
     pub partition: Partition,
     /// How many columns, references, labels.
     columns: usize,
     references: usize,
     labels: usize,
-    /// Coordinates, cell after cell.
-    cells: Vec<u16>,
-    /// Rows per cell, reference and label.
+    /// Coordinates, bin after bin.
+    bins: Vec<u16>,
+    /// Rows per bin, reference and label.
     counts: Vec<u64>,
-    /// The range of each column per cell.
+    /// The range of each column per bin.
     seen: Vec<(f64, f64)>,
-    /// Rows that lie in no cell, per reference.
+    /// Rows that lie in no bin, per reference.
     pub outside: Vec<u64>,
 }
 
 impl Regions {
-    /// Coordinates per cell.
+    /// Coordinates per bin.
     pub fn dimensions(&self) -> usize {
         self.partition.ranges.len()
     }
 
-    /// How many cells there are.
+    /// How many bins there are.
     pub fn len(&self) -> usize {
-        self.cells.len() / self.dimensions().max(1)
+        self.bins.len() / self.dimensions().max(1)
     }
 
     /// Whether nothing was seen.
@@ -53,35 +53,35 @@ impl Regions {
         self.references
     }
 
-    /// The coordinates of a cell.
-    pub fn cell(&self, cell: usize) -> &[u16] {
-        &self.cells[cell * self.dimensions()..][..self.dimensions()]
+    /// The coordinates of a bin.
+    pub fn bin(&self, bin: usize) -> &[u16] {
+        &self.bins[bin * self.dimensions()..][..self.dimensions()]
     }
 
-    /// Rows per label that a reference has in a cell.
-    pub fn counts(&self, cell: usize, reference: usize) -> &[u64] {
-        &self.counts[(cell * self.references + reference) * self.labels..][..self.labels]
+    /// Rows per label that a reference has in a bin.
+    pub fn counts(&self, bin: usize, reference: usize) -> &[u64] {
+        &self.counts[(bin * self.references + reference) * self.labels..][..self.labels]
     }
 
-    /// The range of a column in a cell.
-    pub fn seen(&self, cell: usize, column: usize) -> (f64, f64) {
-        self.seen[cell * self.columns + column]
+    /// The range of a column in a bin.
+    pub fn seen(&self, bin: usize, column: usize) -> (f64, f64) {
+        self.seen[bin * self.columns + column]
     }
 
-    /// The labels that a reference decided in a cell.
-    pub fn decided(&self, cell: usize, reference: usize) -> OutputSet {
-        let labels = self.counts(cell, reference).iter().enumerate().filter(|(_, count)| **count > 0);
+    /// The labels that a reference decided in a bin.
+    pub fn decided(&self, bin: usize, reference: usize) -> OutputSet {
+        let labels = self.counts(bin, reference).iter().enumerate().filter(|(_, count)| **count > 0);
         labels.fold(OutputSet::default(), |set, (label, _)| set.union(OutputSet::of(label)))
     }
 
-    /// Rows of a reference in all cells, and outside.
+    /// Rows of a reference in all bins, and outside.
     pub fn rows(&self, reference: usize) -> u64 {
-        let inside: u64 = (0..self.len()).map(|cell| self.counts(cell, reference).iter().sum::<u64>()).sum();
+        let inside: u64 = (0..self.len()).map(|bin| self.counts(bin, reference).iter().sum::<u64>()).sum();
         inside + self.outside[reference]
     }
 }
 
-/// Collects rows into cells.
+/// Collects rows into bins.
 pub struct Builder<'a> {
     layout: &'a Layout,
     mined: Vec<usize>,
@@ -91,14 +91,14 @@ pub struct Builder<'a> {
     counts: Vec<u64>,
     seen: Vec<(f64, f64)>,
     outside: Vec<u64>,
-    cell: Vec<u16>,
+    bin: Vec<u16>,
 }
 
 impl<'a> Builder<'a> {
     /// Nothing seen yet.
     pub fn new(layout: &'a Layout, partition: Partition, references: usize) -> Self {
         let mined = layout.mined();
-        let cell = vec![0; mined.len()];
+        let bin = vec![0; mined.len()];
         Builder {
             layout,
             mined,
@@ -108,13 +108,13 @@ impl<'a> Builder<'a> {
             counts: Vec::new(),
             seen: Vec::new(),
             outside: vec![0; references],
-            cell,
+            bin,
         }
     }
 
     /// Takes note of a row.
     pub fn push(&mut self, reference: usize, values: &[f64], label: usize) {
-        if !self.partition.cell(self.mined.iter().map(|&column| values[column]), &mut self.cell) {
+        if !self.partition.bin(self.mined.iter().map(|&column| values[column]), &mut self.bin) {
             self.outside[reference] += 1;
             return;
         }
@@ -125,13 +125,13 @@ impl<'a> Builder<'a> {
         }
     }
 
-    /// The number of the cell whose coordinates were last written.
+    /// The number of the bin whose coordinates were last written.
     fn place(&mut self) -> usize {
-        if let Some(&place) = self.index.get(self.cell.as_slice()) {
+        if let Some(&place) = self.index.get(self.bin.as_slice()) {
             return place;
         }
         let place = self.index.len();
-        self.index.insert(self.cell.as_slice().into(), place);
+        self.index.insert(self.bin.as_slice().into(), place);
         self.counts.resize(self.counts.len() + self.references * self.layout.outputs.labels.len(), 0);
         self.seen.resize(self.seen.len() + self.layout.columns.len(), (f64::INFINITY, f64::NEG_INFINITY));
         place
@@ -141,7 +141,7 @@ impl<'a> Builder<'a> {
         self.counts[(place * self.references + reference) * self.layout.outputs.labels.len() + label] += rows;
     }
 
-    /// The statistics, with the cells in order.
+    /// The statistics, with the bins in order.
     pub fn finish(self) -> Regions {
         let (columns, labels) = (self.layout.columns.len(), self.layout.outputs.labels.len());
         let mut order: Vec<(Box<[u16]>, usize)> = self.index.into_iter().collect();
@@ -151,14 +151,14 @@ impl<'a> Builder<'a> {
             columns,
             references: self.references,
             labels,
-            cells: Vec::with_capacity(order.len() * self.mined.len()),
+            bins: Vec::with_capacity(order.len() * self.mined.len()),
             counts: Vec::with_capacity(self.counts.len()),
             seen: Vec::with_capacity(self.seen.len()),
             outside: self.outside,
         };
         let width = self.references * labels;
-        for (cell, place) in order {
-            regions.cells.extend_from_slice(&cell);
+        for (bin, place) in order {
+            regions.bins.extend_from_slice(&bin);
             regions.counts.extend_from_slice(&self.counts[place * width..][..width]);
             regions.seen.extend_from_slice(&self.seen[place * columns..][..columns]);
         }
@@ -197,7 +197,7 @@ pub fn ranges(layout: &Layout, rows: &mut [Rows], quantile: f64) -> Result<Vec<(
         Some(range) => Ok(range),
         None => match found.next() {
             Some((_, range)) if range.0 <= range.1 => Ok(range),
-            _ => Err(MineError::new("there is no usable row to mine")),
+            _ => Err(MineError::new("no usable row to mine")),
         },
     };
     mined.iter().map(range).collect()
@@ -237,7 +237,7 @@ impl Sample {
     }
 }
 
-/// Collects the rows of all references into cells.
+/// Collects the rows of all references into bins.
 pub fn collect(layout: &Layout, rows: &mut [Rows], partition: Partition) -> Result<Regions, MineError> {
     let mut builder = Builder::new(layout, partition, rows.len());
     for (reference, rows) in rows.iter_mut().enumerate() {
@@ -252,25 +252,26 @@ pub fn collect(layout: &Layout, rows: &mut [Rows], partition: Partition) -> Resu
 /// The name of the column with the coordinate of a mined column, and with the least and greatest value of a column.
 pub(crate) fn stored_names(layout: &Layout) -> (Vec<String>, Vec<(String, String)>) {
     let name = |column: usize| &layout.columns[column].column;
-    let cells = layout.mined().into_iter().map(|column| format!("cell_{}", name(column))).collect();
+    let bins = layout.mined().into_iter().map(|column| format!("cell_{}", name(column))).collect();
     let ends =
         (0..layout.columns.len()).map(|column| (format!("min_{}", name(column)), format!("max_{}", name(column))));
-    (cells, ends.collect())
+    (bins, ends.collect())
 }
 
 /// Reads what the SQL of [`crate::sql`] gives. Ranges that are not in the configuration are those of the values seen,
 /// as they are when mining from rows.
 pub fn read(path: &Path, layout: &Layout, references: &[&str], parts: usize) -> Result<Regions, MineError> {
-    let (cells, ends) = stored_names(layout);
+    let (bins, ends) = stored_names(layout);
     let mut names: Vec<&str> = vec!["reference", "output", "observations"];
-    names.extend(cells.iter().map(String::as_str));
+    names.extend(bins.iter().map(String::as_str));
     names.extend(ends.iter().flat_map(|(low, high)| [low.as_str(), high.as_str()]));
-    let unknown = Partition { parts, ranges: vec![(0.0, 0.0); cells.len()] };
+    let unknown = Partition { parts, ranges: vec![(0.0, 0.0); bins.len()] };
     let mut builder = Builder::new(layout, unknown, references.len());
     let mut row = 0;
     scan(path, &names, &mut |values| {
         row += 1;
-        let wrong = |what: &str, cell: &Cell<'_>| MineError::in_file(path, format!("row {row}: {cell:?} is no {what}"));
+        let wrong =
+            |what: &str, cell: &Cell<'_>| MineError::in_file(path, format!("row {row}: {cell:?} is not a {what}"));
         let number = |cell: &Cell<'_>| cell.number().filter(|number| number.is_finite());
         let reference = match values[0] {
             Cell::Text(text) => references.iter().position(|name| *name == text),
@@ -280,12 +281,12 @@ pub fn read(path: &Path, layout: &Layout, references: &[&str], parts: usize) -> 
         let label = layout.outputs.label(&values[1]).ok_or_else(|| wrong("label", &values[1]))?;
         let count = number(&values[2]).filter(|count| *count >= 1.0 && count.fract() == 0.0 && *count < 1e15);
         let count = count.ok_or_else(|| wrong("count", &values[2]))? as u64;
-        let (coordinates, seen) = values[3..].split_at(cells.len());
+        let (coordinates, seen) = values[3..].split_at(bins.len());
         if coordinates.contains(&Cell::Missing) {
             builder.outside[reference] += count;
             return Ok(());
         }
-        for (place, cell) in builder.cell.iter_mut().zip(coordinates) {
+        for (place, cell) in builder.bin.iter_mut().zip(coordinates) {
             let part = number(cell).filter(|part| *part >= 0.0 && *part < parts as f64 && part.fract() == 0.0);
             *place = part.ok_or_else(|| wrong("part", cell))? as u16;
         }
@@ -301,11 +302,10 @@ pub fn read(path: &Path, layout: &Layout, references: &[&str], parts: usize) -> 
     })?;
     let mut regions = builder.finish();
     for (dimension, &column) in layout.mined().iter().enumerate() {
-        let seen = (0..regions.len()).map(|cell| regions.seen(cell, column));
+        let seen = (0..regions.len()).map(|bin| regions.seen(bin, column));
         let range = seen.reduce(|all, own| (all.0.min(own.0), all.1.max(own.1)));
         let range = layout.columns[column].range.or(range);
-        regions.partition.ranges[dimension] =
-            range.ok_or_else(|| MineError::in_file(path, "there is no row to mine"))?;
+        regions.partition.ranges[dimension] = range.ok_or_else(|| MineError::in_file(path, "no row to mine"))?;
     }
     Ok(regions)
 }

@@ -1,14 +1,16 @@
-//! A search for settings: each combination is mined on one part of the observations and judged on another.
+//! Grid search over settings: each combination is mined on training rows and scored on held-out ones.
 //!
 //! The score of a combination is the harmonic mean of support and confidence on held-out rows, averaged over the
 //! references; of equal ones the one with fewer specifications wins. Where no test tables are given, one block of rows in
 //! five is held out.
 
+use certus_numerics::parallel;
+
+use crate::bins::Partition;
 use crate::config::{Choices, Settings};
 use crate::layout::Layout;
-use crate::mining::{in_parallel, mine};
+use crate::mining::mine;
 use crate::observations::{HeldOut, Rows};
-use crate::partition::Partition;
 use crate::quality::{Quality, measure};
 use crate::refine::refine;
 use crate::regions::{collect, ranges};
@@ -23,7 +25,7 @@ pub struct Trial {
     pub settings: Settings,
     /// How many specifications came out.
     pub specifications: usize,
-    /// The share of the interesting cells that they cover.
+    /// The share of the interesting bins that they cover.
     pub coverage: f64,
     /// Per reference, on what was mined.
     pub train: Vec<Quality>,
@@ -93,7 +95,7 @@ pub fn search(
         }))
     };
     let mut trials = Vec::new();
-    for trial in in_parallel(&combinations, threads, &run) {
+    for trial in parallel::map(&combinations, threads, run) {
         trials.extend(trial?);
     }
     trials.sort_by(|a, b| b.score().total_cmp(&a.score()).then(a.specifications.cmp(&b.specifications)));

@@ -1,8 +1,8 @@
 //! The group-by of [`crate::regions`] as SQL, for the engine that holds the logs.
 //!
 //! One statement gives the statistics, a second one counts the rows that are left out. Numbers are cast from texts, so
-//! that no dialect reads them as decimals; cells are computed by the same operations in the same order as
-//! [`crate::partition::Partition::part`], so both give the same cells.
+//! that no dialect reads them as decimals; bins are computed by the same operations in the same order as
+//! [`crate::bins::Partition::part`], so both give the same bins.
 
 use std::path::PathBuf;
 
@@ -71,9 +71,9 @@ pub fn statements(config: &Config, dialect: Dialect) -> Result<String, MineError
     let with = format!("WITH observed AS (\n{observed}\n), usable AS (\n  SELECT * FROM observed\n  WHERE {usable}\n)");
 
     let mut bounds = Vec::new();
-    let mut cells = Vec::new();
-    let (cell_names, end_names) = stored_names(layout);
-    for (place, (&column, cell)) in mined.iter().zip(&cell_names).enumerate() {
+    let mut bins = Vec::new();
+    let (bin_names, end_names) = stored_names(layout);
+    for (place, (&column, bin)) in mined.iter().zip(&bin_names).enumerate() {
         let (low, high) = match layout.columns[column].range {
             Some((low, high)) => (number(low), number(high)),
             None => {
@@ -87,9 +87,9 @@ pub fn statements(config: &Config, dialect: Dialect) -> Result<String, MineError
              ELSE CAST(LEAST(FLOOR({} * ({value} - {low}) / ({high} - {low})), {}) AS INTEGER) END AS {}",
             number(config.settings.parts as f64),
             number(config.settings.parts as f64 - 1.0),
-            dialect.quoted(cell),
+            dialect.quoted(bin),
         );
-        cells.push(part);
+        bins.push(part);
     }
     let (bounds, join) = match bounds.is_empty() {
         true => (String::new(), String::new()),
@@ -106,7 +106,7 @@ pub fn statements(config: &Config, dialect: Dialect) -> Result<String, MineError
             format!("MIN({value}) AS {}, MAX({value}) AS {}", dialect.quoted(low), dialect.quoted(high))
         })
         .collect();
-    let groups: Vec<String> = cell_names.iter().map(|cell| dialect.quoted(cell)).collect();
+    let groups: Vec<String> = bin_names.iter().map(|bin| dialect.quoted(bin)).collect();
     let groups = groups.join(", ");
     let faults: Vec<String> = layout
         .columns
@@ -130,7 +130,7 @@ pub fn statements(config: &Config, dialect: Dialect) -> Result<String, MineError
          {with}\nSELECT reference,\n  COUNT(*) AS observations,\n  \
          COUNT(CASE WHEN output IS NULL THEN 1 END) AS unusable_output,\n  {}\nFROM observed\nGROUP BY reference;\n",
         config.name,
-        cells.join(",\n    "),
+        bins.join(",\n    "),
         ends.join(",\n  "),
         faults.join(",\n  "),
     ))

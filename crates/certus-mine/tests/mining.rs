@@ -4,10 +4,10 @@ mod common;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use certus_mine::mining::{CellBox, mine};
+use certus_mine::bins::Partition;
+use certus_mine::mining::{BinBox, mine};
 use certus_mine::observations::Rows;
 use certus_mine::outputs::OutputSet;
-use certus_mine::partition::Partition;
 use certus_mine::quality::{allowed, measure};
 use certus_mine::refine::refine;
 use certus_mine::regions::{Regions, collect, ranges};
@@ -23,17 +23,17 @@ fn regions() -> Regions {
 }
 
 /// Algorithm 1 once more, by its text: every set, plain DBSCAN over points in a list.
-fn by_the_book(regions: &Regions, representation: f64, labels: usize, most: usize) -> Vec<CellBox> {
+fn by_the_book(regions: &Regions, representation: f64, labels: usize, most: usize) -> Vec<BinBox> {
     let dimensions = regions.dimensions();
     let mut interesting: Vec<(Vec<u16>, OutputSet)> = Vec::new();
-    for cell in 0..regions.len() {
-        let rows = |reference: usize| regions.counts(cell, reference).iter().sum::<u64>() as f64;
-        let cells = (regions.partition.parts as f64).powi(dimensions as i32);
-        let important = |reference: usize| rows(reference) >= (regions.rows(reference) as f64 / cells).max(1.0);
+    for bin in 0..regions.len() {
+        let rows = |reference: usize| regions.counts(bin, reference).iter().sum::<u64>() as f64;
+        let bins = (regions.partition.parts as f64).powi(dimensions as i32);
+        let important = |reference: usize| rows(reference) >= (regions.rows(reference) as f64 / bins).max(1.0);
         if (0..regions.references()).all(important) {
-            let union = (0..regions.references()).map(|r| regions.decided(cell, r)).reduce(OutputSet::union).unwrap();
+            let union = (0..regions.references()).map(|r| regions.decided(bin, r)).reduce(OutputSet::union).unwrap();
             if union.len() < labels {
-                interesting.push((regions.cell(cell).to_vec(), union));
+                interesting.push((regions.bin(bin).to_vec(), union));
             }
         }
     }
@@ -73,7 +73,7 @@ fn by_the_book(regions: &Regions, representation: f64, labels: usize, most: usiz
             *known = known.union(union);
         }
     }
-    let boxes = merged.into_iter().map(|((first, last), allowed)| CellBox { first, last, allowed });
+    let boxes = merged.into_iter().map(|((first, last), allowed)| BinBox { first, last, allowed });
     boxes.filter(|own| own.allowed.len() <= most).collect()
 }
 
@@ -98,7 +98,7 @@ proptest! {
         let layout = &config.layout;
         let split = rows.len() * part / 5;
         let of = |name: &str, rows: &[(u8, u8, usize)]| {
-            // Neighbouring cells decide alike more often than not, or nothing would be dense.
+            // Neighbouring bins decide alike more often than not, or nothing would be dense.
             let row = |&(x, y, label): &(u8, u8, usize)| {
                 let label = if x < 8 { usize::from(x > 4) } else { label };
                 (vec![f64::from(x), f64::from(y), 0.0], label)

@@ -8,7 +8,7 @@ use certus_graph::Graph;
 use certus_graph::ops::{Affine, Relu};
 use certus_mine::config::Config;
 use certus_mine::outputs::OutputSet;
-use certus_mine::question::{Edges, Network, Verdict, region, violation};
+use certus_mine::query::{Edges, Network, Verdict, region, violation};
 use certus_mine::sql::{Dialect, statements};
 use certus_mine::write::{from_json, picture, sentence, to_json, vnnlib};
 use certus_mine::{Bound, Specification};
@@ -101,11 +101,10 @@ proptest! {
 fn wrong_specifications_are_named() {
     let layout = config().layout;
     let error = |text: &str| from_json(&layout, text).unwrap_err().to_string();
-    assert!(
-        error("[{\"when\": {\"x\": [0, 1]}, \"allowed\": [\"low\"]}]").contains("specification 1: `x` is no column")
-    );
+    let unknown = error("[{\"when\": {\"x\": [0, 1]}, \"allowed\": [\"low\"]}]");
+    assert!(unknown.contains("specification 1: the configuration has no column `x`"));
     assert!(error("[{\"when\": {\"buffer\": [2, 1]}, \"allowed\": [\"low\"]}]").contains("expected [low, high]"));
-    assert!(error("[{\"when\": {}, \"allowed\": [\"fast\"]}]").contains("`fast` is no label"));
+    assert!(error("[{\"when\": {}, \"allowed\": [\"fast\"]}]").contains("`fast` is not a label"));
     assert!(error("[{\"when\": {}, \"allowed\": [\"low\", \"mid\", \"high\"]}]").contains("not everything"));
     assert!(error("[{\"when\": {}}]").contains("`allowed` must be a list"));
     assert!(error("{}").contains("expected a list"));

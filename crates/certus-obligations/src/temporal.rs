@@ -5,7 +5,8 @@
 //! with their parts: supposing that every part is false beyond a prefix gives what the prefix shows
 //! whatever follows, and supposing that every part is true gives what is still possible.
 
-use certus_automata::informative::{self, bad_prefixes_are_informative};
+use certus_automata::informative::bad_prefixes_are_informative;
+use certus_automata::nnf::Nnf as Plain;
 use certus_lang::system::{AtomId, Bounds, Formula as Ltl};
 
 use crate::formula::Formula;
@@ -83,8 +84,7 @@ impl Nnf {
     }
 
     /// In the terms of automata, atoms numbered as they are met.
-    fn plain(&self, met: &mut Vec<AtomId>) -> informative::Nnf {
-        use informative::Nnf as Plain;
+    fn plain(&self, met: &mut Vec<AtomId>) -> Plain {
         let bounds = |own: &Bounds| certus_automata::formula::Bounds { lower: own.lower, upper: own.upper };
         let mut of = |own: &Nnf| own.plain(met);
         match self {

@@ -8,9 +8,9 @@ use std::time::Instant;
 
 use certus_lang::system::Formula;
 use certus_lang::{FileNetworks, LowerOptions, load_file, load_str};
+use certus_numerics::Random;
 use certus_prob::abstraction::{Abstraction, Expansion, PIECES, Task};
-use certus_prob::domain::{Polyhedron, Template};
-use certus_sim::Random;
+use certus_prob::template_polyhedron::{Polyhedron, Template};
 
 const BOXES: usize = 200;
 

@@ -11,12 +11,12 @@ use std::time::{Duration, Instant};
 
 use certus_lang::system::PropertyKind;
 use certus_lang::{LowerOptions, load_file};
+use certus_numerics::{Random, parallel};
 use certus_prob::abstraction::{Abstraction, Task};
-use certus_prob::domain::Template;
 use certus_prob::engine::concrete::{Following, sampled};
 use certus_prob::engine::simulate::{confident_lower, simulated};
+use certus_prob::template_polyhedron::Template;
 use certus_prob::{Budget, Method, Options, Outcome, check};
-use certus_sim::Random;
 
 const STARTS: usize = 1000;
 
@@ -108,12 +108,7 @@ fn simulated_long(runs: usize, only: &str) -> Result<(), String> {
             let mut random = Random::new(12, index as u64);
             simulated(&own.plain, &own.starts[index], steps, runs, &mut random)
         };
-        let half = STARTS / 2;
-        let reached: Vec<usize> = std::thread::scope(|scope| {
-            let second = scope.spawn(|| (half..STARTS).map(count).collect::<Vec<usize>>());
-            let first: Vec<usize> = (0..half).map(count).collect();
-            second.join().map(|second| [first, second].concat()).unwrap_or_default()
-        });
+        let reached = parallel::map(&(0..STARTS).collect::<Vec<usize>>(), 2, |&index| count(index));
         let shares: Vec<f64> = reached.iter().map(|&reached| reached as f64 / runs as f64).collect();
         let risk = RISK / STARTS as f64;
         let lower: Vec<f64> = reached.iter().map(|&reached| confident_lower(reached, runs, risk)).collect();

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use certus_lang::system::PropertyKind;
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
+use certus_numerics::Random;
 use certus_prob::abstraction::{Abstraction, Expansion, Part, Refining, Task};
-use certus_prob::domain::{HitAndRun, Polyhedron, Template};
 use certus_prob::engine::concrete::Following;
+use certus_prob::template_polyhedron::{HitAndRun, Polyhedron, Template};
 use certus_prob::{Budget, Domain, Method, Options, Outcome, can_check, check};
-use certus_sim::Random;
 
 fn zoo(name: &str) -> System {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../zoo/{name}/{name}.certus"));
@@ -66,7 +66,7 @@ fn regions_account_for_their_points() {
                     let whole = Polyhedron::of_box(abstraction.template(), &low, &high);
                     let pair = (random.bits() % (whole.offsets().len() as u64 / 2)) as usize;
                     let place = whole.offsets()[2 * pair] - 0.4 * whole.width(pair);
-                    whole.cut(pair, place)[0].clone().unwrap_or(whole)
+                    whole.split(pair, place)[0].clone().unwrap_or(whole)
                 })
                 .collect();
             let refining = Refining { spread: 0.3, shortest: 0.2, samples: 20, seed: 3 };
@@ -132,7 +132,7 @@ proptest::proptest! {
         let region = Polyhedron::of_box(one.template(), &[x, y], &[x + width, y + height]);
         let pair = pair % (region.offsets().len() / 2);
         let place = region.offsets()[2 * pair] - share * region.width(pair);
-        let region = region.cut(pair, place)[0].clone().unwrap_or(region);
+        let region = region.split(pair, place)[0].clone().unwrap_or(region);
         let parts = |own: &Abstraction| match own.expand(std::slice::from_ref(&region), None).remove(0) {
             Expansion::Parts(parts) => parts,
             other => panic!("{other:?}"),
@@ -252,8 +252,8 @@ property worst = Pmax=? [ F<=3 x >= 10 ]
 fn what_is_not_supported_is_said() {
     let system = inline(SLIPS);
     let why = |property: usize| can_check(&system, &system.properties[property], None).unwrap_err();
-    assert!(why(5).contains("later than now"), "{}", why(5));
-    assert!(why(6).contains("speak of the state alone"), "{}", why(6));
+    assert!(why(5).contains("begins after the first step"), "{}", why(5));
+    assert!(why(6).contains("refer to the state only"), "{}", why(6));
     let endless = Options { method: Method::Search { containment: false }, ..Options::default() };
     let refused = check(&system, &system.properties[7], &endless, &Budget::default(), &mut |_| {}).unwrap_err();
     assert!(refused.contains("only the partition"), "{refused}");

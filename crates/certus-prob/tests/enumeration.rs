@@ -5,8 +5,8 @@ use std::fmt::Write;
 use std::path::Path;
 
 use certus_lang::{FileNetworks, LowerOptions, System, load_str};
+use certus_numerics::Random;
 use certus_prob::{Budget, Method, Options, Outcome, check};
-use certus_sim::Random;
 
 /// Places x = 0 … 3; y remembers what the input was: 0, 1 or 2.
 const PLACES: i64 = 4;

@@ -4,11 +4,11 @@ use std::path::Path;
 
 use certus_lang::system::{PropertyKind, Quantifier};
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
+use certus_numerics::Random;
 use certus_prob::abstraction::{Abstraction, Task};
-use certus_prob::domain::Template;
 use certus_prob::engine::concrete::{Following, sampled};
+use certus_prob::template_polyhedron::Template;
 use certus_prob::{Budget, Method, Options, Outcome, check};
-use certus_sim::Random;
 
 fn inline(text: &str) -> System {
     let mut networks = FileNetworks::new(Path::new("."));

@@ -1,8 +1,10 @@
 //! Interval MDPs against brute force.
 
-use certus_prob::imdp::bounded::Means;
 use certus_prob::imdp::property::{Property, answer};
-use certus_prob::imdp::{Builder, Goal, Imdp, Players, bounded, drn, explicit, prism, unbounded};
+use certus_prob::imdp::robust_value_iteration::Resources;
+use certus_prob::imdp::{
+    Builder, Imdp, Objective, Players, drn, explicit, interval_iteration, prism, robust_value_iteration,
+};
 use proptest::prelude::*;
 
 /// All corners of {lo ≤ p ≤ hi, Σp = 1}: all entries but one at an end.
@@ -24,10 +26,10 @@ fn corners(intervals: &[(f64, f64)]) -> Vec<Vec<f64>> {
     found
 }
 
-fn best(aim: Goal, values: impl Iterator<Item = f64>) -> f64 {
+fn best(aim: Objective, values: impl Iterator<Item = f64>) -> f64 {
     match aim {
-        Goal::Max => values.fold(f64::NEG_INFINITY, f64::max),
-        Goal::Min => values.fold(f64::INFINITY, f64::min),
+        Objective::Max => values.fold(f64::NEG_INFINITY, f64::max),
+        Objective::Min => values.fold(f64::INFINITY, f64::min),
     }
 }
 
@@ -124,7 +126,7 @@ proptest! {
         let goal = model.labelled("goal").unwrap();
         let stay: Vec<bool> = bad(&model).iter().map(|bad| !bad).collect();
         for players in Players::ALL {
-            let found = bounded::until(&model, &stay, &goal, steps, players, Means::default()).unwrap();
+            let found = robust_value_iteration::until(&model, &stay, &goal, steps, players, Resources::default()).unwrap();
             let exact = brute(&model, &stay, &goal, steps as usize, players);
             for (state, &exact) in exact.iter().enumerate() {
                 prop_assert!(found.lower[state] <= exact + 1e-12 && exact <= found.upper[state] + 1e-12,
@@ -139,7 +141,7 @@ proptest! {
         let goal = model.labelled("goal").unwrap();
         let stay: Vec<bool> = bad(&model).iter().map(|bad| !bad).collect();
         for players in Players::ALL {
-            let (found, narrow) = unbounded::until(&model, &stay, &goal, 1e-8, players, Means::default());
+            let (found, narrow) = interval_iteration::until(&model, &stay, &goal, 1e-8, players, Resources::default());
             let exact = brute(&model, &stay, &goal, 100_000, players);
             for (state, &own) in exact.iter().enumerate() {
                 prop_assert!(found.lower[state] <= own + 1e-6, "{players:?} {state} {found:?} {exact:?}");
@@ -157,7 +159,7 @@ proptest! {
     fn strategies_attain_what_was_found(model in models()) {
         for text in ["Pmaxmax=? [ F \"goal\" ]", "Pmaxmin=? [ F \"goal\" ]", "Pminmin=? [ F \"goal\" ]"] {
             let property = Property::parse(text).unwrap();
-            let found = answer(&model, &property, 1e-8, Means::default()).unwrap().unwrap();
+            let found = answer(&model, &property, 1e-8, Resources::default()).unwrap().unwrap();
             let again = found.rechecked.unwrap();
             prop_assert!(again.0 <= found.initial.1 + 1e-6 && found.initial.0 <= again.1 + 1e-6, "{text}: {found:?}");
         }
@@ -168,22 +170,22 @@ proptest! {
         let goal = model.labelled("goal").unwrap();
         let stay: Vec<bool> = bad(&model).into_iter().map(|bad| !bad).collect();
         for players in Players::ALL {
-            let means = bounded::Means::default();
-            let values = bounded::until(&model, &stay, &goal, steps, players, means).unwrap();
-            let plan = bounded::plan(&model, &stay, &goal, steps, players, means).unwrap();
+            let resources = robust_value_iteration::Resources::default();
+            let values = robust_value_iteration::until(&model, &stay, &goal, steps, players, resources).unwrap();
+            let plan = robust_value_iteration::plan(&model, &stay, &goal, steps, players, resources).unwrap();
             prop_assert_eq!(plan.len() as u64, steps);
-            let again = bounded::following(&model, &stay, &goal, &plan, players, means).unwrap();
+            let again = robust_value_iteration::following(&model, &stay, &goal, &plan, players, resources).unwrap();
             for state in 0..model.states() {
                 prop_assert!((again.lower[state] - values.lower[state]).abs() < 1e-12);
                 prop_assert!((again.upper[state] - values.upper[state]).abs() < 1e-12);
             }
             // Another plan is no better.
-            let first: bounded::Plan = plan.iter().map(|chosen| vec![0; chosen.len()]).collect();
-            let other = bounded::following(&model, &stay, &goal, &first, players, means).unwrap();
+            let first: robust_value_iteration::Plan = plan.iter().map(|chosen| vec![0; chosen.len()]).collect();
+            let other = robust_value_iteration::following(&model, &stay, &goal, &first, players, resources).unwrap();
             for state in 0..model.states() {
                 match players.scheduler {
-                    Goal::Max => prop_assert!(other.lower[state] <= values.upper[state]),
-                    Goal::Min => prop_assert!(other.upper[state] >= values.lower[state]),
+                    Objective::Max => prop_assert!(other.lower[state] <= values.upper[state]),
+                    Objective::Min => prop_assert!(other.upper[state] >= values.lower[state]),
                 }
             }
         }
@@ -197,7 +199,7 @@ proptest! {
         // PRISM's language numbers the states that can be reached: values stay.
         let again = prism::read(&prism::write(&model), &[]).unwrap();
         let property = Property::parse("Pmaxmin=? [ F<=5 \"goal\" ]").unwrap();
-        let value = |model: &Imdp| answer(model, &property, 1e-8, Means::default()).map(|found| found.unwrap().initial);
+        let value = |model: &Imdp| answer(model, &property, 1e-8, Resources::default()).map(|found| found.unwrap().initial);
         if again.is_plain() == model.is_plain() {
             let ((a, _), (b, _)) = (value(&model).unwrap(), value(&again).unwrap());
             prop_assert!((a - b).abs() < 1e-9, "{a} {b}");
@@ -209,9 +211,9 @@ proptest! {
 fn nature_must_be_named_for_intervals() {
     let model = build(&[vec![vec![(1, 1.0, 0.1, 0.1), (0, 1.0, 0.1, 0.1)]], vec![vec![(1, 1.0, 0.0, 0.0)]]]);
     let property = Property::parse("Pmax=? [ F \"goal\" ]").unwrap();
-    assert!(answer(&model, &property, 1e-6, Means::default()).unwrap_err().contains("Pmaxmin"));
+    assert!(answer(&model, &property, 1e-6, Resources::default()).unwrap_err().contains("Pmaxmin"));
     let missing = Property::parse("Pmaxmax=? [ F \"gaol\" ]").unwrap();
-    assert!(answer(&model, &missing, 1e-6, Means::default()).unwrap_err().contains("it has goal"));
+    assert!(answer(&model, &missing, 1e-6, Resources::default()).unwrap_err().contains("it has goal"));
 }
 
 #[test]
@@ -252,9 +254,16 @@ fn many_threads_give_the_same_values() {
     builder.label("goal", 17);
     let model = builder.finish().unwrap();
     let goal = model.labelled("goal").unwrap();
-    let players = Players { scheduler: Goal::Max, nature: Goal::Min };
+    let players = Players { scheduler: Objective::Max, nature: Objective::Min };
     let of = |threads| {
-        bounded::until(&model, &vec![true; states], &goal, 30, players, Means { threads, ..Means::default() })
+        robust_value_iteration::until(
+            &model,
+            &vec![true; states],
+            &goal,
+            30,
+            players,
+            Resources { threads, ..Resources::default() },
+        )
     };
     assert_eq!(of(1), of(4));
 }

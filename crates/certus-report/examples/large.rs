@@ -1,4 +1,4 @@
-//! How long a large page takes, and how large it is: a grid of 10⁴ units, a partition of 10⁴ parts, a run of 5,000 steps.
+//! How long a large page takes, and how large it is: a grid of 10⁴ cells, a partition of 10⁴ parts, a run of 5,000 steps.
 //!
 //! `cargo run --release -p certus-report --example large [FILE]` prints both, and writes the page if a file is named.
 
@@ -13,10 +13,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let (x, y) = (f64::from(i) / 37.0, f64::from(j) / 41.0);
         (json!([x, y]), json!([x + 1.0 / 37.0, y + 1.0 / 41.0]))
     };
-    let units: Vec<Value> = boxes()
+    let reachable: Vec<Value> = boxes()
         .map(|(i, j)| {
             let (lower, upper) = ends(i, j);
-            json!({"lower": lower, "upper": upper, "step": (i - 50).abs().max((j - 50).abs())})
+            json!({"box": [[lower[0], upper[0]], [lower[1], upper[1]]], "step": (i - 50).abs().max((j - 50).abs())})
         })
         .collect();
     let cells: Vec<Value> = boxes()
@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         })
         .collect();
     let document = json!({"system": "large", "results": [
-        {"property": "grid", "verdict": "holds", "engine": "grid", "scope": "unbounded", "seconds": 1.5, "grid": {"axes": ["x", "v"], "units": units}},
+        {"property": "grid", "verdict": "holds", "engine": "grid", "scope": "unbounded", "seconds": 1.5, "grid": {"axes": ["x", "v"], "reachable": {"every": 1, "cells": reachable}}},
         {"property": "probability", "verdict": "holds", "engine": "imdp", "scope": {"bounded": 20}, "seconds": 2.5,
          "probability": {"lower": 0.1, "upper": 1.0 / 3.0}, "axes": ["x", "v"], "cells": cells},
         {"property": "run", "verdict": "violated", "engine": "bmc", "scope": {"bounded": 4999}, "seconds": 3.5, "trace": trace, "loop": null},

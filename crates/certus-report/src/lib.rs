@@ -4,13 +4,14 @@
 //! * [`heat`]: polygons in the colours of their values;
 //! * [`map`]: a box of one or two parameters, partitioned;
 //! * [`matrix`]: rows and columns of verdicts;
-//! * [`units`]: units of a state space over time, and box plots.
+//! * [`cells`]: cells of a state space over time, and box plots.
 //!
 //! Takes JSON values, plain numbers and texts; knows no engine, no system and no file. The same data always gives the
 //! same text. Kinds of cells differ in lightness and in pattern, so a picture can be printed without colour.
 
 #![forbid(unsafe_code)]
 
+pub mod cells;
 mod glyphs;
 pub mod heat;
 pub mod map;
@@ -20,6 +21,5 @@ mod raster;
 mod scale;
 mod style;
 mod svg;
-pub mod units;
 
 pub use svg::{Geometry, Picture};

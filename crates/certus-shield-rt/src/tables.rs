@@ -82,7 +82,7 @@ pub struct Branch<'a> {
     /// Inside is where all of these are not positive.
     pub surfaces: &'a [Surface<'a>],
     /// A box on which all of these are below zero by their reserves; empty for none.
-    pub heart: &'a [(f64, f64)],
+    pub inner_box: &'a [(f64, f64)],
     /// One polynomial of the states per action.
     pub program: &'a [&'a [Op]],
 }
@@ -103,10 +103,10 @@ pub struct Tables<'a> {
 }
 
 impl Tables<'_> {
-    /// Whether a state is in the heart of a branch, where no surface needs to be looked at.
-    fn in_heart(&self, branch: usize, state: &[f64]) -> bool {
-        let heart = self.branches.get(branch).map_or(&[][..], |branch| branch.heart);
-        !heart.is_empty() && heart.len() == state.len() && within(state, heart)
+    /// Whether a state is in the inner box of a branch, where no surface needs to be looked at.
+    fn in_inner_box(&self, branch: usize, state: &[f64]) -> bool {
+        let inner_box = self.branches.get(branch).map_or(&[][..], |branch| branch.inner_box);
+        !inner_box.is_empty() && inner_box.len() == state.len() && within(state, inner_box)
     }
 
     /// Whether a state is in the domain, and so far below zero on every surface of a branch.
@@ -142,7 +142,7 @@ impl Guard for Tables<'_> {
     }
 
     fn surely_inside(&self, branch: usize, next: &[f64]) -> bool {
-        self.in_heart(branch, next) || self.below(branch, next, |surface| surface.reserve)
+        self.in_inner_box(branch, next) || self.below(branch, next, |surface| surface.reserve)
     }
 
     fn well_inside(&self, branch: usize, next: &[f64]) -> bool {
@@ -152,7 +152,7 @@ impl Guard for Tables<'_> {
     fn inside(&self, branch: usize, state: &[f64]) -> bool {
         let Some(own) = self.branches.get(branch) else { return false };
         let below = |surface: &Surface<'_>| value(surface.ops, [state, &[], &[]]) <= surface.rounding;
-        self.in_heart(branch, state) || own.surfaces.iter().all(below)
+        self.in_inner_box(branch, state) || own.surfaces.iter().all(below)
     }
 
     fn program(&self, branch: usize, state: &[f64], actions: &mut [f64]) {

@@ -19,7 +19,7 @@ fn tables() -> Tables<'static> {
         domain: &[(-1.5, 1.5)],
         next: &[NEXT],
         corners: &[&[]],
-        branches: &[Branch { surfaces: SURFACES, heart: &[], program: &[HALVE] }],
+        branches: &[Branch { surfaces: SURFACES, inner_box: &[], program: &[HALVE] }],
     }
 }
 
@@ -87,7 +87,7 @@ fn a_policy_gets_control_back_well_inside_only() {
         Surface { ops: ABOVE, reserve: 1e-9, release: 0.5, rounding: 1e-12 },
         Surface { ops: BELOW, reserve: 1e-9, release: 0.5, rounding: 1e-12 },
     ];
-    let branches = [Branch { surfaces: &surfaces, heart: &[], program: &[HALVE] }];
+    let branches = [Branch { surfaces: &surfaces, inner_box: &[], program: &[HALVE] }];
     let shield = Tables { branches: &branches, ..tables() };
     let mut monitor = Monitor::new();
     let mut decide = |state: f64, action: f64| {

@@ -1,4 +1,6 @@
-//! Invariants {E ≤ 0} with E a polynomial, by sums of squares.
+//! Barrier certificates: invariants {E ≤ 0} with E a polynomial, by SOS programming.
+//!
+//! S. Prajna and A. Jadbabaie, 'Safety verification of hybrid systems using barrier certificates', HSCC 2004, for discrete time.
 //!
 //! For a program, E is sought with: E > 0 on every unsafe piece, and where an action would leave its limits; E ≤ 0 on
 //! a box of initial states; E(next) ≤ λ E − margin over the domain, for every choice of the environment; and E ≥ −1, which
@@ -7,18 +9,19 @@
 //!
 //! With λ < 1, λ E − E(next) is positive at an equilibrium too, so the Gram matrix can be kept inside of the cone, and
 //! rounding does not hurt. If model, box and pieces are unchanged by x → −x, E is even, blocks of even and odd monomials do
-//! not mix, and of two mirrored pieces one is enough.
+//! not mix, and of two mirrored pieces one is enough (K. Gatermann and P. A. Parrilo, 'Symmetry groups, semidefinite programs, and sums of
+//! squares', Journal of Pure and Applied Algebra 192, 2004).
 
 use std::collections::HashMap;
 use std::time::Instant;
 
-use certus_audit::shield::{Branch, Identity, Invariant, Monomial, SquareProof};
+use certus_audit::shield::{BarrierCertificate, Branch, Invariant, Monomial, PutinarCertificate};
 
 use crate::plant::{Plant, Policy, short_number};
 use crate::polynomial::{Poly, degree, monomial_value, monomials};
 use crate::restore::{DIGITS, restore, turn};
-use crate::setting::{Setting, claim, mean, power_of_two};
-use crate::squares::{Candidate, Program};
+use crate::scaled_loop::{Setting, claim, mean, power_of_two};
+use crate::sos::{Candidate, Program};
 
 /// What kind of invariant is sought.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -37,7 +40,7 @@ pub struct Found {
     /// The branch.
     pub branch: Branch,
     /// −E over the box.
-    pub start: Identity,
+    pub start: PutinarCertificate,
     /// The mean of E over the domain: the smaller, the larger the invariant.
     pub mean: f64,
 }
@@ -218,10 +221,10 @@ fn seek(
         .map(|(m, &c)| (short_number(c * monomial_value(m, &inverse), DIGITS), m.clone()))
         .filter(|(c, _)| *c != 0.0)
         .collect();
-    let restored = |identity: &Identity, places: &[(usize, f64)]| restore(identity, places, &inverse, 1.0);
+    let restored = |identity: &PutinarCertificate, places: &[(usize, f64)]| restore(identity, places, &inverse, 1.0);
     let step_places: Vec<(usize, f64)> = used.iter().map(|&i| (i, sides[i].1)).collect();
     let step = restore(&candidate.identities[0], &step_places, &inverse, 1.0 / slowness);
-    let mut pieces: Vec<(f64, Identity)> = Vec::new();
+    let mut pieces: Vec<(f64, PutinarCertificate)> = Vec::new();
     for (index, piece) in setting.pieces.iter().enumerate() {
         let identity = match setting.copies[index] {
             Some((earlier, turned)) => {
@@ -238,7 +241,7 @@ fn seek(
     let start_places: Vec<(usize, f64)> = start_sides.iter().enumerate().map(|(i, (_, factor))| (i, *factor)).collect();
     let start = restored(&candidate.identities[start], &start_places);
     let program = policy.iter().map(|p| p.terms().map(|(m, c)| (c, m.clone())).collect()).collect();
-    let proof = SquareProof { barrier: terms, contraction: kind.contraction, margin, step, pieces };
+    let proof = BarrierCertificate { barrier: terms, contraction: kind.contraction, margin, step, pieces };
     let mean = objective.iter().zip(&candidate.free).map(|(a, b)| a * b).sum();
     Some(Found { branch: Branch { program, invariant: Invariant::Polynomial(proof) }, start, mean })
 }

@@ -1,20 +1,23 @@
-//! Proofs that a program leads to a given box: a function V that decreases, by sums of squares.
+//! Convergence: proofs that a program leads to a given box, by a Lyapunov-like function V from SOS programming.
 //!
 //! V is sought with: V ≥ 0; V above the level 1 outside of the box, on each side in turn; and V(next) ≤ λ V + (1 − λ) floor in
 //! the invariant, for every choice of the environment. The smallest mean over the domain is taken, which bounds the number of
-//! steps. For linear loops V is quadratic, and the step needs no more than the choices' ranges.
+//! steps. For linear loops V is quadratic, and the step needs no more than the choices' ranges. The audit checks V
+//! (`crates/certus-audit/src/shield/convergence.rs` says why that suffices).
 
 use std::time::Instant;
 
-use certus_audit::shield::{Branch, Convergence, DecreaseProof, Identity, Invariant, Monomial, Range, outsides};
+use certus_audit::shield::{
+    Branch, Convergence, DecreaseProof, Invariant, Monomial, PutinarCertificate, Range, outsides,
+};
 
 use crate::barrier::MANY_STATES;
-use crate::linear::spectral_radius;
+use crate::linear_algebra::spectral_radius;
 use crate::plant::{Plant, Policy, short_number};
 use crate::polynomial::{Poly, degree, monomial_value, monomials};
 use crate::restore::{DIGITS, restore};
-use crate::setting::{Setting, claim, mean, power_of_two};
-use crate::squares::Program;
+use crate::scaled_loop::{Setting, claim, mean, power_of_two};
+use crate::sos::Program;
 
 /// V outside of the target is at least this much above the level.
 const ABOVE: f64 = 1.0 / (1 << 10) as f64;
@@ -170,7 +173,7 @@ impl Attempt {
             .filter(|(c, _)| *c != 0.0)
             .collect();
         let places: Vec<(usize, f64)> = used.iter().map(|&i| (i, sides[i].1)).collect();
-        let sides: Vec<(f64, Identity)> = factors
+        let sides: Vec<(f64, PutinarCertificate)> = factors
             .iter()
             .zip(&candidate.identities[1..])
             .map(|(&factor, identity)| (ABOVE, restore(identity, &[(0, factor)], &inverse, 1.0)))

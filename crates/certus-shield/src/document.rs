@@ -1,7 +1,8 @@
 //! A shield as a JSON document.
 
 use certus_audit::shield::{
-    Branch, Convergence, Cover, DecreaseProof, Identity, Invariant, Monomial, Range, Shield, Squares, rounded,
+    Branch, Convergence, Cover, DecreaseProof, Invariant, Monomial, PutinarCertificate, Range, Shield, SumOfSquares,
+    rounded,
 };
 use serde_json::{Map, Value, json};
 
@@ -39,7 +40,7 @@ fn convergence(claimed: &Convergence) -> Value {
     })
 }
 
-fn above((above, own): &(f64, Identity)) -> Value {
+fn above((above, own): &(f64, PutinarCertificate)) -> Value {
     let mut value = identity(own);
     value["above"] = json!(above);
     value
@@ -79,11 +80,11 @@ fn weights(weights: &[(usize, f64)]) -> Value {
     weights.iter().map(|(place, weight)| json!([place, weight])).collect()
 }
 
-fn squares(squares: &Squares) -> Value {
+fn squares(squares: &SumOfSquares) -> Value {
     json!({ "basis": squares.basis, "gram": squares.gram })
 }
 
-fn identity(identity: &Identity) -> Value {
+fn identity(identity: &PutinarCertificate) -> Value {
     let multiplier = |own: &certus_audit::shield::Multiplier| {
         let mut value = squares(&own.squares);
         value["constraint"] = json!(own.constraint);
@@ -109,15 +110,15 @@ fn cover(cover_of: &Cover) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use certus_audit::shield::{Halfspace, Multiplier, PieceProof, Polyhedron, SquareProof, read_shield};
+    use certus_audit::shield::{BarrierCertificate, Halfspace, Multiplier, PieceProof, Polyhedron, read_shield};
 
     #[test]
     fn a_shield_is_read_back_as_it_was() {
-        let squares = Squares { basis: vec![vec![0, 0], vec![1, 0]], gram: vec![vec![1.5], vec![-0.1, 2e-17]] };
+        let squares = SumOfSquares { basis: vec![vec![0, 0], vec![1, 0]], gram: vec![vec![1.5], vec![-0.1, 2e-17]] };
         let multiplier = Multiplier { constraint: 3, squares: squares.clone() };
-        let identity = Identity { free: squares, multipliers: vec![multiplier] };
+        let identity = PutinarCertificate { free: squares, multipliers: vec![multiplier] };
         let barrier = vec![(0.1 + 0.2, vec![2, 0]), (-1.0, vec![0, 0])];
-        let proof = SquareProof {
+        let proof = BarrierCertificate {
             barrier,
             contraction: 0.9,
             margin: 1e-6,

@@ -2,8 +2,8 @@
 
 use certus_audit::shield::{Range, rational};
 
-use crate::candidates::{equilibrium, regulators};
 use crate::plant::Plant;
+use crate::program_synthesis::{equilibrium, regulators};
 use crate::rollout::{Simulator, TRIAL_STEPS};
 
 /// How much farther than a regulator needs, and than the network goes, the domain reaches where the property leaves it open.

@@ -1,18 +1,19 @@
-//! Ellipsoids for linear loops of many states, by a linear matrix inequality in the inverse of their matrix.
+//! Invariant ellipsoids of linear loops with many states, by a linear matrix inequality (LMI) in the inverse of their matrix.
 //!
-//! {x : xᵀ P x ≤ 1} with Q = P⁻¹ is kept by x' = A x if A Q Aᵀ ≤ λ Q; its width along c is cᵀ Q c; and it contains the box
+//! S. Boyd, L. El Ghaoui, E. Feron and V. Balakrishnan, 'Linear Matrix Inequalities in System and Control Theory', SIAM 1994.
+//!
+//! {x : xᵀ P x ≤ 1} with Q = P⁻¹ is invariant under x' = A x if A Q Aᵀ ≤ λ Q; its width along c is cᵀ Q c; and it contains the box
 //! |xᵢ| ≤ rᵢ if P ≤ D for a diagonal D with Σ dᵢ rᵢ² ≤ 1. All of that is linear in Q and D, with matrices of twice the number
-//! of states at most, so that fifteen or eighteen states are no effort. The proof is then sought for the E that this gives.
+//! of states at most, so that fifteen or eighteen states are cheap. The ellipsoid is then the E for which a barrier certificate is sought.
 
 use std::time::Instant;
 
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SupportedConeT};
+use certus_numerics::conic::{Cone, ConicProgram, Matrix, Settings};
 
-use crate::effort::{semidefinite_program, spend};
-use crate::linear::solve;
+use crate::linear_algebra::solve;
 use crate::plant::{Plant, Policy};
 use crate::polynomial::Poly;
+use crate::work_count::{semidefinite_program, spend};
 
 /// What is left between the ellipsoid and what it must not touch, as a part of the square of the distance.
 const ROOM: f64 = 0.985;
@@ -63,7 +64,7 @@ pub fn search(
     let reach: Vec<f64> = free.iter().map(|&i| region[i].0.abs().max(region[i].1.abs()) / scales[i]).collect();
     rows.push((reach.iter().enumerate().map(|(k, r)| (matrix_size + k, r * r)).collect(), ROOM));
     let scalars = rows.len();
-    let mut cones = vec![SupportedConeT::NonnegativeConeT(scalars)];
+    let mut cones = vec![Cone::Nonnegative(scalars)];
     // λ Q − A Q Aᵀ ≥ a little.
     for q in 0..n {
         for p in 0..=q {
@@ -80,7 +81,7 @@ pub fn search(
             rows.push((row, if p == q { -1e-9 } else { 0.0 }));
         }
     }
-    cones.push(SupportedConeT::PSDTriangleConeT(n));
+    cones.push(Cone::Semidefinite(n));
     // [D I; I Q] ≥ 0.
     let size = free.len() + n;
     for q in 0..size {
@@ -95,43 +96,15 @@ pub fn search(
             });
         }
     }
-    cones.push(SupportedConeT::PSDTriangleConeT(size));
-    let right: Vec<f64> = rows.iter().map(|(_, b)| *b).collect();
-    let mut by_column: Vec<Vec<(usize, f64)>> = vec![Vec::new(); columns];
-    for (place, (row, _)) in rows.iter().enumerate() {
-        for &(column, value) in row {
-            match by_column[column].last_mut() {
-                Some((last, sum)) if *last == place => *sum += value,
-                _ => by_column[column].push((place, value)),
-            }
-        }
-    }
-    let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
-    for column in by_column {
-        for (place, value) in column {
-            places.push(place);
-            values.push(value);
-        }
-        starts.push(places.len());
-    }
-    let matrix = CscMatrix::new(rows.len(), columns, starts, places, values);
+    cones.push(Cone::Semidefinite(size));
+    let limits: Vec<f64> = rows.iter().map(|(_, b)| *b).collect();
+    let matrix = Matrix::from_rows(columns, rows.iter().map(|(row, _)| row.as_slice()));
     let mut objective = vec![0.0; columns];
     (0..n).for_each(|i| objective[variable(i, i)] = -1.0);
-    let settings = DefaultSettings {
-        verbose: false,
-        max_iter: 100,
-        max_threads: 1,
-        presolve_enable: false,
-        chordal_decomposition_enable: false,
-        time_limit: deadline
-            .map_or(f64::INFINITY, |deadline| deadline.saturating_duration_since(Instant::now()).as_secs_f64()),
-        ..DefaultSettings::default()
-    };
-    let quadratic = CscMatrix::zeros((columns, columns));
-    let mut solver = DefaultSolver::new(&quadratic, &objective, &matrix, &right, &cones, settings).ok()?;
-    solver.solve();
-    spend(semidefinite_program(solver.solution.iterations, right.len()));
-    let x = &solver.solution.x;
+    let program = ConicProgram { objective, matrix, limits, cones };
+    let solution = program.solve(Settings { iterations: 100, deadline, ..Settings::default() })?;
+    spend(semidefinite_program(solution.iterations, rows.len()));
+    let x = &solution.x;
     if x.len() != columns || x.iter().any(|value| !value.is_finite()) {
         return None;
     }

@@ -56,9 +56,9 @@ fn polynomial(form: &Horner, states: usize, actions: usize) -> String {
 fn condition(branch: &Guarded, kind: Test, states: usize, actions: usize, and: &str, or: &str) -> String {
     let wall = |wall: &Wall| format!("{} <= {}", polynomial(&wall.form, states, actions), literal(kind.bound(wall)));
     let walls = branch.walls.iter().map(wall).collect::<Vec<_>>().join(and);
-    match &branch.heart {
-        // The heart is no answer to how well inside a state is.
-        Some(heart) if kind != Test::Well => format!("({}){or}({walls})", in_box(heart, and)),
+    match &branch.inner_box {
+        // The inner box is no answer to how well inside a state is.
+        Some(inner_box) if kind != Test::Well => format!("({}){or}({walls})", in_box(inner_box, and)),
         _ => walls,
     }
 }

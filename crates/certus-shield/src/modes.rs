@@ -1,11 +1,11 @@
-//! The modes of a linear loop, and what they make of a half-space.
+//! The eigenmodes of a linear loop, and invariant half-spaces from them.
 //!
 //! A left eigenvector w of x → A x with eigenvalue μ sees its own motion only: w · A x = μ w · x. Write a normal as a sum of
 //! such vectors, the slowest first. If every partial sum is at most h in a state, with 0 ≤ μ < 1, then so it is after a step:
-//! with S for the partial sums, Σ μᵢ (Sᵢ − Sᵢ₋₁) = Σ (μᵢ − μᵢ₊₁) Sᵢ ≤ μ₁ h (Abel). So a half-space becomes invariant by as many
-//! more as there are modes, where the largest set in it has a facet for every step that its loop takes to come to rest.
+//! with S for the partial sums, Σ μᵢ (Sᵢ − Sᵢ₋₁) = Σ (μᵢ − μᵢ₊₁) Sᵢ ≤ μ₁ h (summation by parts). So a half-space becomes invariant by as many
+//! more as there are modes, where the maximal admissible set has a facet for every step that its loop takes to converge.
 
-use crate::linear::{Matrix, multiply, plus, solve, transposed};
+use crate::linear_algebra::{Matrix, multiply, plus, solve, transposed};
 
 /// More states than this: eigenvalues are not sought.
 const MOST_STATES: usize = 8;

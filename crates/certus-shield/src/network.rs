@@ -5,7 +5,7 @@ use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError};
 use certus_lang::system::System;
 
-use crate::effort::spend;
+use crate::work_count::spend;
 
 /// A network with what it sees of a state.
 pub struct Network {

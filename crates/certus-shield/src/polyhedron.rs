@@ -1,31 +1,31 @@
-//! Invariants that are polyhedra: maximal admissible sets of linear closed loops.
+//! Polyhedral invariants: maximal output admissible sets of linear closed loops.
 //!
-//! Begin with the half-spaces that the unsafe pieces, the domain and the limits of the actions leave. A half-space
+//! E. G. Gilbert and K. T. Tan, 'Linear systems with state and control constraints: the theory and application of maximal output admissible
+//! sets', IEEE TAC 36 (1991).
+//!
+//! *Idea.* Begin with the half-spaces that the unsafe pieces, the domain and the limits of the actions leave. A half-space
 //! g · x ≤ h has to hold after a step too: (Aᵀ g) · x ≤ h − g · c − max g · B d. Unless what is there already implies
-//! that, it is added, and its successor is looked at in turn (Gilbert and Tan 1991). Successors are made a little stricter
+//! that, it is added, and its successor is looked at in turn. Successors are made a little stricter
 //! each time, so that the proof survives rounding; where the first step allows no strictness it is left out there.
 //!
-//! Where a loop is slow, many half-spaces of successive steps differ by little, and only the first and the last matter. So a
+//! *Departures.* Where a loop is slow, many half-spaces of successive steps differ by little, and only the first and the last matter. So a
 //! large set begins with successors some steps ahead, less what is redundant among them; most of what lies between is then
-//! implied.
-//!
-//! Or it begins with the partial sums of the half-spaces over the loop's modes, where these are real: then nothing has to be
+//! implied. Or it begins with the partial sums of the half-spaces over the loop's modes, where these are real (`modes.rs`): then nothing has to be
 //! added at all, and the set is a little smaller.
 //!
-//! The multipliers that prove a successor are one times the half-space that was added for it, or the dual solution of the
-//! linear program that found it redundant.
+//! *Soundness.* Multipliers prove each successor (Farkas' lemma): one times the half-space that was added for it, or the dual solution of the
+//! linear program that found it redundant. The audit checks them exactly.
 
 use std::time::Instant;
 
 use certus_audit::shield::{Branch, Halfspace, Invariant, PieceProof, Polyhedron};
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use certus_numerics::conic::{Cone, ConicProgram, Matrix as Sparse, Settings, Status};
 
-use crate::effort::{linear_program, spend};
-use crate::linear::{Matrix, plus, solve};
+use crate::linear_algebra::{Matrix, plus, solve};
 use crate::modes::{modes, partial_sums};
 use crate::plant::{Plant, Policy};
 use crate::polynomial::Poly;
+use crate::work_count::{linear_program, spend};
 
 /// How the set is made.
 #[derive(Clone, Copy, Debug)]
@@ -348,42 +348,28 @@ fn implied(rows: &[Row], normal: &[f64], limit: f64) -> Implied {
         return Implied::By(multipliers);
     }
     // Maximise normal · x: minimise its negative.
-    let (mut starts, mut places, mut values) = (vec![0usize], Vec::new(), Vec::new());
-    for state in 0..states {
-        for (place, row) in rows.iter().enumerate().filter(|(_, row)| row.normal[state] != 0.0) {
-            places.push(place);
-            values.push(row.normal[state]);
-        }
-        starts.push(places.len());
-    }
-    let matrix = CscMatrix::new(rows.len(), states, starts, places, values);
-    let right: Vec<f64> = rows.iter().map(|row| row.bound).collect();
-    let objective: Vec<f64> = normal.iter().map(|x| -x / size).collect();
-    let settings = DefaultSettings {
-        verbose: false,
-        max_threads: 1,
-        presolve_enable: false,
-        tol_gap_abs: 1e-10,
-        tol_gap_rel: 1e-10,
-        tol_feas: 1e-10,
-        ..DefaultSettings::default()
+    let entries = |row: &Row| -> Vec<(usize, f64)> {
+        row.normal.iter().copied().enumerate().filter(|&(_, value)| value != 0.0).collect()
     };
-    let cones = [SupportedConeT::NonnegativeConeT(rows.len())];
-    let quadratic = CscMatrix::zeros((states, states));
-    let Ok(mut solver) = DefaultSolver::new(&quadratic, &objective, &matrix, &right, &cones, settings) else {
+    let entries: Vec<Vec<(usize, f64)>> = rows.iter().map(entries).collect();
+    let program = ConicProgram {
+        objective: normal.iter().map(|x| -x / size).collect(),
+        matrix: Sparse::from_rows(states, entries.iter().map(Vec::as_slice)),
+        limits: rows.iter().map(|row| row.bound).collect(),
+        cones: vec![Cone::Nonnegative(rows.len())],
+    };
+    let Some(solution) = program.solve(Settings { tolerance: 1e-10, ..Settings::default() }) else {
         return Implied::Not;
     };
-    solver.solve();
-    let solution = &solver.solution;
     spend(linear_program(solution.iterations, rows.len(), states));
     match solution.status {
-        SolverStatus::Solved | SolverStatus::AlmostSolved => {}
-        SolverStatus::PrimalInfeasible | SolverStatus::AlmostPrimalInfeasible => return Implied::Empty,
-        _ => return Implied::Not,
+        Status::Solved => {}
+        Status::Infeasible => return Implied::Empty,
+        Status::Unbounded | Status::Stopped => return Implied::Not,
     }
-    let largest = solution.z.iter().fold(0.0f64, |m, z| m.max(*z));
+    let largest = solution.multipliers.iter().fold(0.0f64, |m, z| m.max(*z));
     let multipliers: Vec<(usize, f64)> = solution
-        .z
+        .multipliers
         .iter()
         .enumerate()
         .filter(|&(_, &z)| z > 1e-9 * largest)

@@ -1,6 +1,6 @@
 //! Runs of the model in floating point: many at once, under the network or under a program.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::network::{Network, Scratch};
 use crate::plant::{Plant, Policy};

@@ -1,10 +1,13 @@
-//! A shield ready to run: its polynomials in Horner's form, with what prediction and rounding may be off.
+//! A shield ready to run: its polynomials in Horner form, with bounds of what prediction and rounding may be off.
+//!
+//! The monitor is that of the Simplex architecture (L. Sha, 'Using simplicity to control complexity', IEEE Software 18, 2001): the network's
+//! action passes if the state predicted after it is in an invariant, otherwise the proved program acts.
 
 use certus_audit::shield::{Halfspace, Invariant, Model, Monomial, Shield, rounded};
 use certus_shield_rt::{Branch, Op, Surface, Tables};
 
-use crate::heart::{FEW, Side, heart};
 use crate::horner::Horner;
+use crate::inner_box::{FEW, Side, inner_box};
 use crate::plant::Plant;
 use crate::polynomial::{Fast, Poly};
 
@@ -44,13 +47,13 @@ pub struct Guarded {
     /// The surfaces of its invariant.
     pub walls: Vec<Wall>,
     /// A box on which every wall is far enough below zero for a prediction, where there are many walls.
-    pub heart: Option<Vec<(f64, f64)>>,
+    pub inner_box: Option<Vec<(f64, f64)>>,
     /// One polynomial per action.
     pub program: Vec<Horner>,
 }
 
-/// The heart of a polyhedron whose walls have these reserves.
-fn heart_of(
+/// The inner box of a polyhedron whose walls have these reserves.
+fn inner_box_of(
     halfspaces: &[Halfspace],
     walls: &[Wall],
     centre: &[f64],
@@ -63,7 +66,7 @@ fn heart_of(
     let room = |wall: &Wall| wall.reserve + 2.0 * wall.rounding;
     let sides = halfspaces.iter().zip(walls).map(|(h, wall)| Side { normal: &h.normal, bound: h.bound - room(wall) });
     let sides: Vec<Side<'_>> = sides.collect();
-    heart(&sides, centre, domain)
+    inner_box(&sides, centre, domain)
 }
 
 /// Steps after which a program is taken to have come to rest.
@@ -204,11 +207,11 @@ impl Runtime {
                         })
                         .collect(),
                 };
-                let heart = match &branch.invariant {
+                let inner_box = match &branch.invariant {
                     Invariant::Polynomial(_) => None,
-                    Invariant::Polyhedron(own) => heart_of(&own.halfspaces, &walls, &centre, &domain),
+                    Invariant::Polyhedron(own) => inner_box_of(&own.halfspaces, &walls, &centre, &domain),
                 };
-                Guarded { walls, heart, program: branch.program.iter().map(|terms| Horner::new(terms)).collect() }
+                Guarded { walls, inner_box, program: branch.program.iter().map(|terms| Horner::new(terms)).collect() }
             })
             .collect();
         Some(Runtime {
@@ -253,7 +256,11 @@ impl Runtime {
             .iter()
             .zip(&programs)
             .zip(&self.branches)
-            .map(|((surfaces, program), own)| Branch { surfaces, heart: own.heart.as_deref().unwrap_or(&[]), program })
+            .map(|((surfaces, program), own)| Branch {
+                surfaces,
+                inner_box: own.inner_box.as_deref().unwrap_or(&[]),
+                program,
+            })
             .collect();
         run(&Tables { limits: &self.limits, domain: &self.domain, next: &next, corners: &corners, branches: &branches })
     }

@@ -1,9 +1,17 @@
-//! Counterexample-guided synthesis of a shield.
+//! Counterexample-guided inductive synthesis (CEGIS) of a shield.
 //!
-//! While some initial state is in no invariant: a program is sought that keeps a box around it safe, from candidates
-//! fitted to the network, improved by random search, or made by a regulator; for each an invariant is sought, as a
-//! polyhedron or as a polynomial; if none is found the box shrinks (Algorithm 2 of the paper). A branch counts when
-//! `certus-audit` has accepted it in exact arithmetic.
+//! CEGIS: A. Solar-Lezama, L. Tancau, R. Bodík, S. Seshia and V. Saraswat, 'Combinatorial sketching for finite programs', ASPLOS 2006. For
+//! shields: H. Zhu, Z. Xiong, S. Magill and S. Jagannathan, 'An inductive synthesis framework for verifiable reinforcement learning', PLDI
+//! 2019, whose Algorithm 2 this is.
+//!
+//! *Idea.* While some initial state is in no invariant (the counterexample, `coverage.rs`): synthesise a program that keeps a box around it
+//! safe, from candidates fitted to the network, improved by random search, or made by an LQR (`program_synthesis.rs`); for each, find an
+//! invariant, as a polyhedron or as a polynomial (`branch_synthesis.rs`); if there is none, shrink the box.
+//!
+//! *Soundness.* A branch counts only when `certus-audit` has accepted it in exact arithmetic, and so does the whole shield.
+//!
+//! *Departures.* Polyhedral invariants beside barrier certificates; several domains; a draft is improved until it interferes little
+//! (`minimal_interference.rs`).
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -14,14 +22,14 @@ use certus_audit::shield::{
 use certus_graph::Graph;
 use certus_lang::system::{Property, System};
 
-use crate::attempt::Proved;
-use crate::cover::{Covered, Set, cover};
+use crate::branch_synthesis::Proved;
+use crate::coverage::{Coverage, Set, cover};
 use crate::domain::choose_domain;
-use crate::effort::spent;
 use crate::network::Network;
 use crate::plant::{Plant, Policy};
 use crate::polynomial::{degree, monomials};
 use crate::rollout::Simulator;
+use crate::work_count::spent;
 
 /// Which kind of invariant is sought.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
@@ -52,7 +60,7 @@ pub struct Options {
     pub deadline: Option<Instant>,
     /// How many threads.
     pub threads: usize,
-    /// Names the random numbers.
+    /// The seed of the random numbers.
     pub seed: u64,
 }
 
@@ -85,7 +93,7 @@ pub enum Failed {
         /// An initial state that is in no invariant.
         uncovered: Vec<f64>,
     },
-    /// The time was over, or somebody asked to stop.
+    /// The deadline passed, or the caller stopped the search.
     Stopped {
         /// Branches that were proved.
         branches: usize,
@@ -108,8 +116,8 @@ const IMPROVEMENT: u64 = 20_000_000_000;
 /// Part of the steps of troubled runs that a shield should not decide.
 const TOO_MUCH: f64 = 0.2;
 
-/// Most states for which boxes are cut to be covered.
-pub const MOST_CUT: usize = 6;
+/// Most states for which boxes are split to be covered.
+pub const MOST_SPLIT: usize = 6;
 
 /// What a synthesis needs to know.
 pub struct Work<'w> {
@@ -121,7 +129,7 @@ pub struct Work<'w> {
     pub network: &'w Network,
     /// What is wanted.
     pub options: &'w Options,
-    /// Whether somebody asks to stop.
+    /// Set by the caller to stop.
     pub stop: &'w AtomicBool,
     /// Told what is being done.
     pub progress: &'w (dyn Fn(String) + Sync),
@@ -164,8 +172,8 @@ pub fn synthesise(
     let first = Plant::new(read_model(system, property, &[]).map_err(|e| unsupported(&e))?);
     let network = Network::new(system, network, &first.limits).map_err(|e| unsupported(&e))?;
     let target = target(&first.model.states, &options.target).map_err(Failed::Unsupported)?;
-    progress("watching the network".to_owned());
-    let (long, _) = match first.states() <= MOST_CUT {
+    progress("simulating the network".to_owned());
+    let (long, _) = match first.states() <= MOST_SPLIT {
         true => Simulator::new(&first).visited(&network, LONG_RUNS, LONG_STEPS, options.seed),
         false => Default::default(),
     };
@@ -248,7 +256,7 @@ fn target(states: &[String], wanted: &[(String, f64, f64)]) -> Result<Option<Vec
     let mut ranges = vec![Range { lower: None, upper: None }; states.len()];
     for (name, lower, upper) in wanted {
         let Some(place) = states.iter().position(|state| state == name) else {
-            return Err(format!("there is no state '{name}' to converge; there are {}", states.join(", ")));
+            return Err(format!("no state is called '{name}'; the states are {}", states.join(", ")));
         };
         if lower.is_nan() || upper.is_nan() || lower > upper {
             return Err(format!("the range of '{name}' to converge to is empty"));
@@ -281,7 +289,7 @@ impl Work<'_> {
         self.left == 0 || self.interrupted()
     }
 
-    /// Whether the deadline is over, or somebody asks to stop.
+    /// Whether the deadline passed, or the caller stopped the search.
     pub fn interrupted(&self) -> bool {
         self.stop.load(Ordering::Relaxed) || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
@@ -304,7 +312,9 @@ impl Work<'_> {
         let programs = draft.branches.iter().flat_map(|proved| &proved.branch.program);
         let mut terms = programs.flatten().filter(|(factor, _)| *factor != 0.0);
         let (_, foreign) = terms.find(|(_, monomial)| !self.in_sketch(monomial))?;
-        Some(format!("a program with the exponents {foreign:?} was found, which were not asked for; please report it"))
+        Some(format!(
+            "the synthesis found a program with the exponents {foreign:?}, which the sketch does not allow; please report it"
+        ))
     }
 
     /// Branches that cover the initial states; if it has to be quick, one or none.
@@ -323,14 +333,14 @@ impl Work<'_> {
                 break;
             }
             let sets: Vec<Set> = branches.iter().map(|proved| Set::of(&proved.branch, init.len())).collect();
-            (self.progress)(format!("{} branches; covering the initial states", branches.len()));
-            match cover(&sets, &init, if init.len() <= MOST_CUT { 4000 } else { 0 }) {
-                Covered::Yes(cover) => {
+            (self.progress)(format!("{} branches; checking coverage of the initial states", branches.len()));
+            match cover(&sets, &init, if init.len() <= MOST_SPLIT { 4000 } else { 0 }) {
+                Coverage::Complete(cover) => {
                     covering = Some(cover);
                     break;
                 }
-                Covered::No(next) => point = next,
-                Covered::Unknown => break,
+                Coverage::Counterexample(next) => point = next,
+                Coverage::Unknown => break,
             }
         }
         match covering {

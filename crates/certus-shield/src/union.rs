@@ -1,19 +1,19 @@
-//! Several branches at once, by which of the states that the network visits they hold.
+//! Several branches at once, chosen by which of the network's states they contain.
 //!
-//! Around an obstacle every convex set is on one side of it, and a branch alone stops the network early: how often it does says
-//! little about what it is worth beside others. So many sets of few half-spaces are made, on all sides, for programs that rest
-//! in many places; then one that holds all initial states, and others, are taken such that together they hold as many of the
-//! states that the network visits as possible. Where a program rests decides how long an intervention lasts, so programs that hold
+//! Around an obstacle every convex set is on one side of it, and a branch alone stops the network early: how often it does says little
+//! about its worth beside others. So many sets of few half-spaces are made, on all sides, for programs with many equilibria. One that
+//! contains all initial states is taken, then greedily others, so that together they contain as many of the network's states as possible
+//! (the greedy heuristic for maximum coverage). The equilibrium of a program decides how long an intervention lasts, so programs that contain
 //! about as much are then compared in simulated runs.
 
 use certus_audit::shield::{Branch, Invariant};
-use certus_sim::Random;
+use certus_numerics::Random;
 
-use crate::attempt::{MANY_HALFSPACES, Proved};
-use crate::candidates::{equilibrium, regulators};
-use crate::linear::spectral_radius;
+use crate::branch_synthesis::{MANY_HALFSPACES, Proved};
+use crate::linear_algebra::spectral_radius;
 use crate::plant::{Policy, Region, readable};
 use crate::polyhedron::{self, Begin, farthest_side};
+use crate::program_synthesis::{equilibrium, regulators};
 use crate::synthesis::{Draft, Work};
 
 /// Most choices of sides that are looked at.
@@ -75,7 +75,7 @@ impl Work<'_> {
         if self.focus.is_empty() {
             return None;
         }
-        (self.progress)("branches on several sides".to_owned());
+        (self.progress)("combining branches on several sides".to_owned());
         let items = self.items();
         self.tried += items.len();
         let pool = self.parallel(&items, |work, item| {

@@ -6,11 +6,11 @@ use std::sync::atomic::AtomicBool;
 
 use certus_audit::shield::read_model;
 use certus_lang::{FileNetworks, LowerOptions, Networks, Open, load_file};
+use certus_numerics::Random;
 use certus_shield::export::{c_header, c_source, python_module, rust_module};
 use certus_shield::runtime::Runtime;
 use certus_shield::synthesis::{Form, Options, synthesise};
 use certus_shield_rt::{Decision, Fallback, Monitor};
-use certus_sim::Random;
 
 fn runtime(name: &str, property: &str, form: Form) -> Runtime {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../zoo").join(name);

@@ -3,12 +3,13 @@
 use std::sync::atomic::AtomicBool;
 
 use certus_audit::shield::{
-    Branch, Cover, Identity, Invariant, Model, Range, Shield, SquareProof, Squares, check, rational, read_model,
+    BarrierCertificate, Branch, Cover, Invariant, Model, PutinarCertificate, Range, Shield, SumOfSquares, check,
+    rational, read_model,
 };
 use certus_lang::{FileNetworks, LowerOptions, Networks, Open, System, load_file, load_str};
-use certus_shield::candidates::{equilibrium, regulators};
 use certus_shield::plant::Plant;
 use certus_shield::polyhedron::{self, Begin};
+use certus_shield::program_synthesis::{equilibrium, regulators};
 use certus_shield::synthesis::{Failed, Form, Options, Synthesised, synthesise};
 
 fn zoo(name: &str) -> (System, std::sync::Arc<certus_graph::Graph>) {
@@ -57,7 +58,7 @@ fn a_barrier_is_proved_and_anything_worse_is_not() {
     let options = Options { form: Form::Polynomial, degree: Some(4), ..Options::default() };
     let (made, model) = made("selfdriving", "stays_on_road", &options);
     assert_eq!(verdict(&model, &made.shield), Ok(()));
-    let worse = |change: &dyn Fn(&mut SquareProof)| {
+    let worse = |change: &dyn Fn(&mut BarrierCertificate)| {
         let mut shield = made.shield.clone();
         match &mut shield.branches[0].invariant {
             Invariant::Polynomial(proof) => change(proof),
@@ -105,13 +106,13 @@ property safe = G abs(x) <= 2
     // x² + v² ≤ 1 with a = −0.1 x: at (0.7, 0.7) the step leaves it.
     let terms = |c: f64| vec![(c, vec![2, 0]), (c, vec![0, 2]), (-1.0, vec![0, 0])];
     let basis = || vec![vec![0, 0], vec![1, 0], vec![0, 1]];
-    let identity = |scale: f64| Identity {
-        free: Squares { basis: basis(), gram: vec![vec![scale], vec![0.0, scale], vec![0.0, 0.0, scale]] },
+    let identity = |scale: f64| PutinarCertificate {
+        free: SumOfSquares { basis: basis(), gram: vec![vec![scale], vec![0.0, scale], vec![0.0, 0.0, scale]] },
         multipliers: Vec::new(),
     };
     let pieces = model.unsafe_pieces.len() + 2;
     for scale in [1e-3, 1.0, 1e3] {
-        let proof = SquareProof {
+        let proof = BarrierCertificate {
             barrier: terms(1.0),
             contraction: 1.0,
             margin: 0.0,

@@ -9,9 +9,9 @@ use crate::choices::{Outcome, gather};
 use crate::compiled::Machine;
 use crate::options::Options;
 use crate::report::{End, PropertyReport, RunReport, Step, Trace, Verdict};
+use crate::rollout::{Rollout, Rules, Scratch};
 use crate::semantics::{self, Tail};
 use crate::simulator::stopped;
-use crate::walk::{Rules, Scratch, Walk};
 
 /// A run under way.
 struct Run {
@@ -31,7 +31,7 @@ pub(crate) struct Block<'a> {
     rules: Rules<'a>,
     options: &'a Options<'a>,
     runs: Vec<Run>,
-    walk: Walk,
+    rollout: Rollout,
     finished: Vec<RunReport>,
 }
 
@@ -49,14 +49,14 @@ impl<'a> Block<'a> {
         };
         let runs: Vec<Run> = numbers.clone().map(run).collect();
         let rules = Rules { machine, inputs: &options.inputs, actions: options.actions, record: options.record };
-        let walk = Walk::new(machine, options.seed, numbers);
-        Block { rules, options, runs, walk, finished: Vec::new() }
+        let rollout = Rollout::new(machine, options.seed, numbers);
+        Block { rules, options, runs, rollout, finished: Vec::new() }
     }
 
     /// Makes all runs of the block; `None` if the simulation was stopped meanwhile.
     pub(crate) fn run(mut self, scratch: &mut Scratch) -> Result<Option<Vec<RunReport>>, SimulationError> {
         let all: Vec<usize> = (0..self.runs.len()).collect();
-        self.walk.draw_initial_states(&self.rules, all, scratch)?;
+        self.rollout.draw_initial_states(&self.rules, all, scratch)?;
         for step in 0..=self.options.steps {
             if stopped(self.options) {
                 return Ok(None);
@@ -65,10 +65,10 @@ impl<'a> Block<'a> {
                 break;
             }
             let last = step == self.options.steps;
-            self.walk.draw_choices(&self.rules, 0..self.runs.len());
-            self.walk.draw_inputs(&self.rules, step, scratch)?;
-            self.walk.evaluate(&self.rules, scratch)?;
-            self.walk.satisfy_assumption(&self.rules, scratch)?;
+            self.rollout.draw_choices(&self.rules, 0..self.runs.len());
+            self.rollout.draw_inputs(&self.rules, step, scratch)?;
+            self.rollout.evaluate(&self.rules, scratch)?;
+            self.rollout.satisfy_assumption(&self.rules, scratch)?;
             self.record(&scratch.outcome);
             self.advance(&scratch.outcome, last);
         }
@@ -77,7 +77,7 @@ impl<'a> Block<'a> {
     }
 
     fn record(&mut self, outcome: &Outcome) {
-        let count = self.walk.points.count;
+        let count = self.rollout.points.count;
         let column_of = |table: &[f64], column: usize| gather(table, count, &[column]);
         let label = |one_hot: &[f64], column: usize| {
             one_hot.iter().skip(column).step_by(count.max(1)).position(|&x| x != 0.0).unwrap_or(0)
@@ -88,7 +88,7 @@ impl<'a> Block<'a> {
             let atoms = system.atoms.len();
             let chosen = outcome.choice_defined.get(column) != Some(&0.0);
             let allowed = chosen && outcome.assume.get(column) != Some(&0.0);
-            let goes_on = self.walk.fault(self.rules.machine, outcome, column).is_none();
+            let goes_on = self.rollout.fault(self.rules.machine, outcome, column).is_none();
             run.valued.extend(system.atoms.iter().zip(&outcome.atoms_defined).map(|(atom, defined)| {
                 let read = match (atom.uses_next, atom.uses_choice) {
                     (true, _) => goes_on,
@@ -101,9 +101,9 @@ impl<'a> Block<'a> {
             run.margins.extend((0..atoms).map(|atom| outcome.margins[atom * count + column]));
             if self.options.record {
                 run.trace.push(Step {
-                    state: column_of(&self.walk.points.state, column),
-                    input: column_of(&self.walk.points.input, column),
-                    chances: self.walk.points.chances.iter().map(|one_hot| label(one_hot, column)).collect(),
+                    state: column_of(&self.rollout.points.state, column),
+                    input: column_of(&self.rollout.points.input, column),
+                    chances: self.rollout.points.chances.iter().map(|one_hot| label(one_hot, column)).collect(),
                     policies: column_of(&outcome.policies, column),
                     actions: outcome.actions.iter().map(|one_hot| label(one_hot, column)).collect(),
                     reward: outcome.reward.get(column).copied(),
@@ -115,7 +115,7 @@ impl<'a> Block<'a> {
 
     /// Ends the runs that are over, and moves the others to their next state.
     fn advance(&mut self, outcome: &Outcome, last: bool) {
-        let count = self.walk.points.count;
+        let count = self.rollout.points.count;
         let ends: Vec<Option<End>> = (0..count).map(|column| self.end_of(outcome, column, last)).collect();
         for (column, run) in self.runs.iter_mut().enumerate() {
             run.ended_without_choice = ends[column] == Some(End::Blocked) && is_terminal(outcome, column);
@@ -127,12 +127,12 @@ impl<'a> Block<'a> {
                 run.total_reward += outcome.reward.get(column).copied().unwrap_or(0.0);
             }
         }
-        self.walk.points.state.copy_from_slice(&outcome.next);
+        self.rollout.points.state.copy_from_slice(&outcome.next);
         if ends.iter().all(Option::is_none) {
             return;
         }
         let alive: Vec<usize> = (0..count).filter(|&column| ends[column].is_none()).collect();
-        self.walk.keep(&alive);
+        self.rollout.keep(&alive);
         let mut going_on = Vec::with_capacity(alive.len());
         for (run, end) in std::mem::take(&mut self.runs).into_iter().zip(ends) {
             match end {
@@ -149,12 +149,12 @@ impl<'a> Block<'a> {
     fn end_of(&self, outcome: &Outcome, column: usize, last: bool) -> Option<End> {
         if is_terminal(outcome, column) {
             // A run that nothing continues does not repeat: it is none.
-            return Some(self.walk.fault(self.rules.machine, outcome, column).unwrap_or(End::Terminal));
+            return Some(self.rollout.fault(self.rules.machine, outcome, column).unwrap_or(End::Terminal));
         }
         if last {
             return Some(End::Completed);
         }
-        self.walk.fault(self.rules.machine, outcome, column)
+        self.rollout.fault(self.rules.machine, outcome, column)
     }
 
     fn report(&self, run: Run, end: End) -> RunReport {

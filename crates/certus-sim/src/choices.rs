@@ -1,9 +1,10 @@
-//! Points of a batch: states with the choices made in them, and the evaluation of a step there.
+//! Points of a batch: states with the choices made in them, and the evaluation of a step at these.
 
 use certus_graph::eval::{Evaluator, Workspace};
+use certus_numerics::Random;
 
 use crate::compiled::{Machine, RandomAction};
-use crate::{ActionMode, Random, SimulationError};
+use crate::{ActionMode, SimulationError};
 
 /// A batch of states with the choices made in them; all element-major.
 #[derive(Clone, Debug, Default)]

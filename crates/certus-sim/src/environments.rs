@@ -1,12 +1,11 @@
-//! Open systems stepped from outside: many copies at once, for training.
+//! Open systems as reinforcement-learning environments: many copies at once, for training.
 //!
-//! The one network of an open system is somebody else's: an environment shows what the network would see and takes what
-//! it would answer. Copies are stepped as batches, by the code that simulates closed systems; what is drawn for a copy
-//! comes from the stream that (seed, its number, its episode) names, so copies behave the same whatever their number,
-//! and the episodes of the first copy are the runs of a simulation with that seed.
+//! The one network of an open system is supplied by the caller: an environment shows what the network would observe and takes what it would output. Copies are stepped as batches, by the code
+//! that simulates closed systems; what is sampled for a copy comes from the stream determined by (seed, its number, its episode), so copies behave the same whatever their number, and the
+//! episodes of the first copy are the runs of a simulation with that seed.
 //!
-//! Where the network sees an `input`, that input is chosen before it looks, and not chosen again if `assume` refuses the
-//! transition: the episode ends as blocked. Otherwise inputs are chosen when the network has answered.
+//! Where the network observes an `input`, that input is sampled before, and not again if `assume` refuses the transition: the episode ends as blocked. Otherwise
+//! inputs are sampled after the network's output is known.
 
 mod group;
 
@@ -15,13 +14,14 @@ use std::sync::Arc;
 
 use certus_graph::eval::Workspace;
 use certus_lang::system::{ActionRole, System};
+use certus_numerics::parallel;
 
 use crate::SimulationError;
 use crate::choices::gather;
 use crate::compiled::{Compiled, Machine, compile};
 use crate::options::{InputSource, element_names};
 use crate::report::End;
-use crate::walk::{MOST_POINTS, Scratch, Walk};
+use crate::rollout::{MOST_POINTS, Rollout, Scratch};
 
 use group::{Group, Shared, rules};
 
@@ -153,7 +153,7 @@ impl Environments {
             let count = group.min(options.count - first);
             Group {
                 first,
-                walk: Walk::new(machine, 0, 0..count as u64),
+                rollout: Rollout::new(machine, 0, 0..count as u64),
                 scratch: Scratch::default(),
                 workspace: Workspace::default(),
                 episodes: vec![0; count],
@@ -260,24 +260,9 @@ impl Environments {
         let tasks = tasks.map(|((((group, observations), rewards), terminated), truncated)| {
             (group, Shown { observations, rewards, terminated, truncated })
         });
-        if shared.options.threads <= 1 || count <= shared.group {
-            for (group, shown) in tasks {
-                group.step(shared, answers, shown)?;
-            }
-        } else {
-            let mut tasks: Vec<_> = tasks.collect();
-            let share = tasks.len().div_ceil(shared.options.threads);
-            std::thread::scope(|scope| {
-                let work = |part: &mut [(&mut Group, Shown<'_>)]| -> Result<(), SimulationError> {
-                    part.iter_mut().try_for_each(|(group, shown)| group.step(shared, answers, shown.reborrow()))
-                };
-                let workers: Vec<_> = tasks.chunks_mut(share).map(|part| scope.spawn(move || work(part))).collect();
-                workers.into_iter().try_for_each(|worker| match worker.join() {
-                    Ok(result) => result,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                })
-            })?;
-        }
+        let step = |(group, shown): (&mut Group, Shown<'_>)| group.step(shared, answers, shown);
+        let results = parallel::map_until(tasks.collect(), shared.options.threads, step, Result::is_err);
+        results.into_iter().collect::<Result<(), SimulationError>>()?;
         let mut ended = Vec::new();
         for (group, rows) in self.groups.iter_mut().zip(shown.observations.chunks_mut(self.shared.group * width.max(1)))
         {
@@ -298,7 +283,7 @@ impl Environments {
     /// The state of every copy, one after the other.
     pub fn states(&self) -> Vec<f64> {
         let rows = |group: &Group| -> Vec<f64> {
-            let (state, count) = (&group.walk.points.state, group.steps.len());
+            let (state, count) = (&group.rollout.points.state, group.steps.len());
             (0..count).flat_map(|column| gather(state, count, &[column])).collect()
         };
         self.groups.iter().flat_map(rows).collect()
@@ -310,16 +295,5 @@ impl Environments {
         }
         let copies = self.count();
         Err(SimulationError::Options(format!("{copies} environments take {expected} {what}, got {found}")))
-    }
-}
-
-impl Shown<'_> {
-    fn reborrow(&mut self) -> Shown<'_> {
-        Shown {
-            observations: self.observations,
-            rewards: self.rewards,
-            terminated: self.terminated,
-            truncated: self.truncated,
-        }
     }
 }

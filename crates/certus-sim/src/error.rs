@@ -1,4 +1,4 @@
-//! What can keep a simulation from starting.
+//! Errors that keep a simulation from starting.
 
 use std::fmt;
 

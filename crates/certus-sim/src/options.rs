@@ -1,4 +1,4 @@
-//! What a simulation is asked to do.
+//! Options of a simulation.
 
 use std::collections::HashMap;
 use std::sync::atomic::AtomicBool;

@@ -1,4 +1,4 @@
-//! What is said of a run.
+//! The report of one run.
 
 /// What a run says about a property.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,13 +1,16 @@
-//! What a finite run says about a temporal formula.
+//! Finite-trace semantics of LTL: verdicts and robustness of a prefix.
 //!
-//! A run of n positions is a prefix of many infinite ones. For each subformula and position we keep the pair
-//! (least, greatest) of the values it can take over all continuations: positions beyond the run are unknown. A formula
-//! whose greatest truth is false is violated by every continuation, one whose least truth is true is satisfied by every
-//! continuation, anything else is open. The same recursion runs over truth values and over margins (a
-//! conjunction is a minimum, a disjunction a maximum), which gives how far a run is from the other verdict.
+//! A run of n positions is a prefix of many infinite ones. For each subformula and position we keep the interval (least, greatest) of the values that it can take over all
+//! continuations: positions beyond the run are unknown. A formula whose greatest truth is false is violated by every continuation, one whose least truth is true is satisfied by
+//! every continuation, anything else is open: a sound approximation of the three-valued semantics LTL₃ (Bauer, Leucker and Schallhart, "Runtime Verification for LTL and TLTL", ACM TOSEM
+//! 20(4), 2011), which bounds a formula by its parts and so may call open what is decided.
 //!
-//! A run that ended in a terminal state does continue: terminal states are absorbing, so its last position repeats
-//! for ever, and the recursion starts from that tail instead of from the unknown.
+//! The same recursion runs over truth values and over *margins*, the quantitative robustness of Fainekos and Pappas ("Robustness of temporal logic specifications for continuous-time
+//! signals", Theoretical Computer Science 410(42), 2009) in the form of Donzé and Maler ("Robust Satisfaction of Temporal Logic over Real-Valued Signals", FORMATS 2010): a
+//! conjunction is a minimum, a disjunction a maximum. Departure: an atom's margin is the difference of its two sides, not a distance to a set, so its sign is sound and its size is in the atom's unit.
+//!
+//! A run that ended in a terminal state does continue: terminal states are absorbing, so its last position repeats for ever, and the recursion starts from that tail instead of from the
+//! unknown.
 
 use certus_lang::system::{AtomId, Bounds, Formula};
 

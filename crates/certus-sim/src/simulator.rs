@@ -4,14 +4,15 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use certus_lang::system::{PropertyKind, System};
+use certus_numerics::parallel;
 
 use crate::SimulationError;
 use crate::block::Block;
 use crate::compiled::{Compiled, Machine};
 use crate::options::{InputSource, Options};
 use crate::report::RunReport;
+use crate::rollout::{MOST_POINTS, Rules, Scratch};
 use crate::summary::Summary;
-use crate::walk::{MOST_POINTS, Rules, Scratch};
 
 /// The runs of a block are evaluated as one batch: large enough for the matrix kernels, small enough for the caches.
 const BLOCK: usize = 192;
@@ -86,16 +87,9 @@ impl<'s> Simulator<'s> {
             // One block per thread at a time keeps the order and bounds the memory.
             let starts = (0..threads as u64).map(|t| first.saturating_add(t * block)).take_while(|&start| start < end);
             let ranges: Vec<(u64, u64)> = starts.map(|start| (start, start.saturating_add(block).min(end))).collect();
-            let results: Vec<Result<Option<Vec<RunReport>>, SimulationError>> = std::thread::scope(|scope| {
-                let work = |(&(from, to), scratch): (&(u64, u64), _)| {
-                    scope.spawn(move || Block::new(self.machine(), options, from..to).run(scratch))
-                };
-                let workers: Vec<_> = ranges.iter().zip(&mut scratches).map(work).collect();
-                let join = |worker: std::thread::ScopedJoinHandle<'_, _>| match worker.join() {
-                    Ok(result) => result,
-                    Err(panic) => std::panic::resume_unwind(panic),
-                };
-                workers.into_iter().map(join).collect()
+            let shares: Vec<((u64, u64), &mut Scratch)> = ranges.iter().copied().zip(&mut scratches).collect();
+            let results = parallel::map_owned(shares, threads, |((from, to), scratch)| {
+                Block::new(self.machine(), options, from..to).run(scratch)
             });
             for result in results {
                 let Some(reports) = result? else {

@@ -1,8 +1,9 @@
-//! What is said of many runs together.
+//! Statistics over many runs; the confidence interval of a proportion is Wilson's ("Probable Inference, the Law of Succession, and Statistical Inference", Journal of the American
+//! Statistical Association 22, 1927).
 
 use crate::report::{End, RunReport, Verdict};
 
-/// What many runs say about a property.
+/// The verdicts of many runs on a property.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PropertySummary {
     /// How many runs satisfy it, whatever follows.
@@ -19,7 +20,7 @@ pub struct PropertySummary {
     pub worst_broken_at: Option<usize>,
 }
 
-/// What is said of many runs together.
+/// Statistics over many runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Summary {
     /// How many runs were made.

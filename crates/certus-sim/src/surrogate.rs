@@ -1,7 +1,8 @@
-//! What a greedy adversary makes small: the margin of a property now, its temporal operators read as their bodies.
+//! The objective of the greedy adversary: the robustness of a property at one position, with temporal operators replaced by their bodies.
 //!
-//! To break `G φ` one makes φ's margin small; to break `F φ` one keeps it small as well; an until is broken while neither
-//! side holds. So one step's margin of the formula without its temporal operators is a guide for all of them.
+//! Robustness-guided falsification (Annpureddy, Liu, Fainekos and Sankaranarayanan, "S-TaLiRo: A Tool for Temporal Logic Falsification for Hybrid Systems", TACAS 2011), one step at a
+//! time. To falsify `G φ` one makes φ's robustness small; to falsify `F φ` one keeps it small as well; an until is falsified while neither side holds. So one position's robustness of the
+//! formula without its temporal operators guides all of them. It is a heuristic: what it finds is judged by `semantics.rs`.
 
 use certus_lang::system::{AtomId, Formula};
 

@@ -12,15 +12,15 @@ pub struct Witness {
 /// Why a query stayed open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum UnknownReason {
-    /// The time was over.
+    /// The deadline passed.
     Deadline,
-    /// Somebody asked to stop.
+    /// The search was cancelled.
     Stopped,
-    /// More parts were open than the budget allows.
+    /// The open subproblems take more memory than the budget allows.
     Memory,
-    /// As many parts were bounded as the budget allows.
-    Boxes,
-    /// The region has no bound in some direction, or parts became too small to split further.
+    /// The budget of subproblems is spent.
+    Subproblems,
+    /// The region has no bound in some direction, or subproblems became too small to split further.
     Numerics,
     /// The same, and at some point the formula holds in double precision but not in single precision.
     Precision,
@@ -29,13 +29,13 @@ pub enum UnknownReason {
 /// How far a search is.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Progress {
-    /// Parts that were closed.
-    pub closed: u64,
-    /// Parts that are open.
+    /// Subproblems that were verified (pruned by a bound).
+    pub verified: u64,
+    /// Subproblems that are open.
     pub open: u64,
-    /// The share of the region that is closed, by volume of the splits made.
+    /// The share of the region that is verified, by volume of the splits made.
     pub done: f64,
-    /// The lowest bound over the open parts: nothing is left open once it could be raised above zero. Not known at
+    /// The lowest bound over the open subproblems: nothing is left open once it could be raised above zero. Not known at
     /// first.
     pub bound: Option<f64>,
 }
@@ -43,9 +43,9 @@ pub struct Progress {
 /// That a formula holds nowhere, and why.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Refutation {
-    /// How much was closed.
+    /// How much was verified.
     pub progress: Progress,
-    /// The branch tree with what closed each leaf, if the budget asked for it: the case's records of a certificate.
+    /// The branch tree with what refutes each leaf, if the budget asked for it: the case's records of a certificate.
     pub tree: Option<String>,
 }
 

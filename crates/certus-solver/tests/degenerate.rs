@@ -34,7 +34,7 @@ fn scaled(first: f64, bias: f64, second: f64) -> Graph {
 /// One word for the answer; witnesses are replayed and certificates audited.
 fn verdict(graph: &Graph, lower: &[f64], upper: &[f64], formula: Formula<Variable>) -> &'static str {
     let asked = Asked { graph: graph.clone(), lower: lower.to_vec(), upper: upper.to_vec(), formula };
-    let budget = Budget { boxes: 300, certify: true, ..Budget::default() };
+    let budget = Budget { subproblems: 300, certify: true, ..Budget::default() };
     match solve(&asked.query(), &budget, &mut |_| {}).unwrap() {
         Answer::Sat(witness) => {
             assert_eq!(asked.fault(&witness), None);
@@ -145,7 +145,7 @@ fn a_search_in_an_infinite_region_ends_by_itself() {
     let region = Region::new(vec![f64::NEG_INFINITY], vec![f64::INFINITY]);
     // x² ≤ -1: little shows it without a bound of x.
     let query = Query::new(&graph, region, at_most(&[(Y, 1.0)], 1.0)).unwrap();
-    let answer = solve(&query, &Budget { boxes: 100_000, ..Budget::default() }, &mut |_| {}).unwrap();
+    let answer = solve(&query, &Budget { subproblems: 100_000, ..Budget::default() }, &mut |_| {}).unwrap();
     assert!(matches!(answer, Answer::Unsat(_) | Answer::Unknown(UnknownReason::Numerics, _)), "{answer:?}");
 }
 

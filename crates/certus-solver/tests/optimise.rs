@@ -82,7 +82,7 @@ proptest! {
         let objective = linear(&[(Y[0], 1.0), (X[1], numbers.signed())], constant);
         let query = square(&graph, formula.clone());
         let gap = 1e-3;
-        let found = maximum(&query, &objective, gap, &Budget { boxes: 2_000, threads, ..Budget::default() });
+        let found = maximum(&query, &objective, gap, &Budget { subproblems: 2_000, threads, ..Budget::default() });
         for _ in 0..1_500 {
             let x = [numbers.signed(), numbers.signed()];
             if truth(&graph, &formula, &x) == Some(true) {
@@ -150,7 +150,7 @@ fn an_equality_leaves_only_its_points() {
     // y = x₁ where x₀ + x₁ = 1/2 and x₀ ≥ 0: at most 1/2. Points on the line are rare, so the lower end may stay open.
     let on_the_line = [at_most(&[(X[0], 1.0), (X[1], 1.0)], -0.5), at_most(&[(X[0], -1.0), (X[1], -1.0)], 0.5)];
     let query = square(&identity(), Formula::And([&on_the_line[..], &[at_most(&[(X[0], -1.0)], 0.0)]].concat()));
-    let budget = Budget { boxes: 2_000, ..Budget::default() };
+    let budget = Budget { subproblems: 2_000, ..Budget::default() };
     let found = maximum(&query, &linear(&[(Y[1], 1.0)], 0.0), 1e-3, &budget);
     assert!(found.upper >= 0.5 && found.lower <= 0.5, "{found:?}");
 }
@@ -176,8 +176,8 @@ fn a_small_budget_gives_a_wide_interval_that_is_still_right() {
         let graph = network(&mut numbers);
         let objective = linear(&[(Y[0], 1.0), (Y[1], -1.0)], numbers.signed());
         let query = square(&graph, Formula::And(Vec::new()));
-        let wide = maximum(&query, &objective, 0.0, &Budget { boxes: 3, ..Budget::default() });
-        let close = maximum(&query, &objective, 1e-3, &Budget { boxes: 3_000, ..Budget::default() });
+        let wide = maximum(&query, &objective, 0.0, &Budget { subproblems: 3, ..Budget::default() });
+        let close = maximum(&query, &objective, 1e-3, &Budget { subproblems: 3_000, ..Budget::default() });
         assert!(close.lower <= wide.upper && wide.lower <= close.upper, "{wide:?} {close:?}");
     }
 }
@@ -186,9 +186,9 @@ fn a_small_budget_gives_a_wide_interval_that_is_still_right() {
 fn an_objective_without_a_bound_stays_open() {
     let region = Region::new(vec![0.0, 0.0], vec![f64::INFINITY, 1.0]);
     let query = Query::new(&identity(), region, Formula::And(Vec::new())).unwrap();
-    let found = maximum(&query, &linear(&[(Y[0], 1.0)], 0.0), 1e-3, &Budget { boxes: 200, ..Budget::default() });
+    let found = maximum(&query, &linear(&[(Y[0], 1.0)], 0.0), 1e-3, &Budget { subproblems: 200, ..Budget::default() });
     assert_eq!(found.upper, f64::INFINITY);
     // The other coordinate is bounded all the same.
-    let found = maximum(&query, &linear(&[(Y[1], 1.0)], 0.0), 1e-3, &Budget { boxes: 200, ..Budget::default() });
+    let found = maximum(&query, &linear(&[(Y[1], 1.0)], 0.0), 1e-3, &Budget { subproblems: 200, ..Budget::default() });
     assert!(found.upper >= 1.0, "{found:?}");
 }

@@ -1,15 +1,10 @@
 //! Random questions about graphs of every operator: 'unsat' means that no sample satisfies the formula over the reals, 'sat'
 //! comes with a point that does under replay, and neither threads nor the way of cutting contradicts another.
 
-#[path = "../../certus-graph/tests/lower/graphs.rs"]
-#[allow(dead_code)]
-mod graphs;
-#[path = "../../certus-graph/tests/sketch/mod.rs"]
-#[allow(dead_code)]
-mod sketch;
 mod support;
 
 use certus_solver::{Answer, Budget, solve};
+use certus_testing::graphs;
 use proptest::prelude::*;
 use support::{Asked, Numbers, Plan, ask};
 
@@ -49,7 +44,7 @@ proptest! {
     ) {
         let mut numbers = Numbers(seed);
         let asked = ask(&inner, Plan { inputs, unused, copies, looped }, &mut numbers);
-        let budget = Budget { boxes: 150, certify, threads, ..Budget::default() };
+        let budget = Budget { subproblems: 150, certify, threads, ..Budget::default() };
         let verdict = judged(&asked, &budget, 300, &mut numbers);
         prop_assert!(verdict.is_ok(), "{verdict:?} for {:?}", asked.formula);
     }
@@ -65,7 +60,7 @@ proptest! {
                 asked.lower.resize(2 + unused, -1.0);
                 asked.upper.resize(2 + unused, 1.0);
             }
-            let budget = Budget { boxes: 60, threads, ..Budget::default() };
+            let budget = Budget { subproblems: 60, threads, ..Budget::default() };
             let verdict = judged(&asked, &budget, 100, &mut Numbers(!seed));
             prop_assert!(verdict.is_ok(), "{verdict:?} for {:?}", asked.formula);
             verdicts.extend(verdict);

@@ -95,13 +95,13 @@ fn in_legs(asked: &Asked, budget: &Budget<'_>, legs: usize) -> (Answer, usize) {
     let mut keeper = Keeper::default();
     let mut answer = solve_from(&query, None, budget, &mut keeper).unwrap();
     for leg in 0..legs {
-        let Answer::Unknown(UnknownReason::Boxes, progress) = answer else { return (answer, leg) };
+        let Answer::Unknown(UnknownReason::Subproblems, progress) = answer else { return (answer, leg) };
         let saved = keeper.0.take().expect("a search that ends open hands its state out");
         let text = saved.print();
         let read = Saved::parse(&text).unwrap();
         assert_eq!(read.print(), text);
         assert!(read.fits(&query), "{text}");
-        assert_eq!((read.progress().closed, read.progress().open), (progress.closed, progress.open));
+        assert_eq!((read.progress().verified, read.progress().open), (progress.verified, progress.open));
         answer = solve_from(&query, Some(read), budget, &mut keeper).unwrap();
     }
     (answer, legs)
@@ -111,10 +111,10 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(40))]
 
     #[test]
-    fn legs_end_where_one_run_ends(seed: u64, boxes in 1u64..12, certify: bool, threads in 1usize..3) {
+    fn legs_end_where_one_run_ends(seed: u64, subproblems in 1u64..12, certify: bool, threads in 1usize..3) {
         let asked = question(seed);
-        let whole = solve(&asked.query(), &Budget { boxes: 500, certify, ..Budget::default() }, &mut |_| {}).unwrap();
-        let (answer, _) = in_legs(&asked, &Budget { boxes, certify, threads, ..Budget::default() }, 40);
+        let whole = solve(&asked.query(), &Budget { subproblems: 500, certify, ..Budget::default() }, &mut |_| {}).unwrap();
+        let (answer, _) = in_legs(&asked, &Budget { subproblems, certify, threads, ..Budget::default() }, 40);
         match (&whole, &answer) {
             (Answer::Sat(_), Answer::Unsat(_)) | (Answer::Unsat(_), Answer::Sat(_)) => {
                 prop_assert!(false, "{whole:?} at once, {answer:?} in legs")
@@ -140,7 +140,7 @@ proptest! {
     fn damaged_states_are_refused(seed in 0u64..16, place in 0.0f64..1.0, kind in 0usize..5, letter in 0u8..128) {
         let query = question(seed).query();
         let mut keeper = Keeper::default();
-        let budget = Budget { boxes: 3, certify: true, ..Budget::default() };
+        let budget = Budget { subproblems: 3, certify: true, ..Budget::default() };
         let answer = solve_from(&query, None, &budget, &mut keeper).unwrap();
         let Some(saved) = keeper.0 else {
             prop_assert!(!matches!(answer, Answer::Unknown(..)));
@@ -163,7 +163,7 @@ proptest! {
 
 #[test]
 fn some_questions_take_several_legs() {
-    let legs = |seed| in_legs(&question(seed), &Budget { boxes: 2, certify: true, ..Budget::default() }, 20).1;
+    let legs = |seed| in_legs(&question(seed), &Budget { subproblems: 2, certify: true, ..Budget::default() }, 20).1;
     assert!((0..40).filter(|&seed| legs(seed) > 1).count() >= 3);
 }
 
@@ -177,7 +177,7 @@ fn a_state_of_another_query_does_not_fit() {
     ]);
     let open = Asked { formula, ..asked };
     let mut keeper = Keeper::default();
-    let budget = Budget { boxes: 1, ..Budget::default() };
+    let budget = Budget { subproblems: 1, ..Budget::default() };
     let answer = solve_from(&open.query(), None, &budget, &mut keeper).unwrap();
     let Some(saved) = keeper.0 else { panic!("{answer:?}") };
     assert!(saved.fits(&open.query()));
@@ -192,7 +192,7 @@ fn a_state_of_another_query_does_not_fit() {
 fn sines_that_turn_twice_have_certificates() {
     // The checker once knew no lines for them, and rejected what followed from those.
     let asked = question(14934104317755774801);
-    let (answer, _) = in_legs(&asked, &Budget { boxes: 500, certify: true, ..Budget::default() }, 4);
+    let (answer, _) = in_legs(&asked, &Budget { subproblems: 500, certify: true, ..Budget::default() }, 4);
     let Answer::Unsat(Refutation { tree: Some(tree), .. }) = answer else { panic!("{answer:?}") };
     assert_eq!(asked.audit(&tree).err(), None);
 }

@@ -37,14 +37,14 @@ fn answers_do_not_depend_on_threads() {
         let inputs = [3, 8][seed % 2];
         let graph = network(inputs, seed % 4 == 3, seed as u64);
         let zero = query(&graph, inputs, Formula::And(Vec::new()));
-        let rough = Budget { boxes: 40, ..Budget::default() };
+        let rough = Budget { subproblems: 40, ..Budget::default() };
         let most = optimise(&zero, &linear(&[(Y, 1.0)], 0.0), 1e-3, &rough, &mut |_| {}).unwrap();
         // Just reached, hardly missed, and in between: y ≥ t.
         for share in [-0.001, 0.05, 0.6, 1.0] {
             let threshold = most.lower + share * (most.upper - most.lower);
             let query = query(&graph, inputs, at_most(&[(Y, -1.0)], threshold));
             let answer = |threads: usize| {
-                let budget = Budget { boxes: 300, certify: share > 0.5, threads, ..Budget::default() };
+                let budget = Budget { subproblems: 300, certify: share > 0.5, threads, ..Budget::default() };
                 solve(&query, &budget, &mut |_| {}).unwrap()
             };
             let first = answer(1);
@@ -68,7 +68,7 @@ fn maxima_do_not_depend_on_threads() {
         let graph = network(4, seed == 2, 100 + seed);
         let query = query(&graph, 4, Formula::And(Vec::new()));
         let found = |threads: usize| {
-            let budget = Budget { boxes: 300, threads, ..Budget::default() };
+            let budget = Budget { subproblems: 300, threads, ..Budget::default() };
             optimise(&query, &linear(&[(Y, 1.0)], 0.0), 1e-4, &budget, &mut |_| {}).unwrap()
         };
         let first = found(1);

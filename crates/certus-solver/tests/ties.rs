@@ -14,7 +14,7 @@ use support::{Asked, Numbers, at_most, below, dense, floats};
 const Y: Variable = Variable::Output(0);
 
 fn answer(asked: &Asked) -> Answer {
-    certus_solver::solve(&asked.query(), &Budget { boxes: 100, ..Budget::default() }, &mut |_| {}).unwrap()
+    certus_solver::solve(&asked.query(), &Budget { subproblems: 100, ..Budget::default() }, &mut |_| {}).unwrap()
 }
 
 /// Small whole numbers, so that every value at a grid of quarters is exact.

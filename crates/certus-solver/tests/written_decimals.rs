@@ -34,11 +34,12 @@ fn stored(query: &Query) -> Query {
 /// `unsat`, `unknown`, or the point as it is shown.
 fn answer(assertions: &str) -> String {
     let query = query(assertions);
-    let told = |query: &Query| match solve(query, &Budget { boxes: 200, ..Budget::default() }, &mut |_| {}).unwrap() {
-        Answer::Sat(witness) => format!("{:?}", witness.inputs[0]),
-        Answer::Unsat(_) => "unsat".to_owned(),
-        Answer::Unknown(..) => "unknown".to_owned(),
-    };
+    let told =
+        |query: &Query| match solve(query, &Budget { subproblems: 200, ..Budget::default() }, &mut |_| {}).unwrap() {
+            Answer::Sat(witness) => format!("{:?}", witness.inputs[0]),
+            Answer::Unsat(_) => "unsat".to_owned(),
+            Answer::Unknown(..) => "unknown".to_owned(),
+        };
     let direct = told(&query);
     assert_eq!(told(&stored(&query)), direct, "the stored question is another one: {assertions}");
     direct

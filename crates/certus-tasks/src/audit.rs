@@ -8,11 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use certus_audit::{Header, Reason, Rejection, Summary, check, read_header};
+use certus_engine::{Ended, Job};
+use serde_json::{Map, Value, json};
 
 use crate::check::certificate::{Claim, claim, settings};
 use crate::failure::Failure;
-use crate::patience::{Waited, wait};
-use crate::{Question, Sealed, Source, Sources, shield};
+use crate::output::json_number;
+use crate::{LoadedQuery, Sealed, Source, Sources, shield};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -82,10 +84,10 @@ pub fn audit(
         let (task, leaves) = (task.clone(), Arc::clone(&leaves));
         move || judge(&task, &leaves)
     };
-    let waited = wait(task.deadline, stop, || tick(leaves.load(Ordering::Relaxed)), work)?;
+    let waited = Job::new(task.deadline, stop).run(|| tick(leaves.load(Ordering::Relaxed)), work)?;
     let judgement = match waited {
-        Waited::Done(judgement) => Some(judgement?),
-        Waited::Late | Waited::Stopped => None,
+        Ended::Done(judgement) => Some(judgement?),
+        Ended::Late | Ended::Cancelled => None,
     };
     Ok((judgement, leaves.load(Ordering::Relaxed)))
 }
@@ -124,18 +126,18 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
         }
         Header::Query(query) => {
             if task.network.is_some() || task.specification.is_some() {
-                return Err(Failure::message("the certificate is about a query file: name it with --query"));
+                return Err(Failure::message("the certificate is about a query file: name it with ⟨query⟩"));
             }
-            let place = place(task.query.as_deref(), &query.path, "--query")?;
-            (Question::of_query(&place)?, vec![query.digest])
+            let place = place(task.query.as_deref(), &query.path, "query")?;
+            (LoadedQuery::of_query(&place)?, vec![query.digest])
         }
         Header::Verification { network, specification } => {
             if task.query.is_some() {
                 return Err(Failure::message("the certificate is about a network and a specification, not a query"));
             }
-            let net = place(task.network.as_deref(), &network.path, "--network")?;
-            let spec = place(task.specification.as_deref(), &specification.path, "--specification")?;
-            (Question::of_network(&net, &spec, Sealed::Yes)?, vec![network.digest, specification.digest])
+            let net = place(task.network.as_deref(), &network.path, "network")?;
+            let spec = place(task.specification.as_deref(), &specification.path, "specification")?;
+            (LoadedQuery::of_network(&net, &spec, Sealed::Yes)?, vec![network.digest, specification.digest])
         }
     };
     for (source, digest) in question.sources.iter().zip(&digests) {
@@ -166,7 +168,7 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
 /// Checks a shield in exact arithmetic.
 fn judge_shield(task: &Audit, bytes: &[u8], claims: &AtomicU64) -> Result<Judgement, Failure> {
     let read = shield::parse(&task.certificate, bytes)?;
-    let place = place(task.specification.as_deref(), &read.path, "--specification")?;
+    let place = place(task.specification.as_deref(), &read.path, "specification")?;
     let mut progress = || {
         claims.fetch_add(1, Ordering::Relaxed);
     };
@@ -204,12 +206,69 @@ fn rejected(path: &Path, rejection: Rejection) -> Result<Judgement, Failure> {
 }
 
 /// Where a file is: where an option says, or where it was when the certificate was written.
-fn place(option: Option<&Path>, named: &str, flag: &str) -> Result<PathBuf, Failure> {
+fn place(option: Option<&Path>, named: &str, name: &str) -> Result<PathBuf, Failure> {
     match option {
         Some(path) => Ok(path.to_owned()),
         None if Path::new(named).exists() => Ok(PathBuf::from(named)),
         None => Err(Failure::message(format!(
-            "there is no file {named}, which the certificate names; say with {flag} where it is"
+            "there is no file {named}, which the certificate names; say with ⟨{name}⟩ where it is"
         ))),
     }
+}
+
+/// What the certificate turned out to be, as a document.
+pub fn document(task: &Audit, judgement: Option<&Judgement>, leaves: u64, seconds: f64) -> Value {
+    let mut document = json!({ "certificate": task.certificate.display().to_string() });
+    let files = |sources: &[Source]| -> Value {
+        let file = |source: &Source| {
+            let path = source.path.display().to_string();
+            json!({ "role": source.role, "path": path, "sha256": source.digest })
+        };
+        sources.iter().map(file).collect()
+    };
+    let particulars = |own: &[(&'static str, String)]| -> Value {
+        own.iter()
+            .map(|(name, text)| (name.replace(' ', "_"), Value::from(text.as_str())))
+            .collect::<Map<_, _>>()
+            .into()
+    };
+    let more = match judgement {
+        Some(Judgement::Accepted(own)) => json!({
+            "verdict": "accepted",
+            "claim": own.claim,
+            "files": files(&own.sources),
+            "about": particulars(&own.particulars),
+            "cases": own.summary.cases,
+            "leaves": own.summary.leaves,
+            "refinements": own.summary.refinements,
+            "records": own.summary.records,
+            "settled_by_intervals": own.settled,
+        }),
+        Some(Judgement::Shield(own)) => {
+            let branch = |own: &certus_audit::shield::Settled| {
+                json!({
+                    "invariant": own.invariant, "claims": own.claims, "tolerance": json_number(own.tolerance),
+                })
+            };
+            json!({
+                "verdict": "accepted",
+                "claim": own.claim,
+                "files": files(&own.sources),
+                "about": particulars(&own.particulars),
+                "branches": own.accepted.branches.iter().map(branch).collect::<Vec<_>>(),
+                "parts": own.accepted.boxes,
+                "steps_to_target": own.accepted.convergence.as_ref().map(|own| own.steps),
+            })
+        }
+        Some(Judgement::Rejected { line, reason }) => {
+            let line = Some(line).filter(|line| **line > 0);
+            json!({ "verdict": "rejected", "line": line, "reason": reason })
+        }
+        None => json!({ "verdict": "unknown", "leaves": leaves }),
+    };
+    if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
+        document.extend(more);
+        document.insert("seconds".to_owned(), json_number(seconds));
+    }
+    document
 }

@@ -1,58 +1,58 @@
-//! Extracts a policy from a network on a grid of units, and compares what both earn.
+//! Extracts a policy from a network on a grid, and compares the returns of both.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_grid::extract::ExtractOptions;
-use certus_grid::lattice::Lattice;
-use certus_grid::returns::{Compared, Episodes, compare, five_numbers};
+use certus_grid::grid::Grid;
+use certus_grid::policy_evaluation::{Compared, Episodes, compare, five_numbers};
 use certus_lang::system::{ActionRole, System};
-use certus_report::units::box_plots;
+use certus_report::cells::box_plots;
 use serde_json::{Map, Value, json};
 
 use crate::check::{grid_widths, names_of, policy_names};
 use crate::failure::Failure;
 use crate::output::json_number;
-use crate::patience::{Waited, wait};
-use crate::{Effort, Loaded, Loading, Provenance, load};
+use crate::{BudgetOptions, Loaded, Loading, Provenance, load};
 
-/// What is asked.
+/// A request for an extraction.
 #[derive(Clone, Debug)]
 pub struct Extract {
     /// The system.
     pub system: Loading,
-    /// Widths of units: of a state variable or an element of one, or of all that are not named.
+    /// Widths of cells: of a state variable or an element of one, or of all that are not named.
     pub widths: Vec<(Option<String>, f64)>,
-    /// How a unit's action is found.
+    /// Options of the extraction.
     pub options: ExtractOptions,
-    /// Episodes in which both are compared.
+    /// The episodes in which both policies are compared.
     pub episodes: Episodes,
     /// How much work it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
-/// What came out.
+/// An extracted policy with its returns.
 pub struct Extracted {
     /// The system.
     pub system: System,
-    /// Where all of that comes from.
+    /// The provenance.
     pub provenance: Provenance,
     /// The grid.
-    pub lattice: Lattice,
-    /// Both policies' returns, of fewer episodes than were asked for if there was no time for all, and the units that were met.
+    pub grid: Grid,
+    /// The returns of both policies, of fewer episodes than requested if the time ran out, and the cells that were visited.
     pub compared: Compared,
 }
 
-/// Extracts a policy; nothing if the time was over, or `stop` was set, before the first episodes were. `tick` is called now and then meanwhile.
+/// Extracts a policy; nothing if the time ran out, or `stop` was set, before the first episodes ended. `tick` is called now and then meanwhile.
 pub fn extract(task: &Extract, stop: &Arc<AtomicBool>, tick: impl FnMut()) -> Result<Option<Extracted>, Failure> {
     let work = {
         let (task, stop) = (task.clone(), Arc::clone(stop));
         move || run(&task, &stop)
     };
-    match wait(task.effort.deadline, stop, tick, work)? {
-        Waited::Done(done) => done,
-        Waited::Late | Waited::Stopped => Ok(None),
+    match Job::new(task.effort.deadline, stop).run(tick, work)? {
+        Ended::Done(done) => done,
+        Ended::Late | Ended::Cancelled => Ok(None),
     }
 }
 
@@ -62,23 +62,23 @@ fn run(task: &Extract, stop: &AtomicBool) -> Result<Option<Extracted>, Failure> 
     if widths.is_empty() {
         widths = certus_grid::suggested_widths(&system);
     }
-    let lattice = Lattice::new(&system, &widths).map_err(Failure::message)?;
+    let grid = Grid::new(&system, &widths).map_err(Failure::message)?;
     let deadline = task.effort.deadline;
     let over = || stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline);
-    let compared = compare(&system, &lattice, task.options, task.episodes, &over).map_err(Failure::message)?;
+    let compared = compare(&system, &grid, task.options, task.episodes, &over).map_err(Failure::message)?;
     let provenance = Provenance::of_system("grid", &task.system, &system, &sources)
         .with_effort(&task.effort)
         .limit("episodes", Some(task.episodes.count.into()))
         .limit("steps", Some(task.episodes.steps.into()));
-    Ok((!compared.network.is_empty()).then_some(Extracted { system, provenance, lattice, compared }))
+    Ok((!compared.network.is_empty()).then_some(Extracted { system, provenance, grid, compared }))
 }
 
-/// The names of both policies with five numbers of their returns each.
+/// The names of both policies with the five-number summaries of their returns.
 pub fn plots(own: &Extracted) -> [(String, [f64; 5]); 2] {
-    let count = own.compared.units.len();
+    let count = own.compared.cells.len();
     [
         ("network".to_owned(), five_numbers(&own.compared.network)),
-        (format!("extracted ({count} units)"), five_numbers(&own.compared.extracted)),
+        (format!("extracted ({count} cells)"), five_numbers(&own.compared.extracted)),
     ]
 }
 
@@ -96,25 +96,25 @@ fn relative_to(provenance: &Provenance) -> String {
     format!("a policy extracted from the network{}, in sampled runs of doubles", provenance.discretised())
 }
 
-/// The extracted policy and what it earns as a document.
+/// The extracted policy and its returns as a document.
 pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
     let system = &own.system;
     let numbers = |values: &[f64]| values.iter().map(|&value| json_number(value)).collect::<Vec<Value>>();
     let names = names_of(&system.states);
     let axes: Vec<Value> = names
         .iter()
-        .zip(&own.lattice.axes)
+        .zip(&own.grid.axes)
         .map(|(name, axis)| json!({"name": name, "width": json_number(axis.width), "cut_at": json_number(axis.anchor)}))
         .collect();
     let policies = policy_names(system);
     let actions = system.actions.iter().zip(&system.roles.actions);
     let actions: Vec<_> = actions.filter(|(_, role)| matches!(role, ActionRole::Argmax { .. })).collect();
-    let units: Vec<Value> = own
+    let cells: Vec<Value> = own
         .compared
-        .units
+        .cells
         .iter()
         .map(|(places, given)| {
-            let corner: Vec<f64> = places.iter().zip(&own.lattice.axes).map(|(&place, axis)| axis.cut(place)).collect();
+            let corner: Vec<f64> = places.iter().zip(&own.grid.axes).map(|(&place, axis)| axis.cut(place)).collect();
             let mut action = Map::new();
             for (name, &value) in policies.iter().zip(&given.outputs) {
                 action.insert(name.clone(), json_number(value));
@@ -137,7 +137,7 @@ pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
         "axes": axes,
         "episodes": own.compared.network.len(),
         "returns": {"network": five(&own.compared.network), "extracted": five(&own.compared.extracted)},
-        "units": units,
+        "cells": cells,
         "relative_to": relative_to(&own.provenance),
         "provenance": own.provenance.to_json(),
     })

@@ -1,14 +1,14 @@
 //! The files of a command: what it reads, what it writes, and that nothing it writes replaces something it reads.
 //!
-//! Asked before the work: hours of it are not to end with a file that cannot be written, and the mistake of a moment (`-o` with the
+//! QuerySource before the work: hours of it are not to end with a file that cannot be written, and the mistake of a moment (`-o` with the
 //! name of the system) is not to cost a network.
 
 use std::io;
 use std::path::{Path, PathBuf};
 
-use crate::destination::Destination;
 use crate::failure::Failure;
 use crate::output::writable;
+use crate::output_target::OutputTarget;
 use crate::system::{Loading, files_of, weights_of};
 
 /// What a command reads and writes, each with what whoever asked calls it: a flag, or a few words.
@@ -60,7 +60,7 @@ impl Files {
         for (flag, path) in &self.written {
             let failed = |error: io::Error| Failure::writing(path, &error);
             // A pipe is left alone: opening it would wait for its reader, and closing it would be the end of what that reads.
-            let Destination::File(target) = Destination::of(path).map_err(failed)? else { continue };
+            let OutputTarget::File(target) = OutputTarget::of(path).map_err(failed)? else { continue };
             if let Some((_, own, other)) = targets.iter().find(|(own, ..)| *own == target) {
                 let (path, other) = (path.display(), other.display());
                 return Err(Failure::message(format!(
@@ -133,7 +133,7 @@ mod tests {
     fn two_outputs_are_not_one_file() {
         let folder = Folder::new("twice");
         let (path, detour) = (folder.0.join("a.svg"), folder.0.join(".").join("a.svg"));
-        let files = || Files::new().writes("-o", [&path]).writes("--units", [folder.0.join("b.svg")]);
+        let files = || Files::new().writes("-o", [&path]).writes("--cells", [folder.0.join("b.svg")]);
         assert!(files().ready().is_ok());
         let told = files().writes("--picture", [&detour]).ready().unwrap_err().to_string();
         assert!(told.contains("one file") && told.contains("-o") && told.contains("--picture"), "{told}");

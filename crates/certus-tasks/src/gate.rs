@@ -10,17 +10,19 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_lang::system::{PropertyKind, System};
 use certus_sim::{InputSource, Options, RunReport, Simulator, Summary, Verdict};
 
 use crate::failure::Failure;
-use crate::patience::{Waited, wait};
 use crate::{Loaded, Loading, Provenance, Source, load, network_of, property_named};
 
 mod bounded;
+mod document;
 mod picture;
 
 pub use bounded::BoundedChecking;
+pub use document::document;
 pub use picture::picture;
 
 /// What is asked.
@@ -36,6 +38,32 @@ pub struct Gate {
     pub properties: Vec<String>,
     /// When to stop, if ever.
     pub deadline: Option<Instant>,
+    /// The seconds that the deadline leaves from the beginning.
+    pub timeout: Option<f64>,
+}
+
+/// Who says what is true of a property with a checkpoint.
+#[derive(Clone, Debug)]
+pub enum Judge {
+    /// Simulation.
+    Simulation(Simulation),
+    /// Bounded model checking.
+    Bmc(BoundedChecking),
+}
+
+impl Engine for Judge {
+    fn check(
+        &self,
+        system: &System,
+        properties: &[usize],
+        deadline: Option<Instant>,
+        stop: &AtomicBool,
+    ) -> Result<Option<(Vec<Cell>, u64)>, Failure> {
+        match self {
+            Judge::Simulation(own) => own.check(system, properties, deadline, stop),
+            Judge::Bmc(own) => own.check(system, properties, deadline, stop),
+        }
+    }
 }
 
 /// What is said of a property with a checkpoint.
@@ -114,6 +142,8 @@ pub struct Gated {
     pub of: usize,
     /// What the properties are about: the files beside the checkpoints, and the settings.
     pub provenance: Provenance,
+    /// How many seconds it was allowed to take.
+    pub timeout: Option<f64>,
 }
 
 impl Gated {
@@ -281,11 +311,11 @@ pub fn gate(
             Ok(())
         }
     };
-    if let Waited::Done(result) = wait(task.deadline, stop, || tick(done.load(Ordering::Relaxed)), work)? {
+    if let Ended::Done(result) = Job::new(task.deadline, stop).run(|| tick(done.load(Ordering::Relaxed)), work)? {
         result?;
     }
     let rows = rows.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    Ok(Gated { system, network, properties, rows, of, provenance })
+    Ok(Gated { system, network, properties, rows, of, provenance, timeout: task.timeout })
 }
 
 /// The files that are named, and those in folders that are named, there in the order of the numbers in their names.
@@ -353,6 +383,7 @@ mod tests {
             of: cells.len(),
             rows: cells.into_iter().map(row).collect(),
             provenance: Provenance::default(),
+            timeout: None,
         };
         let broken = || Cell::Refuted { steps: 0, loop_to: None };
         assert_eq!(gated(vec![broken(), Cell::Holds, Cell::HoldsUpTo(3)]).learnt(0), Some(1));

@@ -7,36 +7,44 @@
 #![forbid(unsafe_code)]
 
 pub mod audit;
+mod budget;
 pub mod check;
-mod destination;
-mod effort;
+pub mod commands;
 pub mod extract;
 pub mod failure;
 pub mod fault_file;
 mod files;
+pub mod fmt;
 pub mod gate;
+pub mod inspect;
+pub mod mdp;
 pub mod mine;
+pub mod new;
 mod objective;
 pub mod observe;
 pub mod optimise;
 pub mod output;
-pub mod patience;
+mod output_target;
 pub mod prob;
+mod progress;
+pub mod project_template;
 pub mod provenance;
-mod question;
+mod query;
+pub mod report;
 mod resume;
 pub mod shield;
-pub mod skeleton;
+pub mod simulate;
 mod sources;
-mod standing;
 mod system;
 pub mod verify;
 
-pub use effort::{Effort, deadline_after};
+pub use certus_engine::{Ended, Job, Progress};
+
+pub use budget::{BudgetOptions, deadline_after};
 pub use failure::Failure;
 pub use files::Files;
+pub use progress::SearchProgress;
 pub use provenance::Provenance;
-pub use question::{Asked, Question, Sealed, Source};
+pub use query::{LoadedQuery, QuerySource, Sealed, Source};
 pub use sources::{Contents, Sources};
-pub use standing::Standing;
-pub use system::{Loaded, Loading, load, load_system, network_of, property_named};
+pub use system::{Loaded, Loading, load, load_system, network_of, property_named, read_network};

@@ -7,14 +7,14 @@ use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::import::load_network;
 use certus_graph::{Graph, GraphError};
 use certus_mine::table::{CsvWriter, ParquetWriter, RowWriter, is_parquet};
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_traces::aurora::reference::{Bbr, Cubic, observe_policy};
 use certus_traces::aurora::{Bandwidth, Scenario, reference};
 use certus_traces::pensieve::observe::{BufferBased, Controller};
 use certus_traces::pensieve::reference::RobustMpc;
 use certus_traces::pensieve::{Download, QUALITIES, State, Video, observe};
 use certus_traces::traces::{Format, Trace, read_file};
-use certus_traces::{SettingError, WorldError};
+use certus_traces::{EnvironmentError, SettingError};
 
 use crate::failure::Failure;
 use crate::output::Output;
@@ -108,8 +108,8 @@ impl From<SettingError> for Failure {
     }
 }
 
-impl From<WorldError> for Failure {
-    fn from(error: WorldError) -> Failure {
+impl From<EnvironmentError> for Failure {
+    fn from(error: EnvironmentError) -> Failure {
         Failure::message(error.to_string())
     }
 }
@@ -149,8 +149,8 @@ impl Policy {
 }
 
 impl Controller for Policy {
-    fn decide(&mut self, _: &Video, _: &Download, state: &State) -> Result<usize, WorldError> {
-        let scores = self.outputs(state.values()).map_err(|error| WorldError::Action(error.to_string()))?;
+    fn decide(&mut self, _: &Video, _: &Download, state: &State) -> Result<usize, EnvironmentError> {
+        let scores = self.outputs(state.values()).map_err(|error| EnvironmentError::Action(error.to_string()))?;
         // The first of equal ones.
         Ok((1..scores.len()).fold(0, |best, i| if scores[i] > scores[best] { i } else { best }))
     }
@@ -205,10 +205,10 @@ fn aurora(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
         _ => return Err(Failure::message("this reference is one of video streaming")),
     };
     if !(task.interval.is_finite() && task.interval >= 1e-3) {
-        return Err(Failure::message("--interval: expected a number of seconds, at least 0.001"));
+        return Err(Failure::message("⟨interval⟩: expected a number of seconds, at least 0.001"));
     }
     if !(task.seconds > 0.0 && task.seconds <= 1e6) {
-        return Err(Failure::message("--seconds: expected a number of seconds, at most 1000000"));
+        return Err(Failure::message("⟨seconds⟩: expected a number of seconds, at most 1000000"));
     }
     let mut header = reference::observed_names();
     header.push("change_of_sending_rate".to_owned());

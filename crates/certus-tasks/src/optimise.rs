@@ -4,21 +4,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_graph::Interval;
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Budget, Progress, UnknownReason, Witness};
+use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::objective::parse;
 use crate::output::json_number;
-use crate::patience::{Waited, wait};
-use crate::{Asked, Effort, Provenance, Question, Sealed, Standing};
+use crate::{BudgetOptions, LoadedQuery, Provenance, QuerySource, Sealed, SearchProgress};
 
 /// What is asked.
 #[derive(Clone, Debug)]
 pub struct Optimise {
     /// What the question is read from.
-    pub asked: Asked,
+    pub asked: QuerySource,
     /// The expression.
     pub expression: String,
     /// Whether the minimum is wanted, not the maximum.
@@ -26,13 +27,13 @@ pub struct Optimise {
     /// How wide the interval may be in the end.
     pub gap: f64,
     /// How much work it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// What came out.
 pub struct Optimised {
     /// The question, if it could be read in time.
-    pub question: Option<Question>,
+    pub question: Option<LoadedQuery>,
     /// Whether no point of the region satisfies the assertion.
     pub empty: bool,
     /// The least that the optimum can be.
@@ -46,7 +47,7 @@ pub struct Optimised {
     /// Why the interval is wider than was asked, in one word.
     pub reason: Option<String>,
     /// How far the search came.
-    pub standing: Standing,
+    pub standing: SearchProgress,
 }
 
 /// What the interval is relative to; the point was evaluated in both precisions.
@@ -72,24 +73,28 @@ struct Best {
 
 /// Bounds the maximum or minimum of an expression. `tick` is called some twenty times a second while the search goes
 /// on, and `stop` ends it.
-pub fn optimise(task: &Optimise, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Standing)) -> Result<Optimised, Failure> {
+pub fn optimise(
+    task: &Optimise,
+    stop: &Arc<AtomicBool>,
+    mut tick: impl FnMut(SearchProgress),
+) -> Result<Optimised, Failure> {
     if !(task.gap >= 0.0 && task.gap.is_finite()) {
-        return Err(Failure::message(format!("--gap {}: expected a number that is not negative", task.gap)));
+        return Err(Failure::message(format!("⟨gap={}⟩: expected a number that is not negative", task.gap)));
     }
-    let standing = Arc::new(Mutex::new(Standing::default()));
+    let standing = Arc::new(Mutex::new(SearchProgress::default()));
     let work = {
         let (task, stop, standing) = (task.clone(), Arc::clone(stop), Arc::clone(&standing));
         move || bound(&task, &stop, &standing)
     };
-    let waited = wait(task.effort.deadline, stop, || tick(Standing::of(&standing)), work)?;
+    let waited = Job::new(task.effort.deadline, stop).run(|| tick(SearchProgress::of(&standing)), work)?;
     let nothing = |reason| Best { lower: f64::NEG_INFINITY, upper: f64::INFINITY, witness: None, open: Some(reason) };
     let (question, best) = match waited {
-        Waited::Done(result) => {
+        Ended::Done(result) => {
             let (question, best) = result?;
             (Some(question), best)
         }
-        Waited::Late => (None, nothing(UnknownReason::Deadline)),
-        Waited::Stopped => (None, nothing(UnknownReason::Stopped)),
+        Ended::Late => (None, nothing(UnknownReason::Deadline)),
+        Ended::Cancelled => (None, nothing(UnknownReason::Stopped)),
     };
     let (lower, upper) = if task.minimise { (-best.upper, -best.lower) } else { (best.lower, best.upper) };
     // A search that ended by itself reached the gap, up to the rounding of the difference.
@@ -102,20 +107,20 @@ pub fn optimise(task: &Optimise, stop: &Arc<AtomicBool>, mut tick: impl FnMut(St
         reached,
         witness: best.witness,
         reason: best.open.filter(|_| !reached).map(|reason| format!("{reason:?}").to_lowercase()),
-        standing: Standing::of(&standing),
+        standing: SearchProgress::of(&standing),
     })
 }
 
 /// Reads the question and bounds the maximum over its cases, one after the other.
-fn bound(task: &Optimise, stop: &AtomicBool, standing: &Mutex<Standing>) -> Result<(Question, Best), Failure> {
-    let question = Question::read(&task.asked, Sealed::No)?;
+fn bound(task: &Optimise, stop: &AtomicBool, standing: &Mutex<SearchProgress>) -> Result<(LoadedQuery, Best), Failure> {
+    let question = LoadedQuery::read(&task.asked, Sealed::No)?;
     let (deadline, minimise, expression) = (task.effort.deadline, task.minimise, &task.expression);
     let objective = parse(expression, &|name| question.variable(name))
         .map_err(|error| Failure::message(format!("the expression '{expression}': {error}")))?;
     let sign = if minimise { -1.0 } else { 1.0 };
     let objective = Linear::constant(Interval::ZERO).plus(Interval::point(sign), &objective);
     let cases = question.cases();
-    Standing::update(standing, |standing| standing.cases = cases);
+    SearchProgress::update(standing, |standing| standing.cases = cases);
     let budget = Budget {
         deadline,
         stop: Some(stop),
@@ -126,7 +131,7 @@ fn bound(task: &Optimise, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resu
     };
     let mut best = Best { lower: f64::NEG_INFINITY, upper: f64::NEG_INFINITY, witness: None, open: None };
     for index in 0..cases {
-        Standing::update(standing, |standing| standing.begin(index));
+        SearchProgress::update(standing, |standing| standing.begin(index));
         if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             // Nothing is known of this case.
             best.upper = f64::INFINITY;
@@ -145,7 +150,7 @@ fn bound(task: &Optimise, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resu
         }
         let mut watch = |progress: Progress| {
             // Bounds of such a search are relative to the best value so far: they would mislead.
-            Standing::update(standing, |standing| standing.progress = Progress { bound: None, ..progress });
+            SearchProgress::update(standing, |standing| standing.progress = Progress { bound: None, ..progress });
         };
         let found = certus_solver::optimise(&query, &objective, task.gap, &budget, &mut watch)
             .map_err(|error| Failure::message(error.to_string()))?;
@@ -156,10 +161,34 @@ fn bound(task: &Optimise, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resu
         }
         best.open = best.open.or(found.open);
         let progress = Progress { bound: None, ..found.progress };
-        Standing::update(standing, |standing| match found.open {
+        SearchProgress::update(standing, |standing| match found.open {
             None => standing.finish(progress),
             Some(_) => standing.leave(progress),
         });
     }
     Ok((question, best))
+}
+
+/// What came out as a document.
+pub fn document(task: &Optimise, found: &Optimised, seconds: f64) -> Value {
+    let Optimised { empty, lower, upper, reached, standing, .. } = *found;
+    let question = found.question.as_ref();
+    let witness = question.and_then(|question| Some((question, found.witness.as_ref()?)));
+    let mut document = question.map(LoadedQuery::json_sources).unwrap_or_default();
+    document.insert(if task.minimise { "minimise" } else { "maximise" }.to_owned(), task.expression.as_str().into());
+    document.insert("feasible".to_owned(), if empty { false.into() } else { witness.map(|_| true).into() });
+    let end = |value: f64| if empty { Value::Null } else { json_number(value) };
+    document.insert("lower".to_owned(), end(lower));
+    document.insert("upper".to_owned(), end(upper));
+    document.insert("gap".to_owned(), json_number(task.gap));
+    document.insert("reached".to_owned(), reached.into());
+    let point = witness.map_or(Value::Null, |(question, witness)| question.json_witness(witness));
+    document.insert("point".to_owned(), point);
+    document.insert("reason".to_owned(), found.reason.clone().into());
+    document.insert("verified".to_owned(), standing.verified().into());
+    document.insert("open".to_owned(), standing.open().into());
+    document.insert("seconds".to_owned(), json_number(seconds));
+    document.insert("relative_to".to_owned(), RELATIVE_TO.into());
+    document.insert("provenance".to_owned(), found.provenance(task).to_json());
+    Value::Object(document)
 }

@@ -6,8 +6,8 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::destination::Destination;
 use crate::failure::Failure;
+use crate::output_target::OutputTarget;
 
 /// A destination. Nothing is seen of a file until [`Output::finish`]; if that is never reached, nothing stays behind.
 pub enum Output {
@@ -41,10 +41,10 @@ impl Output {
         let standard = || Ok(Output::Standard(BufWriter::new(io::stdout().lock())));
         let Some(path) = path else { return standard() };
         let failed = |error: io::Error| Failure::writing(path, &error);
-        match Destination::of(path).map_err(failed)? {
-            Destination::Standard => standard(),
-            Destination::File(target) => PendingFile::create(target, path).map(Output::File).map_err(failed),
-            Destination::Stream => {
+        match OutputTarget::of(path).map_err(failed)? {
+            OutputTarget::Standard => standard(),
+            OutputTarget::File(target) => PendingFile::create(target, path).map(Output::File).map_err(failed),
+            OutputTarget::Stream => {
                 let file = OpenOptions::new().append(true).open(path).map_err(failed)?;
                 Ok(Output::Stream(Stream { writer: BufWriter::new(file), path: path.to_owned() }))
             }
@@ -185,7 +185,7 @@ impl Write for Output {
 }
 
 /// Writes a whole text or picture to a file, or leaves the file as it was.
-pub fn write_whole(path: &Path, contents: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
+pub fn write_atomically(path: &Path, contents: &(impl AsRef<[u8]> + ?Sized)) -> Result<(), Failure> {
     let mut output = Output::open(Some(path))?;
     output.write_all(contents.as_ref()).map_err(|error| Failure::writing(path, &error))?;
     output.finish()
@@ -262,7 +262,7 @@ mod tests {
         output.write_all(b"half").unwrap();
         drop(output);
         assert_eq!(folder.count(), 0);
-        write_whole(&path, "whole").unwrap();
+        write_atomically(&path, "whole").unwrap();
         assert_eq!(std::fs::read_to_string(&path).unwrap(), "whole");
     }
 
@@ -286,7 +286,7 @@ mod tests {
         let path = folder.0.join("private.json");
         std::fs::write(&path, "old").unwrap();
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
-        write_whole(&path, "new").unwrap();
+        write_atomically(&path, "new").unwrap();
         assert_eq!(path.metadata().unwrap().permissions().mode() & 0o777, 0o600);
     }
 
@@ -295,8 +295,8 @@ mod tests {
     fn a_device_that_takes_nothing_says_so() {
         let full = Path::new("/dev/full");
         // First that it is not replaced: whoever may write to that folder would miss it.
-        assert_eq!(Destination::of(full).unwrap(), Destination::Stream);
-        let failed = write_whole(full, "anything").unwrap_err().to_string();
+        assert_eq!(OutputTarget::of(full).unwrap(), OutputTarget::Stream);
+        let failed = write_atomically(full, "anything").unwrap_err().to_string();
         assert!(failed.contains("cannot write /dev/full: No space left on device"), "{failed}");
     }
 }

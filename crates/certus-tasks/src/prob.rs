@@ -1,11 +1,12 @@
 //! Bounds probabilities of a system.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
-use certus_lang::system::{Property, PropertyKind, System};
-use certus_prob::{Budget, Cell, Options, Outcome, Standing, check};
+use certus_engine::{Board, Ended, Job};
+use certus_lang::system::{PropertyKind, System};
+pub use certus_prob::Convergence;
+use certus_prob::{Cell, Options, Outcome, Standing, check_with_convergence};
 use certus_report::Picture;
 use certus_report::heat::{self, Heat, Part};
 use serde_json::{Map, Value, json};
@@ -13,8 +14,7 @@ use serde_json::{Map, Value, json};
 use crate::check::describe;
 use crate::failure::Failure;
 use crate::output::json_number;
-use crate::patience::{Waited, wait};
-use crate::{Effort, Loaded, Loading, Provenance, Source, load, property_named};
+use crate::{BudgetOptions, Loaded, Loading, Provenance, Source, load, property_named};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -28,7 +28,7 @@ pub struct Prob {
     /// The two state variables over which start states will be drawn, by their numbers.
     pub axes: Option<(usize, usize)>,
     /// How much work each property is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// What came out.
@@ -38,80 +38,49 @@ pub struct Bounded {
     /// For each property that was asked about its place, and what was found out or why it cannot be.
     pub results: Vec<(usize, Result<Outcome, String>)>,
     /// For each of these, how the interval narrowed.
-    pub courses: Vec<Course>,
+    pub courses: Vec<Convergence>,
     /// Where all of that comes from.
     pub provenance: Provenance,
 }
 
-/// How an interval narrowed: seconds since the property was begun, lower end, upper end.
-pub type Course = Vec<(f64, f64, f64)>;
-
 /// What is said of a property that was not come to in time.
 pub const LATE: &str = "stopped before anything was known";
 
-/// Points that a course keeps.
-const MOST_POINTS: usize = 500;
-
-/// Adds where the interval stands, if it is another one; every other point is forgotten when there are too many.
-fn note(course: &mut Course, seconds: f64, standing: Standing) {
-    if course.last().is_some_and(|&(_, lower, upper)| (lower, upper) == (standing.lower, standing.upper)) {
-        return;
-    }
-    course.push((seconds, standing.lower, standing.upper));
-    if course.len() > MOST_POINTS {
-        let mut place = 0;
-        course.retain(|_| {
-            place += 1;
-            place % 2 == 1
-        });
-    }
-}
-
-/// Where the work stands.
+/// How far the work is.
 #[derive(Clone, Debug, Default)]
-pub struct Where {
+pub struct ProbProgress {
     /// The property.
     pub property: String,
     /// How far it is.
     pub standing: Option<Standing>,
 }
 
-#[derive(Default)]
-struct SoFar {
-    place: Where,
+/// What is known while the work goes on.
+#[derive(Clone, Default)]
+struct Partial {
+    progress: ProbProgress,
     system: Option<Arc<System>>,
     sources: Vec<Source>,
     properties: Vec<usize>,
     results: Vec<(usize, Result<Outcome, String>)>,
-    courses: Vec<Course>,
-}
-
-fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
-    so_far.lock().unwrap_or_else(PoisonError::into_inner)
+    courses: Vec<Convergence>,
 }
 
 /// Bounds probabilities. `tick` is called some twenty times a second meanwhile, and `stop` ends it.
-pub fn prob(task: &Prob, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&Where)) -> Result<Bounded, Failure> {
-    let so_far = Arc::new(Mutex::new(SoFar::default()));
-    let work = {
-        let (task, stop, so_far) = (task.clone(), Arc::clone(stop), Arc::clone(&so_far));
-        move || run(&task, &stop, &so_far)
-    };
-    let place = || locked(&so_far).place.clone();
-    match wait(task.effort.deadline, stop, || tick(&place()), work)? {
-        Waited::Done(done) => done?,
-        Waited::Late | Waited::Stopped => {}
+pub fn prob(task: &Prob, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&ProbProgress)) -> Result<Bounded, Failure> {
+    let board = Board::new(Partial::default());
+    let own = task.clone();
+    let shown = |board: &Board<Partial>| tick(&board.with(|known| known.progress.clone()));
+    let job = Job::new(task.effort.deadline, stop);
+    if let Ended::Done(done) = job.run_with_board(&board, shown, move |board, cancel| run(&own, cancel, board))? {
+        done?;
     }
-    let mut known = locked(&so_far);
-    let mut results = std::mem::take(&mut known.results);
-    let missing: Vec<usize> = known.properties.iter().skip(results.len()).copied().collect();
-    for property in missing {
+    let Partial { system, sources, properties, mut results, mut courses, .. } = board.with(std::mem::take);
+    for &property in &properties[results.len().min(properties.len())..] {
         results.push((property, Err(LATE.to_owned())));
     }
-    let mut courses = std::mem::take(&mut known.courses);
-    courses.resize(results.len(), Course::new());
-    let system = known.system.take();
-    let provenance = system.as_ref().map(|system| provenance(task, system, &known.sources)).unwrap_or_default();
+    courses.resize(results.len(), Convergence::new());
+    let provenance = system.as_ref().map(|system| provenance(task, system, &sources)).unwrap_or_default();
     Ok(Bounded { system, results, courses, provenance })
 }
 
@@ -125,7 +94,7 @@ fn provenance(task: &Prob, system: &System, sources: &[Source]) -> Provenance {
         .limit("most", Some(task.options.most.into()))
 }
 
-fn run(task: &Prob, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
+fn run(task: &Prob, cancel: &AtomicBool, board: &Board<Partial>) -> Result<(), Failure> {
     let Loaded { system, sources } = load(&task.system)?;
     let system = Arc::new(system);
     let is_probability = |&place: &usize| matches!(system.properties[place].kind, PropertyKind::Probability { .. });
@@ -142,52 +111,30 @@ fn run(task: &Prob, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Fail
             system.name
         )));
     }
-    {
-        let mut known = locked(so_far);
+    board.with(|known| {
         known.system = Some(Arc::clone(&system));
         known.sources = sources;
         known.properties.clone_from(&properties);
-    }
-    let budget = Budget {
-        deadline: task.effort.deadline,
-        stop: Some(stop),
-        threads: task.effort.threads(),
-        seed: task.effort.seed,
-    };
+    });
+    let budget = task.effort.budget(cancel);
     for place in properties {
         let property = &system.properties[place];
-        locked(so_far).place = Where { property: property.name.clone(), standing: None };
-        let (outcome, course) = with_course(&system, property, &task.options, &budget, &mut |standing| {
-            locked(so_far).place.standing = Some(standing);
+        board.with(|known| known.progress = ProbProgress { property: property.name.clone(), standing: None });
+        let mut watch = |standing| board.with(|known| known.progress.standing = Some(standing));
+        let (outcome, course) = check_with_convergence(&system, property, &task.options, &budget, &mut watch);
+        board.with(|known| {
+            known.courses.push(course);
+            known.results.push((place, outcome));
         });
-        locked(so_far).courses.push(course);
-        locked(so_far).results.push((place, outcome));
     }
     Ok(())
-}
-
-/// Bounds one probability, and keeps how the interval narrowed.
-pub(crate) fn with_course(
-    system: &System,
-    property: &Property,
-    options: &Options,
-    budget: &Budget<'_>,
-    watch: &mut dyn FnMut(Standing),
-) -> (Result<Outcome, String>, Course) {
-    let started = Instant::now();
-    let mut course = Course::new();
-    let outcome = check(system, property, options, budget, &mut |standing| {
-        note(&mut course, started.elapsed().as_secs_f64(), standing);
-        watch(standing);
-    });
-    (outcome, course)
 }
 
 /// The results as one document, in the form of `certus check`.
 pub fn document(
     system: &System,
     results: &[(usize, Result<Outcome, String>)],
-    courses: &[Course],
+    courses: &[Convergence],
     provenance: &Provenance,
 ) -> Value {
     let result = |(index, (place, outcome)): (usize, &(usize, Result<Outcome, String>))| {
@@ -208,7 +155,7 @@ pub fn document(
 /// The cells of the initial states in the colours of their bounds, over two elements of the state.
 pub fn map(system: &System, title: &str, outcome: &Outcome, axes: (usize, usize)) -> Result<Picture, String> {
     let names = drawn_over(system, axes)?;
-    let part = |cell: &Cell| Part { corners: cell.region.shadow(axes), value: cell.upper };
+    let part = |cell: &Cell| Part { corners: cell.region.projection(axes), value: cell.upper };
     let parts = outcome.cells.iter().map(part).collect();
     Ok(heat::draw(&Heat { title: title.to_owned(), names, parts }))
 }
@@ -218,7 +165,7 @@ fn drawn_over(system: &System, (x, y): (usize, usize)) -> Result<[String; 2], St
     let names = system.state_names();
     match (names.get(x), names.get(y)) {
         (Some(across), Some(up)) => Ok([across.clone(), up.clone()]),
-        _ => Err(format!("--axes {x},{y}: {} has {} state variables, counted from 0", system.name, names.len())),
+        _ => Err(format!("⟨axes={x},{y}⟩: {} has {} state variables, counted from 0", system.name, names.len())),
     }
 }
 
@@ -313,22 +260,5 @@ fn members(value: Value) -> Map<String, Value> {
     match value {
         Value::Object(members) => members,
         _ => Map::new(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_course_keeps_its_beginning_and_stays_short() {
-        let mut course = Course::new();
-        for step in 0..10_000 {
-            let lower = f64::from(step / 2) * 1e-5;
-            note(&mut course, f64::from(step), Standing { lower, upper: 1.0, cells: 0, regions: 0 });
-        }
-        assert!(course.len() <= MOST_POINTS && course.len() > MOST_POINTS / 4, "{}", course.len());
-        assert_eq!(course[0], (0.0, 0.0, 1.0));
-        assert!(course.windows(2).all(|pair| pair[0].0 < pair[1].0 && pair[0].1 < pair[1].1));
     }
 }

@@ -10,7 +10,7 @@ use certus_lang::system::{Integrator, System};
 use serde_json::{Map, Value, json};
 
 use crate::output::{json_number, short};
-use crate::{Effort, Loading, Source};
+use crate::{BudgetOptions, Loading, Source};
 
 /// A parameter that was set.
 #[derive(Clone, Debug, PartialEq)]
@@ -53,7 +53,7 @@ pub enum About {
     Doubles,
     /// The network itself, in runs that were sampled.
     Sampled,
-    /// One action per unit, extracted from the network, over the reals.
+    /// One action per cell, extracted from the network, over the reals.
     Extracted,
     /// The same; a run of doubles shows it.
     ExtractedInDoubles,
@@ -80,13 +80,13 @@ impl Provenance {
     }
 
     /// With the seed and the time of an effort.
-    pub fn with_effort(mut self, effort: &Effort) -> Provenance {
+    pub fn with_effort(mut self, effort: &BudgetOptions) -> Provenance {
         self.seed = Some(effort.seed);
         self.limit("timeout", effort.timeout.map(json_number))
     }
 
     /// With the seed, the time and the memory of an effort.
-    pub fn with_search(self, effort: &Effort) -> Provenance {
+    pub fn with_search(self, effort: &BudgetOptions) -> Provenance {
         self.with_effort(effort).limit("memory", Some(effort.memory.into()))
     }
 

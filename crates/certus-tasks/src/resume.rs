@@ -19,7 +19,7 @@ use certus_solver::{Query, Refutation, Saved};
 
 use crate::Source;
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::write_atomically;
 
 const VERSION: &str = "certus-resume 1";
 
@@ -35,7 +35,7 @@ pub struct Folder {
     /// What the search is about; a folder with anything else is another's.
     subject: String,
     certify: bool,
-    /// The closed cases, with the number of parts closed in each.
+    /// The closed cases, with the number of subproblems verified in each.
     closed: BTreeMap<usize, u64>,
     /// Trees of closed cases that are not written yet.
     unwritten: BTreeMap<usize, String>,
@@ -59,7 +59,7 @@ impl Folder {
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 let mut entries = std::fs::read_dir(path).map_err(|error| Failure::reading(path, &error))?;
                 if entries.next().is_some() {
-                    let message = "is neither empty nor a folder of --resume: name another one";
+                    let message = "is neither empty nor a folder of ⟨resume⟩: name another one";
                     return Err(Failure::message(format!("{} {message}", path.display())));
                 }
                 folder.write_progress()?;
@@ -85,11 +85,11 @@ impl Folder {
         let rest = match (rest.strip_prefix("certificate yes\n"), rest.strip_prefix("certificate no\n"), self.certify) {
             (Some(rest), _, true) | (_, Some(rest), false) => rest,
             (Some(_), _, false) => {
-                let message = "was begun with --certificate and goes on only with it";
+                let message = "was begun with ⟨certificate⟩ and goes on only with it";
                 return Err(Failure::message(format!("{folder} {message}")));
             }
             (_, Some(_), true) => {
-                let message = "was begun without --certificate and cannot give one";
+                let message = "was begun without ⟨certificate⟩ and cannot give one";
                 return Err(Failure::message(format!("{folder} {message}")));
             }
             _ => return Err(broken("a line is missing")),
@@ -111,7 +111,7 @@ impl Folder {
         Err(broken("the end is missing"))
     }
 
-    /// The number of parts closed in a case that is closed.
+    /// The number of subproblems verified in a case that is closed.
     pub fn closed(&self, case: usize) -> Option<u64> {
         self.closed.get(&case).copied()
     }
@@ -151,7 +151,7 @@ impl Folder {
 
     /// Notes that a case is closed.
     pub fn close(&mut self, case: usize, refutation: &Refutation) -> Result<(), Failure> {
-        self.closed.insert(case, refutation.progress.closed);
+        self.closed.insert(case, refutation.progress.verified);
         if let Some(tree) = &refutation.tree {
             self.unwritten.insert(case, tree.clone());
         }
@@ -162,11 +162,11 @@ impl Folder {
     pub fn write(&mut self, current: Option<(usize, &Saved)>) -> Result<(), Failure> {
         let started = Instant::now();
         for (&case, tree) in &self.unwritten {
-            write_whole(&self.file(case, "proof"), tree)?;
+            write_atomically(&self.file(case, "proof"), tree)?;
         }
         self.unwritten.clear();
         if let Some((case, saved)) = current {
-            write_whole(&self.file(case, "search"), &saved.print())?;
+            write_atomically(&self.file(case, "search"), &saved.print())?;
         }
         self.write_progress()?;
         self.next = Instant::now() + INTERVAL.max(started.elapsed() * SHARE);
@@ -181,7 +181,7 @@ impl Folder {
             let _ = writeln!(text, "closed {case} {parts}");
         }
         text.push_str("end\n");
-        write_whole(&self.progress_file(), &text)
+        write_atomically(&self.progress_file(), &text)
     }
 
     /// Removes what was written; the folder too, unless somebody else put something into it.

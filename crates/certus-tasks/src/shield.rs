@@ -6,22 +6,25 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use certus_audit::shield::{Accepted, Model, Polynomial, Shield, read_model, read_shield, rounded};
+use certus_engine::{Ended, Job};
 use certus_graph::Graph;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
 use certus_lang::{LowerOptions, Open};
-use certus_shield::document::document;
+use certus_shield::document::document as shield_document;
+use certus_shield::evaluation::{Course, Statistics, Trial};
 use certus_shield::network::{Network, Scratch};
 use certus_shield::runtime::Runtime;
 use certus_shield::synthesis::{Failed, Options, synthesise};
 use certus_shield::text::program_text;
-use certus_shield::trial::{Course, Outcome, Trial};
 use serde_json::{Value, json};
 
 use crate::check::describe;
-use crate::patience::{Waited, wait};
 use crate::sources::{SealedSystem, Unnamed, Unsealed, load_sealed};
 use crate::system::read_network;
-use crate::{Effort, Failure, Loading, Provenance, Source, Sources, network_of, property_named};
+use crate::{BudgetOptions, Failure, Loading, Provenance, Source, Sources, network_of, property_named};
+
+pub mod document;
+pub mod export;
 
 /// A synthesis that is asked for.
 #[derive(Clone, Debug, Default)]
@@ -33,7 +36,7 @@ pub struct Shielding {
     /// How it is done; the effort's deadline, threads and seed are put in.
     pub options: Options,
     /// How much it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// What came of it.
@@ -129,9 +132,9 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
             tick(&doing);
         }
     };
-    let made = match wait(task.effort.deadline, stop, show, work)? {
-        Waited::Done(made) => made,
-        Waited::Late | Waited::Stopped => Err(Failed::Stopped { branches: 0, tried: 0 }),
+    let made = match Job::new(task.effort.deadline, stop).run(show, work)? {
+        Ended::Done(made) => made,
+        Ended::Late | Ended::Cancelled => Err(Failed::Stopped { branches: 0, tried: 0 }),
     };
     let mut made = match made {
         Ok(made) => made,
@@ -140,7 +143,7 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
     made.shield.path = loading.path.display().to_string();
     made.shield.digest = sealed.file.digest.clone();
     made.shield.settings = loading.options.overrides.clone();
-    let mut written = document(&made.shield, &name, &made.states);
+    let mut written = shield_document(&made.shield, &name, &made.states);
     picture_of(&mut written, &made.shield, &property, &shown);
     let about = format!("the plant as polynomials{}, in exact arithmetic; any network", provenance.discretised());
     let provenance = provenance.claiming(&property.name, &property.source, "unbounded".into(), about);
@@ -265,7 +268,7 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
     let place = system.map_or_else(|| PathBuf::from(&shield.path), Path::to_owned);
     if !place.exists() {
         let named = place.display();
-        return Err(Failure::message(format!("there is no file {named}; say with --system where the system is")));
+        return Err(Failure::message(format!("there is no file {named}; say with ⟨system⟩ where the system is")));
     }
     let (sealed, model, _) = accept(&shield, &place, &mut || {})?.map_err(|reason| {
         let shield = path.display();
@@ -293,9 +296,9 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
 #[derive(Clone, Debug)]
 pub struct Replay {
     /// Without the shield.
-    pub bare: Outcome,
+    pub bare: Statistics,
     /// With it.
-    pub shielded: Outcome,
+    pub shielded: Statistics,
     /// Seconds without it.
     pub bare_seconds: f64,
     /// Seconds with it.
@@ -329,12 +332,12 @@ pub fn replay(
             Ok(Replay { bare, shielded, bare_seconds, shielded_seconds, network_time, monitor_time })
         }
     };
-    match wait(deadline, stop, || tick(done.load(Ordering::Relaxed)), work)? {
-        Waited::Done(replay) => {
+    match Job::new(deadline, stop).run(|| tick(done.load(Ordering::Relaxed)), work)? {
+        Ended::Done(replay) => {
             let replay = replay.map_err(|error| Failure::message(error.to_string()))?;
             Ok(Some(replay).filter(|_| !stop.load(Ordering::Relaxed)))
         }
-        Waited::Late | Waited::Stopped => Ok(None),
+        Ended::Late | Ended::Cancelled => Ok(None),
     }
 }
 
@@ -343,7 +346,7 @@ fn overhead(ready: &Ready) -> Result<(f64, f64), certus_graph::GraphError> {
     use certus_shield_rt::{Fallback, Monitor};
     let network = Network::new(&ready.system, &ready.network, &ready.runtime.limits)?;
     let states = ready.system.state_len();
-    let mut random = certus_sim::Random::new(1, 1);
+    let mut random = certus_numerics::Random::new(1, 1);
     let points: Vec<Vec<f64>> = (0..256)
         .map(|_| {
             let ends = ready.system.init_box.0.iter().zip(&ready.system.init_box.1);

@@ -83,7 +83,7 @@ impl Networks for ReadNetworks {
 
 /// Reads a network once: its graph, and its file with the digest of what was parsed. Weights that stand in other files are
 /// picked out of these, so their digests take a pass of their own.
-pub(crate) fn read_network(path: &Path, name: Option<&str>) -> Result<(Graph, Vec<Source>), ImportError> {
+pub fn read_network(path: &Path, name: Option<&str>) -> Result<(Graph, Vec<Source>), ImportError> {
     let named = |role, path: PathBuf, digest| Source { role, name: name.map(str::to_owned), path, digest };
     let (mut digest, mut weights) = (None, Vec::new());
     let graph = load_network_with(path, |bytes| {
@@ -107,7 +107,7 @@ pub(crate) fn weights_of(path: &Path, bytes: &[u8]) -> Vec<PathBuf> {
 /// The files that loading a system would read, as far as its text says so: the system, and its networks.
 pub(crate) fn files_of(loading: &Loading) -> Vec<(String, PathBuf)> {
     let mut files = vec![("the system".to_owned(), loading.path.clone())];
-    files.extend(loading.networks.iter().map(|(name, file)| (format!("--network {name}"), file.clone())));
+    files.extend(loading.networks.iter().map(|(name, file)| (format!("⟨networks={name}⟩"), file.clone())));
     let folder = loading.path.parent().unwrap_or(Path::new("."));
     // Faults of the file are told when it is loaded.
     let applied = applied_networks(&loading.path).unwrap_or_default();

@@ -6,19 +6,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, Witness, file, solve_from};
+use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::output::Output;
-use crate::patience::{Waited, wait};
+use crate::output::{Output, json_number};
 use crate::resume::Folder;
-use crate::{Asked, Effort, Files, Provenance, Question, Sealed, Standing};
+use crate::{BudgetOptions, Files, LoadedQuery, Provenance, QuerySource, Sealed, SearchProgress};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
 pub struct Verify {
     /// What the question is read from.
-    pub asked: Asked,
+    pub asked: QuerySource,
     /// Where a proof of `unsat` is written.
     pub certificate: Option<PathBuf>,
     /// Where the state of the search is kept.
@@ -26,7 +27,7 @@ pub struct Verify {
     /// Where the question is written as query files.
     pub save_query: Option<PathBuf>,
     /// How much work it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// What came out.
@@ -35,12 +36,12 @@ pub struct Verified {
     outcome: Option<Outcome>,
     reason: Option<UnknownReason>,
     /// How far the search came.
-    pub standing: Standing,
+    pub standing: SearchProgress,
 }
 
 /// What was found out.
 struct Outcome {
-    question: Question,
+    question: LoadedQuery,
     found: Option<Witness>,
     open: Option<UnknownReason>,
     /// The trees of all cases, if a certificate is wanted and there is one.
@@ -83,12 +84,12 @@ impl Verified {
     }
 
     /// The question, if it could be read in time.
-    pub fn question(&self) -> Option<&Question> {
+    pub fn question(&self) -> Option<&LoadedQuery> {
         self.outcome.as_ref().map(|outcome| &outcome.question)
     }
 
     /// The question and the point that was found.
-    pub fn witness(&self) -> Option<(&Question, &Witness)> {
+    pub fn witness(&self) -> Option<(&LoadedQuery, &Witness)> {
         self.outcome.as_ref().and_then(|outcome| Some((&outcome.question, outcome.found.as_ref()?)))
     }
 
@@ -106,19 +107,40 @@ impl Verified {
         Provenance::new("verify", sources).with_search(&task.effort)
     }
 
+    /// What came out as a document.
+    pub fn document(&self, task: &Verify, seconds: f64) -> Value {
+        let mut document = self.question().map(LoadedQuery::json_sources).unwrap_or_default();
+        let (verdict, standing) = (self.verdict(), self.standing);
+        let witness = self.witness().map(|(question, witness)| question.json_witness(witness));
+        let certificate = task.certificate.as_ref().filter(|_| verdict == "unsat");
+        document.insert("verdict".to_owned(), verdict.into());
+        document.insert("witness".to_owned(), witness.unwrap_or(Value::Null));
+        document.insert("reason".to_owned(), self.reason().into());
+        document.insert("certificate".to_owned(), certificate.map(|path| path.display().to_string()).into());
+        document.insert("cases".to_owned(), standing.cases.into());
+        document.insert("verified".to_owned(), standing.verified().into());
+        document.insert("open".to_owned(), standing.open().into());
+        document.insert("done".to_owned(), json_number(standing.done()));
+        document.insert("bound".to_owned(), standing.progress.bound.map(json_number).into());
+        document.insert("seconds".to_owned(), json_number(seconds));
+        document.insert("relative_to".to_owned(), self.relative_to().into());
+        document.insert("provenance".to_owned(), self.provenance(task).to_json());
+        Value::Object(document)
+    }
+
     /// What is known of a question that stayed open.
     pub fn undecided(&self, resume: Option<&Path>) -> String {
         let why = match self.reason {
             Some(UnknownReason::Deadline) | None => "the time was over",
             Some(UnknownReason::Stopped) => "interrupted",
-            Some(UnknownReason::Memory) => "the open parts need more memory than --memory allows",
-            Some(UnknownReason::Boxes) => "the number of parts was reached",
-            Some(UnknownReason::Numerics) => "some part can neither be closed nor cut any further",
+            Some(UnknownReason::Memory) => "the open subproblems need more memory than ⟨memory⟩ allows",
+            Some(UnknownReason::Subproblems) => "the budget of subproblems is spent",
+            Some(UnknownReason::Numerics) => "some subproblem can be neither verified nor split further",
             Some(UnknownReason::Precision) => {
                 "a point satisfies the assertion in double precision, and none was found that does in single precision too"
             }
         };
-        let next = resume.map(|path| format!("; --resume {} goes on from here", path.display())).unwrap_or_default();
+        let next = resume.map(|path| format!("; ⟨resume={}⟩ goes on from here", path.display())).unwrap_or_default();
         format!("{why}: {}{next}", self.standing)
     }
 
@@ -134,29 +156,33 @@ impl Verified {
 }
 
 /// Decides a question. `tick` is called some twenty times a second while the search goes on, and `stop` ends it.
-pub fn verify(task: &Verify, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Standing)) -> Result<Verified, Failure> {
-    let Asked { file, specification, networks } = &task.asked;
+pub fn verify(
+    task: &Verify,
+    stop: &Arc<AtomicBool>,
+    mut tick: impl FnMut(SearchProgress),
+) -> Result<Verified, Failure> {
+    let QuerySource { file, specification, networks } = &task.asked;
     Files::new()
         .reads("the question", [file].into_iter().chain(specification).chain(networks.iter().map(|(_, path)| path)))
         .writes("the certificate", &task.certificate)
         .ready()?;
-    let standing = Arc::new(Mutex::new(Standing::default()));
+    let standing = Arc::new(Mutex::new(SearchProgress::default()));
     let work = {
         let (task, stop, standing) = (task.clone(), Arc::clone(stop), Arc::clone(&standing));
         move || decide(&task, &stop, &standing)
     };
-    let waited = wait(task.effort.deadline, stop, || tick(Standing::of(&standing)), work)?;
+    let waited = Job::new(task.effort.deadline, stop).run(|| tick(SearchProgress::of(&standing)), work)?;
     let (outcome, reason) = match waited {
-        Waited::Done(outcome) => {
+        Ended::Done(outcome) => {
             let outcome = outcome?;
             let open = outcome.open;
             (Some(outcome), open)
         }
-        Waited::Late => (None, Some(UnknownReason::Deadline)),
-        Waited::Stopped => (None, Some(UnknownReason::Stopped)),
+        Ended::Late => (None, Some(UnknownReason::Deadline)),
+        Ended::Cancelled => (None, Some(UnknownReason::Stopped)),
     };
     write_certificate(task, outcome.as_ref())?;
-    Ok(Verified { outcome, reason, standing: Standing::of(&standing) })
+    Ok(Verified { outcome, reason, standing: SearchProgress::of(&standing) })
 }
 
 /// Parts that are bounded in a case before it is another's turn, if there are several; then so many times as many. A case that is
@@ -165,16 +191,16 @@ const FIRST_TURN: u64 = 256;
 const LONGER_TURNS: u64 = 8;
 
 /// Reads the question and searches its cases in turns.
-fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Result<Outcome, Failure> {
+fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<SearchProgress>) -> Result<Outcome, Failure> {
     let deadline = task.effort.deadline;
     let certify = task.certificate.is_some();
     let sealed = if certify || task.resume.is_some() { Sealed::Yes } else { Sealed::No };
-    let question = Question::read(&task.asked, sealed)?;
+    let question = LoadedQuery::read(&task.asked, sealed)?;
     if certify {
         certificate_header(&question)?;
     }
     let cases = question.cases();
-    Standing::update(standing, |standing| standing.cases = cases);
+    SearchProgress::update(standing, |standing| standing.cases = cases);
     if let Some(path) = &task.save_query {
         save_queries(&question, path)?;
     }
@@ -201,12 +227,12 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
         if certify {
             *tree = Some(folder.tree(index)?);
         }
-        let progress = Progress { closed: parts, done: 1.0, ..Progress::default() };
-        Standing::update(standing, |standing| standing.finish(progress));
+        let progress = Progress { verified: parts, done: 1.0, ..Progress::default() };
+        SearchProgress::update(standing, |standing| standing.finish(progress));
     }
     let mut turn = FIRST_TURN;
     'turns: while !waiting.is_empty() {
-        budget.boxes = if waiting.len() > 1 { turn } else { u64::MAX };
+        budget.subproblems = if waiting.len() > 1 { turn } else { u64::MAX };
         turn = turn.saturating_mul(LONGER_TURNS);
         for (index, left) in std::mem::take(&mut waiting) {
             if let Some(reason) = exhausted(deadline, stop) {
@@ -214,7 +240,7 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
                 break 'turns;
             }
             let query = outcome.question.query(index)?;
-            Standing::update(standing, |standing| match &left {
+            SearchProgress::update(standing, |standing| match &left {
                 Some((_, progress)) => standing.take_up(index, *progress),
                 None => standing.begin(index),
             });
@@ -238,13 +264,13 @@ fn decide(task: &Verify, stop: &AtomicBool, standing: &Mutex<Standing>) -> Resul
                     if let Some(Err(fault)) = folder.as_mut().map(|folder| folder.close(index, &refutation)) {
                         outcome.warnings.push(not_kept(&fault));
                     }
-                    Standing::update(standing, |standing| standing.finish(refutation.progress));
+                    SearchProgress::update(standing, |standing| standing.finish(refutation.progress));
                     trees[index] = refutation.tree;
                 }
                 Answer::Unknown(reason, progress) => {
-                    Standing::update(standing, |standing| standing.leave(progress));
+                    SearchProgress::update(standing, |standing| standing.leave(progress));
                     match (reason, left) {
-                        (UnknownReason::Boxes, Some(left)) => waiting.push((index, Some((left, progress)))),
+                        (UnknownReason::Subproblems, Some(left)) => waiting.push((index, Some((left, progress)))),
                         _ => outcome.open = outcome.open.or(Some(reason)),
                     }
                 }
@@ -277,7 +303,7 @@ fn exhausted(deadline: Option<Instant>, stop: &AtomicBool) -> Option<UnknownReas
 
 /// Keeps the state of a search where others can see it.
 struct Watch<'a> {
-    standing: &'a Mutex<Standing>,
+    standing: &'a Mutex<SearchProgress>,
     folder: Option<&'a mut Folder>,
     case: usize,
     /// Where the search was left.
@@ -287,7 +313,7 @@ struct Watch<'a> {
 
 impl Watcher for Watch<'_> {
     fn progress(&mut self, progress: Progress) {
-        Standing::update(self.standing, |standing| standing.progress = progress);
+        SearchProgress::update(self.standing, |standing| standing.progress = progress);
     }
 
     fn wants_state(&mut self) -> bool {
@@ -303,11 +329,11 @@ impl Watcher for Watch<'_> {
 }
 
 /// The first lines of a certificate about a question.
-fn certificate_header(question: &Question) -> Result<String, Failure> {
+fn certificate_header(question: &LoadedQuery) -> Result<String, Failure> {
     let roles: Vec<&str> = question.sources.iter().map(|source| source.role).collect();
     if !matches!(roles.as_slice(), ["network", "specification"] | ["query"]) {
         return Err(Failure::message(
-            "a certificate is about one network: write the question with --save-query, and certify that file",
+            "a certificate is about one network: write the question with ⟨save_query⟩, and certify that file",
         ));
     }
     let mut header = "certus-certificate 1\n".to_owned();
@@ -342,11 +368,11 @@ fn write_certificate(task: &Verify, outcome: Option<&Outcome>) -> Result<(), Fai
 }
 
 /// Writes every case to a query file; several get numbers.
-fn save_queries(question: &Question, path: &Path) -> Result<(), Failure> {
+fn save_queries(question: &LoadedQuery, path: &Path) -> Result<(), Failure> {
     let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     let ending = [".query.gz", ".query"].into_iter().find(|ending| name.len() > ending.len() && name.ends_with(ending));
     let ending = ending.ok_or_else(|| {
-        Failure::message(format!("--save-query {}: the name must end in .query or .query.gz", path.display()))
+        Failure::message(format!("⟨save_query={}⟩: the name must end in .query or .query.gz", path.display()))
     })?;
     let stem = name.strip_suffix(ending).unwrap_or(&name);
     if question.cases() == 0 {
@@ -360,7 +386,7 @@ fn save_queries(question: &Question, path: &Path) -> Result<(), Failure> {
         path.with_file_name(format!("{stem}{number}{ending}"))
     };
     let read = question.sources.iter().map(|source| &source.path);
-    Files::new().reads("the question", read).writes("--save-query", (0..question.cases()).map(named)).ready()?;
+    Files::new().reads("the question", read).writes("⟨save_query⟩", (0..question.cases()).map(named)).ready()?;
     for index in 0..question.cases() {
         let own = named(index);
         let mut output = Output::open(Some(&own))?;

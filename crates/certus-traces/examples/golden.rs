@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::import::load_network;
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_traces::aurora::{Bandwidth, Scenario, Simulator};
 use certus_traces::pensieve::reference::{RobustMpc, buffer_based};
 use certus_traces::pensieve::{Download, FIRST_QUALITY, Player, Qoe, State, Video};

@@ -1,6 +1,10 @@
-//! The distributions that the simulators draw from, over the project's own random numbers.
+//! The distributions that the simulators sample, over [`certus_numerics::Random`].
+//!
+//! Devroye, "Non-Uniform Random Variate Generation", Springer 1986: exponentials by inversion; normals by Box and Muller, "A Note on the Generation of Random
+//! Normal Deviates", Annals of Mathematical Statistics 29, 1958, of which only one of each pair is used, so that a draw has no memory; permutations by Durstenfeld,
+//! "Algorithm 235: Random permutation", Communications of the ACM 7, 1964 (Fisher and Yates).
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 /// A whole number in 0..count; 0 where the count is 0.
 pub(crate) fn below(random: &mut Random, count: usize) -> usize {
@@ -13,19 +17,19 @@ pub(crate) fn between(random: &mut Random, first: usize, last: usize) -> usize {
     first + below(random, last - first + 1)
 }
 
-/// A standard normal number (Box and Muller; the second of the pair is not used, so that a draw has no memory).
+/// A standard normal number.
 pub(crate) fn normal(random: &mut Random) -> f64 {
     // 1 − u is in (0, 1], so the logarithm is finite.
     let radius = (-2.0 * (1.0 - random.unit()).ln()).sqrt();
     radius * (std::f64::consts::TAU * random.unit()).cos()
 }
 
-/// A waiting time with the given mean.
+/// An exponentially distributed number with the given mean.
 pub(crate) fn exponential(random: &mut Random, mean: f64) -> f64 {
     -mean * (1.0 - random.unit()).ln()
 }
 
-/// Puts the items in a random order (Fisher and Yates).
+/// Shuffles the items.
 pub(crate) fn shuffle<T>(random: &mut Random, items: &mut [T]) {
     for last in (1..items.len()).rev() {
         items.swap(last, below(random, last + 1));

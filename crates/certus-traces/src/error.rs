@@ -1,4 +1,4 @@
-//! What can go wrong, with the place and the way out.
+//! Errors, each with its place and the way out.
 
 use std::fmt;
 
@@ -61,9 +61,9 @@ impl fmt::Display for SettingError {
 
 impl std::error::Error for SettingError {}
 
-/// A call that a world cannot obey. The world is as it was before the call.
+/// A call that an environment cannot obey. The environment is as it was before the call.
 #[derive(Clone, Debug, PartialEq)]
-pub enum WorldError {
+pub enum EnvironmentError {
     /// An action that is not in the action space.
     Action(String),
     /// A step before the first reset or after the end of an episode.
@@ -82,30 +82,30 @@ pub enum WorldError {
         /// The copy, counted from 0.
         copy: usize,
         /// Its error.
-        error: Box<WorldError>,
+        error: Box<EnvironmentError>,
     },
 }
 
-impl WorldError {
+impl EnvironmentError {
     pub(crate) fn check_length(what: &'static str, expected: usize, found: usize) -> Result<(), Self> {
-        if expected == found { Ok(()) } else { Err(WorldError::Length { what, expected, found }) }
+        if expected == found { Ok(()) } else { Err(EnvironmentError::Length { what, expected, found }) }
     }
 }
 
-impl fmt::Display for WorldError {
+impl fmt::Display for EnvironmentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            WorldError::Action(message) => f.write_str(message),
-            WorldError::NotRunning => f.write_str("no episode is running: call reset first"),
-            WorldError::Length { what, expected, found } => {
+            EnvironmentError::Action(message) => f.write_str(message),
+            EnvironmentError::NotRunning => f.write_str("no episode is running: call reset first"),
+            EnvironmentError::Length { what, expected, found } => {
                 write!(f, "{what} need {expected} values, got {found}")
             }
-            WorldError::Copy { copy, error } => write!(f, "copy {copy}: {error}"),
+            EnvironmentError::Copy { copy, error } => write!(f, "copy {copy}: {error}"),
         }
     }
 }
 
-impl std::error::Error for WorldError {}
+impl std::error::Error for EnvironmentError {}
 
 #[cfg(test)]
 mod tests {
@@ -118,7 +118,7 @@ mod tests {
         let error = SettingError::check("loss", 1.5, 0.0, 1.0).unwrap_err();
         assert_eq!(error.to_string(), "loss is 1.5, but must lie in [0, 1]");
         assert!(SettingError::check("loss", f64::NAN, 0.0, 1.0).is_err());
-        let error = WorldError::Copy { copy: 2, error: Box::new(WorldError::NotRunning) };
+        let error = EnvironmentError::Copy { copy: 2, error: Box::new(EnvironmentError::NotRunning) };
         assert_eq!(error.to_string(), "copy 2: no episode is running: call reset first");
     }
 }

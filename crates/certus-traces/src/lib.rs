@@ -5,8 +5,8 @@
 //! is a recorded trace) and [`deeprm`] (a cluster with jobs that arrive at random). They are here as plain simulators,
 //! equal to the published ones digit by digit where figures to compare with exist (`examples/golden.rs`).
 //!
-//! [`traces`] reads the usual formats of bandwidth traces and makes traces of its own. [`World`] is what all three look
-//! like from outside, and [`Worlds`] steps many copies at once, as training in Python wants it.
+//! [`traces`] reads the usual formats of bandwidth traces and generates synthetic ones. [`Environment`] is the interface of all three,
+//! and [`VectorEnvironment`] steps many copies at once, for training in Python.
 //!
 //! The crate may depend on `certus-sim` for its random numbers. It proves nothing and never knows about properties.
 
@@ -15,12 +15,12 @@
 pub mod aurora;
 pub mod deeprm;
 mod draw;
+mod environment;
 mod error;
 pub mod pensieve;
 pub mod traces;
-mod world;
-mod worlds;
+mod vector_environment;
 
-pub use error::{SettingError, TraceError, WorldError};
-pub use world::{ActionSpace, Outcome, Scalar, World};
-pub use worlds::{Batch, Worlds};
+pub use environment::{ActionSpace, Environment, Outcome, Scalar};
+pub use error::{EnvironmentError, SettingError, TraceError};
+pub use vector_environment::{Batch, VectorEnvironment};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_traces::aurora::{Aurora, Bandwidth, Ranges, Scenario, Simulator};
 use certus_traces::deeprm::{DeepRm, Ending, Settings as ClusterSettings, UNITS, View, packer, shortest_job_first};
 use certus_traces::pensieve::reference::{RobustMpc, buffer_based};
@@ -11,7 +11,7 @@ use certus_traces::traces::{
     Broadband, Capacity, Cellular, Trace, read_columns, read_csv, read_mahimahi, read_packed, write_columns, write_csv,
     write_packed,
 };
-use certus_traces::{Batch, World, Worlds};
+use certus_traces::{Batch, Environment, VectorEnvironment};
 use proptest::prelude::*;
 
 /// Any valid trace: gaps and rates of many magnitudes, outages among them.
@@ -31,31 +31,31 @@ fn traces() -> impl Strategy<Value = Trace> {
     })
 }
 
-/// Steps one world through actions that the numbers choose, resetting when an episode ends; all it ever showed.
-fn life<W: World>(world: &mut W, seed: u64, copy: u64, choices: &[u32]) -> Vec<f64> {
+/// Steps one environment through actions that the numbers choose, resetting when an episode ends; all it ever showed.
+fn life<W: Environment>(environment: &mut W, seed: u64, copy: u64, choices: &[u32]) -> Vec<f64> {
     let mut episode = 0;
-    world.reset(Worlds::<W>::episode_seed(seed, copy, episode));
-    let mut seen = world.observation().to_vec();
+    environment.reset(VectorEnvironment::<W>::episode_seed(seed, copy, episode));
+    let mut seen = environment.observation().to_vec();
     for &choice in choices {
-        let outcome = world.step(&[f64::from(choice)]).unwrap();
+        let outcome = environment.step(&[f64::from(choice)]).unwrap();
         seen.extend([outcome.reward, f64::from(u8::from(outcome.terminated)), f64::from(u8::from(outcome.truncated))]);
         if outcome.over() {
-            seen.extend(world.observation());
+            seen.extend(environment.observation());
             episode += 1;
-            world.reset(Worlds::<W>::episode_seed(seed, copy, episode));
+            environment.reset(VectorEnvironment::<W>::episode_seed(seed, copy, episode));
         }
-        seen.extend(world.observation());
+        seen.extend(environment.observation());
     }
     seen
 }
 
 /// The same lives, stepped as a batch.
-fn lives<W: World>(copies: Vec<W>, first: u64, seed: u64, choices: &[u32]) -> Vec<Vec<f64>> {
-    let mut worlds = Worlds::new(copies, first).unwrap();
-    let (count, length) = (worlds.len(), worlds.observation_length());
+fn lives<W: Environment>(copies: Vec<W>, first: u64, seed: u64, choices: &[u32]) -> Vec<Vec<f64>> {
+    let mut environments = VectorEnvironment::new(copies, first).unwrap();
+    let (count, length) = (environments.len(), environments.observation_length());
     let (mut observations, mut last) = (vec![0f64; count * length], vec![0f64; count * length]);
     let (mut rewards, mut terminated, mut truncated) = (vec![0.0; count], vec![false; count], vec![false; count]);
-    worlds.reset(seed, &mut observations).unwrap();
+    environments.reset(seed, &mut observations).unwrap();
     let mut lives: Vec<Vec<f64>> = observations.chunks_exact(length).map(<[f64]>::to_vec).collect();
     for &choice in choices {
         let actions = vec![f64::from(choice); count];
@@ -66,7 +66,7 @@ fn lives<W: World>(copies: Vec<W>, first: u64, seed: u64, choices: &[u32]) -> Ve
             terminated: &mut terminated,
             truncated: &mut truncated,
         };
-        worlds.step(&actions, &mut batch).unwrap();
+        environments.step(&actions, &mut batch).unwrap();
         for (copy, life) in lives.iter_mut().enumerate() {
             let (ended, cut) = (terminated[copy], truncated[copy]);
             life.extend([rewards[copy], f64::from(u8::from(ended)), f64::from(u8::from(cut))]);
@@ -80,12 +80,12 @@ fn lives<W: World>(copies: Vec<W>, first: u64, seed: u64, choices: &[u32]) -> Ve
 }
 
 /// That a batch gives what its copies give alone, and a seed repeats itself.
-fn batch_is_singles<W: World + Clone>(world: &W, seed: u64, choices: &[u32]) {
-    let together = lives(vec![world.clone(); 3], 5, seed, choices);
+fn batch_is_singles<W: Environment + Clone>(environment: &W, seed: u64, choices: &[u32]) {
+    let together = lives(vec![environment.clone(); 3], 5, seed, choices);
     for (copy, life_in_batch) in together.iter().enumerate() {
         let copy = copy as u64 + 5;
-        assert_eq!(&life(&mut world.clone(), seed, copy, choices), life_in_batch);
-        assert_eq!(&lives(vec![world.clone()], copy, seed, choices)[0], life_in_batch);
+        assert_eq!(&life(&mut environment.clone(), seed, copy, choices), life_in_batch);
+        assert_eq!(&lives(vec![environment.clone()], copy, seed, choices)[0], life_in_batch);
     }
 }
 
@@ -220,18 +220,18 @@ proptest! {
     #[test]
     fn canvases_agree_with_the_books(actions in prop::collection::vec(0u32..8, 150), seed: u64) {
         let settings = ClusterSettings { arrivals: 120, ending: Ending::AllDone, ..ClusterSettings::default() };
-        let mut world = DeepRm::new(settings).unwrap();
-        world.reset(seed);
+        let mut environment = DeepRm::new(settings).unwrap();
+        environment.reset(seed);
         let mut time = 0;
         for action in actions {
             let action = match action {
-                6 => shortest_job_first(world.cluster()),
-                7 => packer(world.cluster()),
+                6 => shortest_job_first(environment.cluster()),
+                7 => packer(environment.cluster()),
                 action => action as usize,
             };
-            let before = world.cluster().machine().running().len();
-            let outcome = world.step(&[action as f64]).unwrap();
-            let cluster = world.cluster();
+            let before = environment.cluster().machine().running().len();
+            let outcome = environment.step(&[action as f64]).unwrap();
+            let cluster = environment.cluster();
             prop_assert!(outcome.reward <= 0.0);
             let placed = cluster.time() == time;
             prop_assert!(!placed || (outcome.reward == 0.0 && cluster.machine().running().len() == before + 1));
@@ -243,7 +243,7 @@ proptest! {
                 }
             }
             prop_assert!(cluster.backlog().len() <= 60);
-            prop_assert!(world.observation().iter().all(|x| (0.0..=1.0).contains(x)));
+            prop_assert!(environment.observation().iter().all(|x| (0.0..=1.0).contains(x)));
             if outcome.over() {
                 break;
             }
@@ -292,14 +292,14 @@ proptest! {
     ) {
         let start = if random { Start::Random } else { Start::InTurn { first: 1, stride: 2 } };
         let settings = Settings { start, noise, qoe: Qoe::Hd };
-        let world = Pensieve::new(settings, Arc::new(Video::reference()), traces.into()).unwrap();
-        batch_is_singles(&world, seed, &choices);
+        let environment = Pensieve::new(settings, Arc::new(Video::reference()), traces.into()).unwrap();
+        batch_is_singles(&environment, seed, &choices);
     }
 
     #[test]
     fn batches_of_deeprm(seed: u64, choices in prop::collection::vec(0u32..6, 60), all: bool) {
         let (ending, view) = if all { (Ending::AllDone, View::Compact) } else { (Ending::NoMoreArrivals, View::Image) };
-        let world = DeepRm::new(ClusterSettings { ending, view, decisions: 40, ..ClusterSettings::default() }).unwrap();
-        batch_is_singles(&world, seed, &choices);
+        let environment = DeepRm::new(ClusterSettings { ending, view, decisions: 40, ..ClusterSettings::default() }).unwrap();
+        batch_is_singles(&environment, seed, &choices);
     }
 }

@@ -4,19 +4,20 @@
 
 mod arguments;
 mod commands;
+mod generic;
 mod progress;
 mod terminal;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::{CommandFactory, FromArgMatches};
 
 use certus_tasks::fault_file::FaultFile;
 use certus_tasks::{failure, output};
 
 use arguments::{Arguments, Command};
-use failure::Failure;
+use failure::{Dialect, Failure};
 
 /// What a command that ran to its end has to say with its exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -43,8 +44,20 @@ impl From<Finding> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let arguments = Arguments::parse();
-    let result = match &arguments.command {
+    let matches = generic::with_every_command(Arguments::command()).get_matches();
+    let result = match matches.subcommand() {
+        // What has no words of its own is a command of the table.
+        Some((name, own)) if Arguments::command().find_subcommand(name).is_none() => generic::run(name, own),
+        _ => match Arguments::from_arg_matches(&matches) {
+            Ok(arguments) => run(&arguments.command),
+            Err(error) => error.exit(),
+        },
+    };
+    finish(result)
+}
+
+fn run(command: &Command) -> Result<Finding, Failure> {
+    match command {
         Command::Check(command) => commands::check::run(command),
         Command::Simulate(command) => commands::simulate::run(command),
         Command::Gate(command) => commands::gate::run(command),
@@ -62,7 +75,10 @@ fn main() -> ExitCode {
         Command::New(command) => commands::new::run(command),
         Command::Fmt(command) => commands::fmt::run(command),
         Command::Completions(command) => commands::completions::run(command),
-    };
+    }
+}
+
+fn finish(result: Result<Finding, Failure>) -> ExitCode {
     output::discard_unfinished();
     if let Some(fault) = certus_graph::fault::noted() {
         return report(&fault);
@@ -72,7 +88,7 @@ fn main() -> ExitCode {
         // Whoever reads our output may stop early, as `head` does; that is no error of ours.
         Err(Failure::ClosedPipe) => ExitCode::SUCCESS,
         Err(failure) => {
-            eprintln!("{failure}");
+            eprintln!("{}", failure.worded(Dialect::Flags));
             ExitCode::from(2)
         }
     }

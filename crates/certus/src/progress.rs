@@ -31,11 +31,6 @@ impl LiveLine {
         eprint!("\r\x1b[K{}", fitting(&line));
         let _ = stderr().flush();
     }
-
-    /// How long it has been.
-    pub fn elapsed(&self) -> Duration {
-        self.started.elapsed()
-    }
 }
 
 impl Drop for LiveLine {

@@ -78,14 +78,14 @@ def documents(certus, folder):
         x = math.exp(-step / 30) * math.cos(step / 4)
         steps.append({"state": {"x": x, "v": math.sin(step / 4), "z": step * 0.1}, "input": {"wind": 0.1 + 0.2},
                       "policy": {"a": -x / 3}, "action": {"go": "left" if x > 0 else "right"}, "atoms": {"x < 0.9": x < 0.9}})
-    units = [{"box": [[i / 7, (i + 1) / 7], [j / 7, (j + 1) / 7], [0, 1 + j]], "step": max(abs(i - 5), abs(j - 5))}
+    cells = [{"box": [[i / 7, (i + 1) / 7], [j / 7, (j + 1) / 7], [0, 1 + j]], "step": max(abs(i - 5), abs(j - 5))}
              for i in range(10) for j in range(10)]
     synthetic = {"system": "made_up", "states": [{"name": "x", "lower": -2, "upper": 2}, {"name": "v", "lower": -2, "upper": 2}],
                  "results": [
                      {"property": "run", "formula": "G x < 0.9", "verdict": "violated", "engine": "bmc", "scope": {"bounded": 39},
                       "seconds": 0.25, "trace": steps, "loop": 12},
-                     {"property": "units", "verdict": "holds", "engine": "grid", "scope": "unbounded", "seconds": 1.5,
-                      "grid": {"axes": ["x", "v", "w"], "reachable": {"every": 1, "units": units}},
+                     {"property": "cells", "verdict": "holds", "engine": "grid", "scope": "unbounded", "seconds": 1.5,
+                      "grid": {"axes": ["x", "v", "w"], "reachable": {"every": 1, "cells": cells}},
                       "proof": {"for_all_time": [{"induction": {"depth": 1, "invariant": [
                           {"linear": {"x": 1, "v": 0.5}, "at_most": 1.25}, {"linear": {"x": -1, "v": 0.25}, "at_most": 1}]}}]}}]}
     made["made_up"] = folder / "made_up.json"
@@ -192,13 +192,13 @@ def look(browser, page_file, synthetic, check_document, prob_document, screensho
     check(portrait.locator("path.series").get_attribute("d") != before, "the portrait stays as it was")
     check("z" in portrait.locator("svg text").all_text_contents(), "the axis keeps its name")
 
-    # Units over time, and along other axes; values by pointer and by keys.
-    figure = page.locator("figure.boxes").filter(has_text="first do")
-    units = synthetic["results"][1]["grid"]["reachable"]["units"]
+    # Cells over time, and along other axes; values by pointer and by keys.
+    figure = page.locator("figure.boxes").filter(has_text="first reached")
+    cells = synthetic["results"][1]["grid"]["reachable"]["cells"]
     squares = lambda: sum(own.count("M") for own in figure.locator(".parts path").evaluate_all("own => own.map(p => p.getAttribute('d'))"))
-    check(squares() == len(units), f"{squares()} of {len(units)} units are drawn")
+    check(squares() == len(cells), f"{squares()} of {len(cells)} cells are drawn")
     figure.locator("input.until").fill("2")
-    check(squares() == sum(unit["step"] <= 2 for unit in units), "units up to step 2")
+    check(squares() == sum(cell["step"] <= 2 for cell in cells), "cells up to step 2")
     figure.locator("input.until").fill("5")
     figure.locator("svg").focus()
     page.keyboard.press("ArrowRight")
@@ -206,7 +206,7 @@ def look(browser, page_file, synthetic, check_document, prob_document, screensho
     found = int(figure.locator("output.pointed").get_attribute("data-index"))
     data = json.loads(page.evaluate("id => document.getElementById(id).textContent", figure.get_attribute("data-boxes")))
     check(said.startswith(f"step {data['values'][found]:g}"), said)
-    check(any(unit["step"] == data["values"][found] and unit["box"][0][0] == data["lower"][0][found] for unit in units), "the unit is in the document")
+    check(any(cell["step"] == data["values"][found] and cell["box"][0][0] == data["lower"][0][found] for cell in cells), "the cell is in the document")
     figure.locator("select.up").select_option(label="w")
     check("w" in figure.locator("svg text").all_text_contents(), "the axis keeps its name")
     look_at_actions(page, prob_document)

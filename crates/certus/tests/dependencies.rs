@@ -1,8 +1,9 @@
-//! What the workspace is built from: licences, sources, versions, and what a crate needs to be packaged.
+//! What the workspace is built from: licences, sources, versions, and that every crate can be packaged by itself.
 //!
 //! This is the part of `cargo deny` that needs no network: advisories need a database that is fetched, and are left to the nightly workflow.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -78,7 +79,32 @@ fn every_crate_can_be_packaged() {
             let wanted = text(dependency, "req");
             assert!(!(is_shipped && by_path && wanted == "*"), "{name}: {} needs a version", text(dependency, "name"));
         }
+        let folder = Path::new(text(package, "manifest_path")).parent().unwrap();
+        for path in sources(folder) {
+            let source = std::fs::read_to_string(&path).unwrap();
+            for line in source.lines().filter(|line| line.trim_start().starts_with("#[path")) {
+                let target = line.split('"').nth(1).unwrap_or_default();
+                let target = path.parent().unwrap().join(target).canonicalize();
+                let inside = !line.contains("../")
+                    || target.is_ok_and(|target| target.starts_with(folder.canonicalize().unwrap()));
+                assert!(inside, "{}: {line} leads out of the crate", path.display());
+            }
+        }
     }
+}
+
+/// The Rust files below a folder.
+fn sources(folder: &Path) -> Vec<std::path::PathBuf> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && path.file_name().is_some_and(|name| name != "target") {
+            found.extend(sources(&path));
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+    found
 }
 
 #[test]

@@ -164,8 +164,29 @@ fn the_map_of_the_code_is_true() {
     let mut listed: Vec<String> =
         map.lines().filter_map(|line| line.strip_prefix("| `crates/")?.split('`').next().map(str::to_owned)).collect();
     listed.sort();
-    assert_eq!(listed, crates, "the table of rooms in ARCHITECTURE.md and the folder crates/ differ");
+    assert_eq!(listed, crates, "the table of crates in ARCHITECTURE.md and the folder crates/ differ");
     for path in map.split('`').skip(1).step_by(2).filter(|path| path.contains('/') && !path.contains(' ')) {
         assert!(root().join(path).exists(), "ARCHITECTURE.md speaks of {path}, which does not exist");
+    }
+}
+
+#[test]
+fn the_glossary_and_the_map_name_files_that_exist() {
+    for (name, least) in [("docs/map.md", 40), ("docs/glossary.md", 30)] {
+        let text = std::fs::read_to_string(root().join(name)).unwrap();
+        let files =
+            text.split('`').skip(1).step_by(2).filter(|own| own.starts_with("crates/") || own.starts_with("docs/"));
+        let files: Vec<&str> = files.collect();
+        assert!(files.len() >= least, "{name} names {} files only", files.len());
+        for file in files {
+            assert!(root().join(file).exists(), "{name} speaks of {file}, which does not exist");
+        }
+        // Each row begins with a term of its own.
+        let mut terms: Vec<&str> =
+            text.lines().filter_map(|line| line.strip_prefix("| ")?.split(" | ").next()).collect();
+        let count = terms.len();
+        terms.sort_unstable();
+        terms.dedup();
+        assert_eq!(terms.len(), count, "{name} has a term twice");
     }
 }

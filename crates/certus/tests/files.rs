@@ -7,8 +7,10 @@ use std::path::{Path, PathBuf};
 use support::{Folder, certus, root};
 
 /// Flags that name files which are read. Together with the table of the test below they are all flags that take a file or a folder.
-const READ: [(&str, &str); 15] = [
+const READ: [(&str, &str); 17] = [
     ("check", "--network"),
+    ("region", "--network"),
+    ("simulate", "--network"),
     ("extract", "--network"),
     ("prob", "--network"),
     ("shield", "--network"),
@@ -112,9 +114,12 @@ fn no_command_writes_over_what_it_reads() {
         ("check", &["toy.certus", "--network", "f={}/pendulum.onnx"], "--output", "pendulum.onnx"),
         ("check", &["toy.certus"], "--trace", "runs.csv"),
         ("check", &["toy.certus", "below_ten"], "--certificate", "toy.onnx"),
-        ("check", &["toy.certus", "--engine", "grid"], "--units", "toy.onnx"),
+        ("check", &["toy.certus", "--engine", "grid"], "--cells", "toy.onnx"),
         ("check", &region, "--picture", "toy.onnx"),
         ("check", &region, "--output", "toy.certus"),
+        ("region", &["toy.certus", "below_five", "--region", "push"], "--picture", "toy.onnx"),
+        ("region", &["toy.certus", "below_five", "--region", "push"], "--output", "toy.onnx"),
+        ("region", &["toy.certus", "--network", "y={}/pendulum.onnx"], "--output", "pendulum.onnx"),
         ("gate", &["toy.certus", "toy.onnx"], "--output", "toy.certus"),
         ("gate", &["toy.certus", "toy.onnx"], "--picture", "toy.onnx"),
         ("simulate", &["toy.certus"], "--output", "toy.onnx"),
@@ -174,7 +179,7 @@ fn no_command_writes_over_what_it_reads() {
     // No flag that takes a file was forgotten, here or by whoever adds one.
     let tried: Vec<(&str, &str)> = cases.iter().map(|&(command, _, flag, _)| (command, flag)).collect();
     let commands =
-        ["check", "gate", "simulate", "verify", "optimise", "extract", "prob", "mdp", "shield", "shield run"];
+        ["check", "region", "gate", "simulate", "verify", "optimise", "extract", "prob", "mdp", "shield", "shield run"];
     let commands = commands.iter().chain(&["shield export", "audit", "observe", "mine", "inspect", "report", "new"]);
     let help = certus(&["--help"]).stdout;
     let own =

@@ -14,16 +14,16 @@ fn json(arguments: &[&str]) -> (Value, i32) {
 }
 
 #[test]
-fn what_holds_is_about_the_network_and_shows_its_units() {
+fn what_holds_is_about_the_network_and_shows_its_cells() {
     let (document, code) = json(&["check", B2, "reaches_goal", "--engine", "grid", "--width", "0.02"]);
     let result = &document["results"][0];
     assert_eq!((code, &result["verdict"], &result["scope"]["horizon"]), (0, &"holds".into(), &9.into()));
     let grid = &result["grid"];
     assert_eq!((&grid["policy"], &grid["widths"]["x2"]), (&"network".into(), &0.02.into()));
-    let shown = grid["reachable"]["units"].as_array().unwrap();
-    assert!(!shown.is_empty() && shown.iter().all(|unit| unit["box"].as_array().unwrap().len() == 2));
-    let new: u64 = grid["new_units_per_step"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
-    assert_eq!(new, grid["units"].as_u64().unwrap());
+    let shown = grid["reachable"]["cells"].as_array().unwrap();
+    assert!(!shown.is_empty() && shown.iter().all(|cell| cell["box"].as_array().unwrap().len() == 2));
+    let new: u64 = grid["new_cells_per_step"].as_array().unwrap().iter().map(|count| count.as_u64().unwrap()).sum();
+    assert_eq!(new, grid["cells"].as_u64().unwrap());
 }
 
 #[test]
@@ -54,14 +54,14 @@ fn a_verdict_says_what_it_is_about() {
 }
 
 #[test]
-fn an_outcome_has_a_page_with_its_units() {
+fn an_outcome_has_a_page_with_its_cells() {
     let folder = Folder::new("grid-page");
     let ran = certus(&["check", B2, "--engine", "grid", "--width", "0.02", "--json"]);
     let (document, page) = (folder.write("grid.json", &ran.stdout), folder.file("grid.html"));
     let told = certus(&["report", &document, "-o", &page]);
     assert_eq!(told.code, 0, "{}", told.stderr);
     let html = std::fs::read_to_string(&page).unwrap();
-    assert!(html.contains("Units of the grid that runs can reach, by the step at which they first do."));
+    assert!(html.contains("Grid cells that runs can reach, by the step at which they are first reached."));
 }
 
 #[test]
@@ -82,7 +82,7 @@ fn a_budget_that_ends_says_up_to_where_a_property_holds() {
     let result = &document["results"][0];
     assert_eq!((code, &result["verdict"]), (3, &"unknown".into()));
     assert!(result["scope"]["bounded"].as_u64().unwrap() > 0, "{result}");
-    assert!(result["reason"].as_str().unwrap().contains("--memory"));
+    assert!(result["reason"].as_str().unwrap().contains("more memory"));
 }
 
 #[test]
@@ -101,27 +101,27 @@ fn auto_gives_the_grid_its_turns() {
 #[test]
 fn what_cannot_be_meant_is_refused_with_the_way_out() {
     let folder = Folder::new("refused");
-    let (picture, other) = (folder.file("units.svg"), folder.file("other"));
+    let (picture, other) = (folder.file("cells.svg"), folder.file("other"));
     let grid = ["--engine", "grid"];
-    let units = ["--units", &picture];
+    let cells = ["--cells", &picture];
     for (arguments, message) in [
-        (vec!["--engine", "gird"], "induction, explicit, grid"),
+        (vec!["--engine", "gird"], "bmc, induction, grid"),
         ([&grid[..], &["--width", "q=0.1"]].concat(), "the state of mountain_car has p, v"),
         ([&grid[..], &["--width", "0"]].concat(), "no positive number"),
         ([&grid[..], &["--width", "p=0.1,p=0.2"]].concat(), "p has two widths"),
         ([&grid[..], &["--width", "0.1,0.2"]].concat(), "every variable that is not named has two widths"),
         ([&grid[..], &["--certificate", &other]].concat(), "proofs on a grid have no certificates"),
-        ([&grid[..], &units, &["-o", &picture]].concat(), "two outputs would be written to one file"),
-        ([&grid[..], &units, &["--axes", "p,q"]].concat(), "--axes q: there are p, v and step"),
-        ([&grid[..], &units, &["--axes", "p,p"]].concat(), "'p' is named twice"),
-        ([&grid[..], &units, &["--axes", "p"]].concat(), "expected two names"),
-        ([&grid[..], &["--axes", "p,v"]].concat(), "--units <FILE>"),
+        ([&grid[..], &cells, &["-o", &picture]].concat(), "two outputs would be written to one file"),
+        ([&grid[..], &cells, &["--axes", "p,q"]].concat(), "--axes q: there are p, v and step"),
+        ([&grid[..], &cells, &["--axes", "p,p"]].concat(), "'p' is named twice"),
+        ([&grid[..], &cells, &["--axes", "p"]].concat(), "expected two names"),
+        ([&grid[..], &["--axes", "p,v"]].concat(), "--cells <FILE>"),
         ([&grid[..], &["--region", "p0_low"]].concat(), "not --engine grid"),
         ([&grid[..], &["--significance", "nan"]].concat(), "expected a number above 0, at most 1"),
         (vec!["--width", "0.1", "--region", "p0_low"], "cannot be used with '--region"),
         (vec!["--engine", "bmc", "--width", "0.1"], "--width and --refine belong to the grid"),
         (vec!["--certificate", &other, "--refine", "1"], "--width and --refine belong to the grid"),
-        (vec!["--engine", "bmc", "--units", &picture], "take --engine grid"),
+        (vec!["--engine", "bmc", "--cells", &picture], "take --engine grid"),
     ] {
         let ran = certus(&[&["check", CAR, "reaches_goal"][..], &arguments].concat());
         assert!(ran.code == 2 && ran.stderr.contains(message), "{arguments:?}: {}{}", ran.stdout, ran.stderr);
@@ -133,50 +133,50 @@ fn what_cannot_be_meant_is_refused_with_the_way_out() {
 fn a_grid_that_cannot_be_is_refused_once_and_shortly() {
     for engine in ["grid", "auto"] {
         let ran = certus(&["check", CAR, "--engine", engine, "--width", "1e-300"]);
-        let message = "error: a width of 1e-300 cuts the range -1.2..0.6 of p into more units than can be counted\n";
+        let message = "error: a width of 1e-300 cuts the range -1.2..0.6 of p into more cells than can be counted\n";
         assert_eq!((ran.code, ran.stdout.as_str(), ran.stderr.as_str()), (2, "", message));
     }
     // What the property does not speak of is not cut, so it may be as wide as it likes; nor is it drawn.
     let folder = Folder::new("counted");
     let text = "system counted\nstate x in [0, 1]\nstate n in [0, 1e300]\nnext x = x / 2\nnext n = min(n + 1, 1e300)\n\
                 init x in [0, 1] & n == 0\nproperty low = G x <= 1\n";
-    let (file, picture) = (folder.write("counted.certus", text), folder.file("units.svg"));
+    let (file, picture) = (folder.write("counted.certus", text), folder.file("cells.svg"));
     let grid = ["check", &file, "--engine", "grid", "--width", "0.1"];
-    let ran = certus(&[&grid[..], &["--units", &picture, "--axes", "x,n"]].concat());
+    let ran = certus(&[&grid[..], &["--cells", &picture, "--axes", "x,n"]].concat());
     assert!(ran.code == 0 && ran.stderr.contains("--axes n: there are x and step"), "{}{}", ran.stdout, ran.stderr);
 }
 
 #[test]
 fn files_that_there_is_nothing_for_are_told_and_change_no_verdict() {
     let folder = Folder::new("nothing");
-    let (picture, certificate) = (folder.file("units.svg"), folder.file("proof"));
+    let (picture, certificate) = (folder.file("cells.svg"), folder.file("proof"));
     let goal = ["check", B2, "reaches_goal"];
-    let late = certus(&[&goal[..], &["--engine", "grid", "--units", &picture, "--timeout", "0"]].concat());
-    assert!(late.code == 3 && late.stderr.contains("units.svg was not written"), "{}", late.stderr);
+    let late = certus(&[&goal[..], &["--engine", "grid", "--cells", &picture, "--timeout", "0"]].concat());
+    assert!(late.code == 3 && late.stderr.contains("cells.svg was not written"), "{}", late.stderr);
     let late = certus(&[&goal[..], &["--certificate", &certificate, "--timeout", "0"]].concat());
     assert!(late.code == 3 && late.stderr.contains("only a property that holds"), "{}", late.stderr);
     // Another engine was the first to decide.
-    let other = certus(&["check", "zoo/toy/toy.certus", "below_ten", "--units", &picture]);
+    let other = certus(&["check", "zoo/toy/toy.certus", "below_ten", "--cells", &picture]);
     assert!(other.code == 0 && other.stderr.contains("no verdict came from the grid"), "{}", other.stderr);
     assert_eq!(folder.names(), [""; 0]);
     // And with a verdict from the grid there is a picture.
-    let steps = ["--engine", "grid", "--width", "0.02", "--units", &picture, "--axes", "step,x2"];
+    let steps = ["--engine", "grid", "--width", "0.02", "--cells", &picture, "--axes", "step,x2"];
     let drawn = certus(&[&goal[..], &steps].concat());
-    assert_eq!((drawn.code, drawn.stderr.as_str(), folder.names()), (0, "", vec!["units.svg".to_owned()]));
+    assert_eq!((drawn.code, drawn.stderr.as_str(), folder.names()), (0, "", vec!["cells.svg".to_owned()]));
 }
 
 #[test]
-fn an_extracted_policy_is_saved_with_every_unit_it_came_through() {
+fn an_extracted_policy_is_saved_with_every_cell_it_came_through() {
     let folder = Folder::new("extract");
     let (policy, picture) = (folder.file("policy.json"), folder.file("returns.svg"));
     let arguments = ["extract", CAR, "--width", "p=0.02,v=0.002", "--episodes", "20"];
     let ran = certus(&[&arguments[..], &["-o", &policy, "--picture", &picture]].concat());
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     let saved: Value = serde_json::from_str(&std::fs::read_to_string(&policy).unwrap()).unwrap();
-    let units = saved["units"].as_array().unwrap();
-    assert!(units.len() > 50);
-    let label = |unit: &Value| ["left", "none", "right"].contains(&unit["action"]["push"].as_str().unwrap());
-    assert!(units.iter().all(label));
+    let cells = saved["cells"].as_array().unwrap();
+    assert!(cells.len() > 50);
+    let label = |cell: &Value| ["left", "none", "right"].contains(&cell["action"]["push"].as_str().unwrap());
+    assert!(cells.iter().all(label));
     assert!(saved["returns"]["network"]["median"].as_f64().unwrap() < -50.0);
     assert!(std::fs::read_to_string(&picture).unwrap().starts_with("<svg"));
 }

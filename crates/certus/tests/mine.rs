@@ -197,7 +197,7 @@ fn bad_values_are_counted_and_bad_files_refused() {
 
     folder.write("first.csv", "v1,output\n1,+\n");
     let ran = certus(&["mine", &config]);
-    assert_eq!((ran.code, ran.stderr.contains("there is no column `v2`")), (2, true), "{}", ran.stderr);
+    assert_eq!((ran.code, ran.stderr.contains("no column is called `v2`")), (2, true), "{}", ran.stderr);
     folder.write("broken.toml", CONFIG.replace("parts = 12", "part = 12"));
     let ran = certus(&["mine", &folder.file("broken.toml")]);
     assert_eq!((ran.code, ran.stderr.contains("unknown field `part`")), (2, true), "{}", ran.stderr);

@@ -86,10 +86,15 @@ fn check_takes_runs_and_probabilities_from_one_file() {
     assert_eq!(expected.code, 0, "{}{}", expected.stdout, expected.stderr);
     // One engine for each kind: what it is not for is said, with the way out.
     let own = certus(&["check", &file, "inside", "--engine", "imdp"]);
-    assert!(own.code == 2 && own.stdout.contains("it is no probability"), "{}{}", own.stdout, own.stderr);
+    assert!(
+        own.code == 2 && own.stdout.contains("the property is not about a probability"),
+        "{}{}",
+        own.stdout,
+        own.stderr
+    );
     for engine in ["bmc", "induction", "grid"] {
         let other = certus(&["check", &file, "soon", "--engine", engine]);
-        assert!(other.code == 2 && other.stdout.contains("--engine imdp"), "{}{}", other.stdout, other.stderr);
+        assert!(other.code == 2 && other.stdout.contains("engine imdp"), "{}{}", other.stdout, other.stderr);
     }
     let certificate = certus(&["check", &file, "soon", "--certificate", &folder.file("proof.json")]);
     assert!(certificate.code == 2 && certificate.stderr.contains("no certificate"), "{}", certificate.stderr);
@@ -135,7 +140,7 @@ fn bad_questions_name_the_way_out() {
     };
     assert!(message(&["prob", CAR, "wrost"]).contains("did you mean 'worst'?"));
     assert!(message(&["prob", "zoo/toy/toy.certus"]).contains("has no property about a probability"));
-    assert!(message(&["prob", "zoo/toy/toy.certus", "below_ten"]).contains("it is no probability"));
+    assert!(message(&["prob", "zoo/toy/toy.certus", "below_ten"]).contains("the property is not about a probability"));
     let folder = Folder::new("prob-axes");
     let map = folder.file("map.svg");
     let drawn = |axes: &str| message(&["prob", CAR, "worst", "-k", "1", "--map", &map, "--axes", axes]);
@@ -143,7 +148,7 @@ fn bad_questions_name_the_way_out() {
     assert!(message(&["prob", CAR, "worst", "--model", "m.drn"]).contains("--method unfold"));
     assert!(
         message(&["prob", CAR, "worst", "--direction", "1,2,3"])
-            .contains("a direction of 3 numbers, but the state has 2")
+            .contains("a direction has 3 numbers, but the state has 2")
     );
     assert!(message(&["mdp", LINK, "Pmax=? [ F \"delivered\" ]"]).contains("Pmaxmin"));
     assert!(

@@ -97,7 +97,7 @@ fn convergence_is_claimed_audited_and_a_worse_claim_rejected() {
     assert!(rejected.stdout.contains("convergence"), "{}", rejected.stdout);
     let unknown = certus(&["shield", "zoo/satellite/satellite.certus", "--converge", "speed=-1..1"]);
     assert_eq!(unknown.code, 2);
-    assert!(unknown.stderr.contains("there are x1, x2"), "{}", unknown.stderr);
+    assert!(unknown.stderr.contains("the states are x1, x2"), "{}", unknown.stderr);
     assert_eq!(certus(&["shield", "zoo/satellite/satellite.certus", "--converge", "x1=1..-1"]).code, 2);
     std::fs::remove_dir_all(folder).unwrap();
 }

@@ -17,7 +17,7 @@ use certus_traces::aurora::{Aurora, Ranges};
 use certus_traces::deeprm::{DeepRm, Settings as ClusterSettings};
 use certus_traces::pensieve::{Pensieve, Settings as PlayerSettings, Start, Video};
 use certus_traces::traces::{Broadband, Cellular, Trace};
-use certus_traces::{ActionSpace, Batch, World, Worlds};
+use certus_traces::{ActionSpace, Batch, Environment, VectorEnvironment};
 use serde_json::Value;
 
 struct Record {
@@ -112,24 +112,24 @@ fn in_system(record: &Record) -> f64 {
 fn in_world(record: &Record) -> f64 {
     let (check, world) = (&record.told["check"], &record.told["world"]);
     let count = check["episodes"].as_u64().unwrap() as usize;
-    let copies: Vec<Box<dyn World>> = match record.system.as_str() {
+    let copies: Vec<Box<dyn Environment>> = match record.system.as_str() {
         "aurora" => {
             let world = Aurora::new(Ranges::default()).unwrap();
-            (0..count).map(|_| Box::new(world.clone()) as Box<dyn World>).collect()
+            (0..count).map(|_| Box::new(world.clone()) as Box<dyn Environment>).collect()
         }
         "pensieve" => {
             let (video, traces) = (Arc::new(Video::reference()), traces(&world["traces"]));
             let one = |first| {
                 let settings =
                     PlayerSettings { start: Start::InTurn { first, stride: count }, ..PlayerSettings::test() };
-                Box::new(Pensieve::new(settings, video.clone(), traces.clone()).unwrap()) as Box<dyn World>
+                Box::new(Pensieve::new(settings, video.clone(), traces.clone()).unwrap()) as Box<dyn Environment>
             };
             (0..count).map(one).collect()
         }
         "deeprm" => {
             let arrivals = world["arrivals"].as_u64().unwrap() as u32;
             let world = DeepRm::new(ClusterSettings { arrivals, ..ClusterSettings::default() }).unwrap();
-            (0..count).map(|_| Box::new(world.clone()) as Box<dyn World>).collect()
+            (0..count).map(|_| Box::new(world.clone()) as Box<dyn Environment>).collect()
         }
         other => panic!("there is no world {other}"),
     };
@@ -155,8 +155,8 @@ fn traces(told: &Value) -> Arc<[Trace]> {
 }
 
 /// What the first episode of each copy earns, acting by the network: its greatest result, or the result itself.
-fn first_episodes(copies: Vec<Box<dyn World>>, network: &Graph, check: &Value) -> Vec<f64> {
-    let mut worlds = Worlds::new(copies, 0).unwrap();
+fn first_episodes(copies: Vec<Box<dyn Environment>>, network: &Graph, check: &Value) -> Vec<f64> {
+    let mut worlds = VectorEnvironment::new(copies, 0).unwrap();
     let (count, length) = (worlds.len(), worlds.observation_length());
     let evaluator = Evaluator::<f32>::new(network);
     let mut workspace = Workspace::default();

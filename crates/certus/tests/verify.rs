@@ -108,7 +108,7 @@ fn what_asks_nothing_is_refused_with_the_way_out() {
         (&["verify", "nowhere.onnx", BELOW_TEN], "nowhere.onnx"),
         (&["verify", "nowhere.query"], "cannot read nowhere.query"),
         (&["verify", &cut], "cut.query:3: "),
-        (&["verify", TOY, &pair], "--network f=FILE --network g=FILE"),
+        (&["verify", TOY, &pair], "files for f, g with --network"),
         (&["verify", &pair, "--network", "f=zoo/toy/toy.onnx"], "network `g`: its file is missing"),
         (&["verify", &pair, "--network", "h=zoo/toy/toy.onnx"], "network `h`: it is not declared"),
         (&["verify", BELOW_TEN, "--network", "f=zoo/toy/toy.onnx"], "without --network"),
@@ -372,11 +372,11 @@ fn what_was_closed_is_not_searched_again() {
     leave();
     close("closed 1 4\n");
     let document = json(&verify(&["--memory", "0", "--json"]).stdout);
-    assert_eq!((&document["verdict"], &document["closed"]), (&"unsat".into(), &21.into()));
+    assert_eq!((&document["verdict"], &document["verified"]), (&"unsat".into(), &21.into()));
 
     // What is damaged is named.
     for (name, text) in [
-        ("case-0.search", "certus-search 1\nstrategy inputs\n"),
+        ("case-0.search", "certus-search 2\nstrategy input-splits\n"),
         ("progress", "certus-resume 1\nnetwork"),
         ("progress", "something else"),
     ] {

@@ -1,11 +1,15 @@
 """Certus: what a trained network will do in the system around it.
 
 A system is described in a ``.certus`` file: its state, the network that steers it, its environment, and what must hold.
-This package loads such files (`load`), runs them (`System.simulate`), checks their properties (`check`), decides questions
-about networks (`verify`, `optimise`, `audit`), learns specifications from reference algorithms (`observe`, `mine`), and offers systems as environments for training (`certus.gym`, `certus.sb3`;
-`certus.worlds` has more). Outcomes and messages are those of the command ``certus``.
+This package loads such files (`load`) and runs them (`System.simulate`), and has every command of the command line as a function:
+`check`, `prob`, `region`, `gate`, `extract`, `simulate` and `shield` about systems; `verify` and `optimise` about networks; `mdp` about
+interval MDPs; `audit` for certificates; `observe` and `mine` for specifications; `inspect`, `report`, `new` and `fmt` for files.
+Outcomes are objects around the documents that the command line writes with ``--json``.
+
+Systems are environments for training, too: see `certus.gym`, `certus.sb3` and `certus.worlds`.
 """
 
+from . import _commands
 from ._certus import (
     CertusError,
     Network,
@@ -14,9 +18,26 @@ from ._certus import (
     SystemError,
     __version__,
 )
-from ._check import Checked, check
-from ._mining import Mined, Specification, mine, observe
-from ._questions import Audit, Optimum, Outcome, audit, optimise, verify
+from ._commands import *  # noqa: F403
+from ._outcomes import (
+    Audited,
+    Checked,
+    Checks,
+    Document,
+    Extracted,
+    Formatted,
+    Gated,
+    Inspected,
+    Mapped,
+    Mined,
+    Optimum,
+    Outcome,
+    Rows,
+    Shield,
+    Simulated,
+    Specification,
+    Verified,
+)
 from ._system import (
     Action,
     Chance,
@@ -32,10 +53,17 @@ from ._system import (
 
 __all__ = [
     "Action",
-    "Audit",
+    "Audited",
     "CertusError",
     "Chance",
     "Checked",
+    "Checks",
+    "Document",
+    "Extracted",
+    "Formatted",
+    "Gated",
+    "Inspected",
+    "Mapped",
     "Mined",
     "Network",
     "NetworkError",
@@ -44,19 +72,18 @@ __all__ = [
     "Parameter",
     "Policy",
     "Property",
+    "Rows",
+    "Shield",
+    "Simulated",
     "Simulation",
     "SimulationError",
     "Specification",
     "System",
     "SystemError",
     "Variable",
+    "Verified",
     "Violation",
     "__version__",
-    "audit",
-    "check",
     "load",
-    "mine",
-    "observe",
-    "optimise",
-    "verify",
 ]
+__all__ += _commands.__all__

@@ -34,11 +34,19 @@ class Network:
     def parameters(self) -> int: ...
     @property
     def operators(self) -> List[str]: ...
+    @property
+    def sources(self) -> List[Tuple[str, Optional[str], Path, Optional[str]]]: ...
+    @property
+    def sha256(self) -> Optional[str]: ...
     def __call__(self, x: Any) -> Any: ...
+    def __eq__(self, other: object) -> bool: ...
+    def __hash__(self) -> int: ...
 
 class RawSystem:
     def __init__(self, path: str, settings: List[Tuple[str, float]], networks: List[Tuple[str, str]]) -> None: ...
     def describe(self) -> Dict[str, Any]: ...
+    @property
+    def sources(self) -> List[Tuple[str, Optional[str], Path, Optional[str]]]: ...
 
 class RawEnvironments:
     def __init__(
@@ -82,79 +90,10 @@ def simulate(
     timeout: Optional[float],
     progress: Optional[Callable[[Dict[str, Any]], object]],
 ) -> Dict[str, Any]: ...
-def check(
-    file: str,
-    properties: List[str],
-    engine: str,
-    steps: Optional[int],
-    certificate: Optional[str],
-    settings: List[Tuple[str, float]],
-    networks: List[Tuple[str, str]],
-    timeout: Optional[float],
-    memory: int,
-    threads: int,
-    seed: int,
-    assume_no_model_errors: bool,
-    progress: Optional[Callable[[Dict[str, Any]], object]],
-) -> Dict[str, Any]: ...
-def observe(
-    world: str,
-    decider: str,
-    files: List[str],
-    output: str,
-    interval: float,
-    seconds: float,
-    seed: int,
-) -> int: ...
-def mine(
-    config: str,
-    regions: Optional[str],
-    specifications: Optional[str],
-    baseline: Optional[str],
-    search: bool,
-    networks: List[str],
-    attack: bool,
-    cache: Optional[str],
-    timeout: Optional[float],
-    memory: int,
-    threads: int,
-    seed: int,
-    progress: Optional[Callable[[Dict[str, Any]], object]],
-) -> Dict[str, Any]: ...
-def verify(
-    file: str,
-    specification: Optional[str],
-    networks: List[Tuple[str, str]],
-    certificate: Optional[str],
-    resume: Optional[str],
-    save_query: Optional[str],
-    timeout: Optional[float],
-    memory: int,
-    threads: int,
-    seed: int,
-    progress: Optional[Callable[[Dict[str, Any]], object]],
-) -> Dict[str, Any]: ...
-def optimise(
-    file: str,
-    specification: Optional[str],
-    networks: List[Tuple[str, str]],
-    expression: Optional[str],
-    minimise: bool,
-    gap: float,
-    timeout: Optional[float],
-    memory: int,
-    threads: int,
-    seed: int,
-    progress: Optional[Callable[[Dict[str, Any]], object]],
-) -> Dict[str, Any]: ...
-def audit(
-    certificate: str,
-    network: Optional[str],
-    specification: Optional[str],
-    query: Optional[str],
-    timeout: Optional[float],
-    progress: Optional[Callable[[int], object]],
-) -> Dict[str, Any]: ...
+def commands() -> str: ...
+def run(
+    name: str, options: str, progress: Optional[Callable[[Dict[str, Any]], object]]
+) -> Tuple[str, List[str], str]: ...
 
 class Traces:
     @staticmethod

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Union
+from typing import Any, Callable, Dict, List, Mapping, Optional, Tuple, Union
 
 import numpy as np
 
 from . import _certus
-from ._questions import NetworkLike, PathLike, _path
+from ._outcomes import _html_table, _pandas
+from ._pickling import reduce_system
+from ._types import NetworkLike, PathLike, path_of
 
 
 @dataclass(frozen=True)
@@ -130,6 +132,22 @@ class Simulation:
         """The numbers of the runs that violate a property."""
         return self.runs[self.verdicts[property] == "violated"]
 
+    def to_dataframe(self) -> Any:
+        """The runs as a `pandas.DataFrame`, one row each: how it ended, its reward, and by property the verdict and the margin."""
+        columns: Dict[str, Any] = {"steps": self.lengths, "end": self.ends}
+        if self.total_rewards is not None:
+            columns["reward"] = self.total_rewards
+        for name, verdicts in self.verdicts.items():
+            columns.update({f"{name}.verdict": verdicts, f"{name}.margin": self.margins[name]})
+        return _pandas().DataFrame(columns, index=_pandas().Index(self.runs, name="run"))
+
+    def _repr_html_(self) -> str:
+        counts = [
+            {"property": name, **{word: int((verdicts == word).sum()) for word in ("violated", "satisfied", "open")}}
+            for name, verdicts in self.verdicts.items()
+        ]
+        return _html_table(counts)
+
     def __repr__(self) -> str:
         broken = {name: int((verdicts == "violated").sum()) for name, verdicts in self.verdicts.items()}
         return f"<certus.Simulation of {len(self)} runs, broken: {broken}>"
@@ -167,9 +185,11 @@ class System:
     ) -> None:
         #: The file.
         self.path: str = os.fspath(path)
-        self._set = {name: float(value) for name, value in (set or {}).items()}
-        self._networks = {name: _path(file) for name, file in (networks or {}).items()}
-        self._raw = _certus.RawSystem(self.path, list(self._set.items()), list(self._networks.items()))
+        #: The values that parameters were set to, by name.
+        self.settings: Dict[str, float] = {name: float(value) for name, value in (set or {}).items()}
+        #: Files in place of networks, by the name that was given for each.
+        self.replacements: Dict[str, str] = {name: path_of(file) for name, file in (networks or {}).items()}
+        self._raw = _certus.RawSystem(self.path, list(self.settings.items()), list(self.replacements.items()))
         about = self._raw.describe()
         self.name: str = about["name"]
         self.doc: str = about["doc"]
@@ -196,6 +216,25 @@ class System:
         self.warnings: Optional[str] = about["warnings"]
 
     @property
+    def sources(self) -> List[Tuple[str, Optional[str], str, Optional[str]]]:
+        """The files that it was read from: role, name as the file writes it, path, SHA-256 digest."""
+        return [(role, name, os.fspath(path), digest) for role, name, path, digest in self._raw.sources]
+
+    def _identity(self) -> Any:
+        files = [(role, name, digest) for role, name, _, digest in self.sources]
+        return files, sorted((name, own.value) for name, own in self.params.items())
+
+    def __eq__(self, other: object) -> bool:
+        """Systems are equal if their files and networks have the same contents, and their parameters the same values."""
+        return isinstance(other, System) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash((self.name, tuple(digest for *_, digest in self.sources)))
+
+    def __reduce__(self) -> Any:
+        return reduce_system(self)
+
+    @property
     def networks(self) -> List[str]:
         """The networks that the file applies, as it names them."""
         every = [*(own.networks for own in self.policies.values()), *(own.networks for own in self.actions.values())]
@@ -213,7 +252,7 @@ class System:
     def replaced(self, networks: Mapping[str, NetworkLike]) -> "System":
         """The same system with other files in place of some networks, which are named as the file names them, or by the
         policy or action that applies them."""
-        return System(self.path, self._set, networks)
+        return System(self.path, self.settings, networks)
 
     def simulate(
         self,
@@ -306,7 +345,12 @@ class System:
         return self.properties[name]
 
     def __repr__(self) -> str:
-        return f"<certus.System {self.name}: {len(self.state_names)} states, properties {', '.join(self.properties)}>"
+        settings = "".join(f", {name} = {value:g}" for name, value in self.settings.items())
+        about = f"{len(self.state_names)} states, properties {', '.join(self.properties)}"
+        return f"<certus.System {self.name} from {self.path}: {about}{settings}>"
+
+    def _repr_html_(self) -> str:
+        return _html_table([{"property": own.name, "formula": own.text, "about": own.doc} for own in self.properties.values()])
 
 
 def load(

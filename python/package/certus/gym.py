@@ -22,8 +22,8 @@ except ImportError as error:
     raise ImportError(f"certus.gym needs gymnasium 1.0 or later ({error}): pip install 'certus-verify[gym]'") from error
 
 from . import _certus
-from ._questions import PathLike
-from .shield import Shield
+from ._types import PathLike
+from ._shield import Shield
 
 __all__ = ["CertusEnv", "CertusVectorEnv", "Shield", "StartStates", "make", "make_vec"]
 

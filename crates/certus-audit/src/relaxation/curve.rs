@@ -3,14 +3,14 @@
 use certus_graph::ops::{Clip, Compare, Op};
 use certus_graph::{Graph, Interval, Node, NodeId};
 
-use super::hinge::Hinge;
-use super::smooth::Smooth;
-use super::{Lean, Sides};
+use super::functions::Smooth;
+use super::piecewise_linear::PiecewiseLinear;
+use super::{Alpha, Sides};
 
 /// An elementwise function of one argument.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Curve {
-    Hinge(Hinge),
+    PiecewiseLinear(PiecewiseLinear),
     Smooth(Smooth),
 }
 
@@ -18,27 +18,18 @@ impl Curve {
     /// The curve that a node is, and its argument.
     pub(crate) fn of(graph: &Graph, node: &Node) -> Option<(Curve, NodeId)> {
         let known = |position: usize| single_value(graph, *node.inputs.get(position)?);
-        let hinge = |curve| (Curve::Hinge(curve), 0);
+        let piecewise = |curve| (Curve::PiecewiseLinear(curve), 0);
         let smooth = |curve| (Curve::Smooth(curve), 0);
         let (curve, position) = match &node.op {
-            Op::Relu(_) => hinge(Hinge::Relu),
-            Op::LeakyRelu(op) => hinge(Hinge::LeakyRelu(op.alpha)),
-            Op::Clip(Clip { lower, upper }) => hinge(Hinge::Clip { lower: *lower, upper: *upper }),
-            Op::Abs(_) => hinge(Hinge::Abs),
-            Op::Floor(_) => hinge(Hinge::Floor),
-            Op::Compare(compare) if known(1) == Some(0.0) => hinge(step(*compare)),
-            Op::Tanh(_) => smooth(Smooth::Tanh),
-            Op::Sigmoid(_) => smooth(Smooth::Sigmoid),
-            Op::Elu(op) => smooth(Smooth::Elu(op.alpha)),
-            Op::Softplus(_) => smooth(Smooth::Softplus),
-            Op::Sqrt(_) => smooth(Smooth::Sqrt),
-            Op::Exp(_) => smooth(Smooth::Exp),
-            Op::Log(_) => smooth(Smooth::Log),
-            Op::Sin(_) => smooth(Smooth::Sin),
-            Op::Cos(_) => smooth(Smooth::Cos),
+            Op::Relu(_) => piecewise(PiecewiseLinear::Relu),
+            Op::LeakyRelu(op) => piecewise(PiecewiseLinear::LeakyRelu(op.alpha)),
+            Op::Clip(Clip { lower, upper }) => piecewise(PiecewiseLinear::Clip { lower: *lower, upper: *upper }),
+            Op::Abs(_) => piecewise(PiecewiseLinear::Abs),
+            Op::Floor(_) => piecewise(PiecewiseLinear::Floor),
+            Op::Compare(compare) if known(1) == Some(0.0) => piecewise(step(*compare)),
             Op::Pow(_) => smooth(Smooth::Power(known(1)?)),
             Op::Div(_) if known(0) == Some(1.0) => (Curve::Smooth(Smooth::Reciprocal), 1),
-            _ => return None,
+            op => smooth(Smooth::of(op)?),
         };
         let argument = node.inputs[position];
         let aligned = graph.elements(argument) == node.shape.iter().product::<usize>();
@@ -49,27 +40,27 @@ impl Curve {
     pub(crate) fn is_linear(&self, x: Interval) -> bool {
         x.lo == x.hi
             || match self {
-                Curve::Hinge(hinge) => hinge.is_linear(x),
+                Curve::PiecewiseLinear(piecewise) => piecewise.is_linear(x),
                 Curve::Smooth(smooth) => smooth.is_linear(),
             }
     }
 
-    /// The lean where a certificate names none.
-    pub(crate) fn default_lean(&self, x: Interval) -> Lean {
+    /// The alpha where a certificate names none.
+    pub(crate) fn default_alpha(&self, x: Interval) -> Alpha {
         match self {
-            Curve::Hinge(hinge) => hinge.default_lean(x),
-            Curve::Smooth(smooth) => smooth.default_lean(x),
+            Curve::PiecewiseLinear(piecewise) => piecewise.default_alpha(x),
+            Curve::Smooth(smooth) => smooth.default_alpha(x),
         }
     }
 
     /// Lines below and above the curve for arguments in `x`, where its value is known to lie in `value`.
-    pub(crate) fn sides(&self, x: Interval, value: Interval, lean: Lean) -> Sides {
+    pub(crate) fn sides(&self, x: Interval, value: Interval, alpha: Alpha) -> Sides {
         if x.lo == x.hi {
             return Sides::constants(value);
         }
         let sides = match self {
-            Curve::Hinge(hinge) => hinge.sides(x, value, lean),
-            Curve::Smooth(smooth) => smooth.sides(x, value, lean),
+            Curve::PiecewiseLinear(piecewise) => piecewise.sides(x, value, alpha),
+            Curve::Smooth(smooth) => smooth.sides(x, value, alpha),
         };
         Sides { lower: sides.lower.or_constant(value.lo), upper: sides.upper.or_constant(value.hi) }
     }
@@ -83,7 +74,7 @@ fn single_value(graph: &Graph, id: NodeId) -> Option<f64> {
 }
 
 /// A comparison with zero, by its values below, at and above zero.
-fn step(compare: Compare) -> Hinge {
+fn step(compare: Compare) -> PiecewiseLinear {
     let (below, at, above) = match compare {
         Compare::Less => (1.0, 0.0, 0.0),
         Compare::LessEqual => (1.0, 1.0, 0.0),
@@ -92,5 +83,5 @@ fn step(compare: Compare) -> Hinge {
         Compare::Equal => (0.0, 1.0, 0.0),
         Compare::NotEqual => (1.0, 0.0, 1.0),
     };
-    Hinge::Step { below, at, above }
+    PiecewiseLinear::Step { below, at, above }
 }

@@ -1,16 +1,18 @@
-//! Lines below and above a curve, and planes below and above a product, over ranges of their arguments.
+//! The linear relaxations of the audit: lines below and above a curve, planes below and above a product. They share no code
+//! with those of the solver.
 //!
 //! A line is found in two steps that are kept apart. First a slope is *chosen*, in plain floats; any choice is fine.
 //! Then the offset is *proved* for that slope: a lower bound, in outward rounded intervals, of f(x) − slope·x over the
-//! range. So a poor choice can only make a line loose, and what has to be right is short: [`hinge`] for piecewise linear
+//! range. So a poor choice can only make a line loose, and what has to be right is short: [`piecewise_linear`] for piecewise linear
 //! curves (the extremes are at the knots), [`smooth`] for the others (pieces that are convex or concave), [`product`]
 //! (the extremes of a bilinear function are at the corners).
 //!
-//! The *lean* chooses within a family of slopes: 0 and 1 are the ends of the family, for the line below and for
+//! The slope *α* chooses within a family: 0 and 1 are the ends of the family, for the line below and for
 //! the line above.
 
 mod curve;
-mod hinge;
+mod functions;
+mod piecewise_linear;
 mod product;
 mod shape;
 mod smooth;
@@ -20,11 +22,11 @@ mod tests;
 use certus_graph::Interval;
 
 pub(crate) use curve::Curve;
-pub(crate) use product::{PRODUCT_LEAN, product_sides};
+pub(crate) use product::{PRODUCT_ALPHA, product_sides};
 
 /// Which line of the family: two numbers in [0, 1], for the line below and for the one above.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Lean {
+pub(crate) struct Alpha {
     pub(crate) lower: f64,
     pub(crate) upper: f64,
 }

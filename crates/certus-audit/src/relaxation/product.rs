@@ -1,19 +1,19 @@
-//! Planes below and above x·y over a box.
+//! McCormick planes below and above x·y over a box (McCormick, Mathematical Programming 1976).
 //!
 //! x·y − a·x − b·y is affine in each of x and y, so its extremes over a box are at corners, whatever a and b are.
 
 use certus_graph::Interval;
 
-use super::{Lean, Side, Sides};
+use super::{Alpha, Side, Sides};
 
-/// The lean where a certificate names none.
-pub(crate) const PRODUCT_LEAN: Lean = Lean { lower: 0.5, upper: 0.5 };
+/// The alpha where a certificate names none.
+pub(crate) const PRODUCT_ALPHA: Alpha = Alpha { lower: 0.5, upper: 0.5 };
 
 /// Planes below and above x·y, which is known to lie in `value`. Leans mix the two planes of McCormick on each side.
-pub(crate) fn product_sides(x: Interval, y: Interval, value: Interval, lean: Lean) -> Sides {
+pub(crate) fn product_sides(x: Interval, y: Interval, value: Interval, alpha: Alpha) -> Sides {
     let mix = |first: f64, second: f64, part: f64| (1.0 - part) * first + part * second;
-    let lower = [mix(y.lo, y.hi, lean.lower), mix(x.lo, x.hi, lean.lower)];
-    let upper = [mix(y.hi, y.lo, lean.upper), mix(x.lo, x.hi, lean.upper)];
+    let lower = [mix(y.lo, y.hi, alpha.lower), mix(x.lo, x.hi, alpha.lower)];
+    let upper = [mix(y.hi, y.lo, alpha.upper), mix(x.lo, x.hi, alpha.upper)];
     let corners = [(x.lo, y.lo), (x.lo, y.hi), (x.hi, y.lo), (x.hi, y.hi)];
     let distance = |[a, b]: [f64; 2]| {
         let [a, b] = [Interval::point(a), Interval::point(b)];

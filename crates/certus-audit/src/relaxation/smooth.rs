@@ -17,137 +17,42 @@
 
 use certus_graph::Interval;
 
-use super::shape::{Shape, shape};
-use super::{Lean, Side, Sides};
+use super::functions::Smooth;
+use super::shape::Shape;
+use super::{Alpha, Side, Sides};
 
-/// No lean of a certificate: the tangent nearest to the middle of the range.
+/// No α in the certificate: the tangent nearest to the middle of the range.
 const NEAREST: f64 = f64::NAN;
 
-/// A smooth curve (or, for a steep `Elu`, one with a kink where it turns).
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Smooth {
-    Tanh,
-    Sigmoid,
-    Elu(f64),
-    Softplus,
-    Sqrt,
-    Exp,
-    Log,
-    Sin,
-    Cos,
-    Power(f64),
-    Reciprocal,
-}
-
 impl Smooth {
-    /// Whether the curve is affine everywhere.
-    pub(crate) fn is_linear(&self) -> bool {
-        matches!(self, Smooth::Power(exponent) if *exponent == 0.0 || *exponent == 1.0)
-    }
-
     /// Tangents in the middle, or as near to it as they help where the curve turns.
-    pub(crate) fn default_lean(&self, x: Interval) -> Lean {
-        let lean = if let Some(Shape::Convex | Shape::Concave) | None = shape(self, x) { 0.5 } else { NEAREST };
-        Lean { lower: lean, upper: lean }
+    pub(crate) fn default_alpha(&self, x: Interval) -> Alpha {
+        let alpha = if let Some(Shape::Convex | Shape::Concave) | None = self.shape(x) { 0.5 } else { NEAREST };
+        Alpha { lower: alpha, upper: alpha }
     }
 
     /// Lines below and above.
-    pub(crate) fn sides(&self, x: Interval, value: Interval, lean: Lean) -> Sides {
+    pub(crate) fn sides(&self, x: Interval, value: Interval, alpha: Alpha) -> Sides {
         let bounded = x.lo.is_finite() && x.hi.is_finite();
-        let Some(shape) = bounded.then(|| shape(self, x)).flatten() else { return Sides::constants(value) };
+        let Some(shape) = bounded.then(|| self.shape(x)).flatten() else { return Sides::constants(value) };
         let upright = View { curve: self, negated: false };
         let mirrored = View { curve: self, negated: true };
         Sides {
-            lower: upright.below(x, shape, lean.lower),
-            upper: mirrored.below(x, shape.negated(), lean.upper).negated(),
-        }
-    }
-
-    /// What the value over a range lies in.
-    fn value(&self, x: Interval) -> Interval {
-        match *self {
-            Smooth::Tanh => x.tanh(),
-            Smooth::Sigmoid => x.sigmoid(),
-            Smooth::Elu(alpha) => {
-                let left = (x.lo < 0.0).then(|| Interval::point(alpha) * Interval::new(x.lo, x.hi.min(0.0)).exp_m1());
-                let right = (x.hi >= 0.0).then(|| Interval::new(x.lo.max(0.0), x.hi));
-                left.into_iter().chain(right).reduce(Interval::hull).unwrap_or_default()
-            }
-            Smooth::Softplus => x.softplus(),
-            Smooth::Sqrt => x.sqrt(),
-            Smooth::Exp => x.exp(),
-            Smooth::Log => x.ln(),
-            Smooth::Sin => x.sin(),
-            Smooth::Cos => x.cos(),
-            Smooth::Power(exponent) => x.pow(Interval::point(exponent)),
-            Smooth::Reciprocal => Interval::ONE / x,
-        }
-    }
-
-    /// What the derivative at a point of a piece lies in. At its kink `Elu` has the derivative of the side that the
-    /// piece is on; if it is on both, the curve is convex there and either supports it.
-    fn derivative(&self, piece: Interval, at: f64) -> Interval {
-        let x = Interval::point(at);
-        match *self {
-            Smooth::Tanh => {
-                let tanh = x.tanh();
-                (Interval::ONE - tanh) * (Interval::ONE + tanh)
-            }
-            Smooth::Sigmoid => x.sigmoid() * (-x).sigmoid(),
-            Smooth::Elu(_) if at > 0.0 || (at == 0.0 && piece.hi > 0.0) => Interval::ONE,
-            Smooth::Elu(alpha) => Interval::point(alpha) * x.exp(),
-            Smooth::Softplus => x.sigmoid(),
-            Smooth::Sqrt => Interval::point(0.5) / x.sqrt(),
-            Smooth::Exp => x.exp(),
-            Smooth::Log => Interval::ONE / x,
-            Smooth::Sin => x.cos(),
-            Smooth::Cos => -x.sin(),
-            Smooth::Power(exponent) => {
-                let exponent = Interval::point(exponent);
-                exponent * x.pow(exponent - Interval::ONE)
-            }
-            Smooth::Reciprocal => -(Interval::ONE / x.powi(2)),
-        }
-    }
-
-    /// The value in plain floats, to choose slopes by.
-    fn value_near(&self, x: f64) -> f64 {
-        match *self {
-            Smooth::Tanh => x.tanh(),
-            Smooth::Sigmoid => 1.0 / (1.0 + (-x).exp()),
-            Smooth::Sin => x.sin(),
-            Smooth::Cos => x.cos(),
-            _ => middle(self.value(Interval::point(x))),
-        }
-    }
-
-    /// The derivative in plain floats, to choose slopes by.
-    fn derivative_near(&self, piece: Interval, x: f64) -> f64 {
-        match *self {
-            Smooth::Tanh => {
-                let cosh = x.cosh();
-                1.0 / (cosh * cosh)
-            }
-            Smooth::Sigmoid => {
-                let e = (-x.abs()).exp();
-                e / ((1.0 + e) * (1.0 + e))
-            }
-            Smooth::Sin => x.cos(),
-            Smooth::Cos => -x.sin(),
-            _ => middle(self.derivative(piece, x)),
+            lower: upright.below(x, shape, alpha.lower),
+            upper: mirrored.below(x, shape.negated(), alpha.upper).negated(),
         }
     }
 }
 
-fn middle(x: Interval) -> f64 {
+pub(super) fn middle(x: Interval) -> f64 {
     if x.lo == x.hi { x.lo } else { x.lo / 2.0 + x.hi / 2.0 }
 }
 
 /// Where a tangent touches: a share of the way between two places, or as near to the middle of the range as these allow.
-fn touching(x: Interval, from: f64, to: f64, lean: f64) -> f64 {
-    match lean.is_nan() {
+fn touching(x: Interval, from: f64, to: f64, alpha: f64) -> f64 {
+    match alpha.is_nan() {
         true => (x.lo / 2.0 + x.hi / 2.0).clamp(from.min(to), from.max(to)),
-        false => (from + lean * (to - from)).clamp(from.min(to), from.max(to)),
+        false => (from + alpha * (to - from)).clamp(from.min(to), from.max(to)),
     }
 }
 
@@ -173,10 +78,10 @@ impl View<'_> {
     }
 
     /// A line below, for a curve of this shape over a bounded range.
-    fn below(&self, x: Interval, shape: Shape, lean: f64) -> Side {
+    fn below(&self, x: Interval, shape: Shape, alpha: f64) -> Side {
         match shape {
             Shape::Convex => {
-                let touch = (x.lo + lean * (x.hi - x.lo)).clamp(x.lo, x.hi);
+                let touch = (x.lo + alpha * (x.hi - x.lo)).clamp(x.lo, x.hi);
                 let slope = self.derivative_near(x, touch);
                 Side::line(slope, self.least_convex(x, touch, slope))
             }
@@ -192,9 +97,9 @@ impl View<'_> {
                 let (slope, touch) = match self.tangent_through(end, convex, far, turn) {
                     None => (self.chord(x), far),
                     Some(extreme) => {
-                        let touch = match lean.is_nan() {
+                        let touch = match alpha.is_nan() {
                             true => (x.lo / 2.0 + x.hi / 2.0).clamp(far.min(extreme), far.max(extreme)),
-                            false => far + lean * (extreme - far),
+                            false => far + alpha * (extreme - far),
                         };
                         let touch = touch.clamp(convex.lo, convex.hi);
                         (self.derivative_near(convex, touch), touch)
@@ -204,18 +109,18 @@ impl View<'_> {
                 let sliver = self.least_enclosed(Interval { lo: before, hi: after }, slope);
                 Side::line(slope, least_convex.min(self.least_at_ends(concave, slope)).min(sliver))
             }
-            Shape::Hollow { first, second } => self.below_hollow(x, first, second, lean),
-            Shape::Hump { first, second } => self.below_hump(x, first, second, lean),
+            Shape::Hollow { first, second } => self.below_hollow(x, first, second, alpha),
+            Shape::Hump { first, second } => self.below_hump(x, first, second, alpha),
         }
     }
 
     /// The line below a curve that is convex between two turns.
-    fn below_hollow(&self, x: Interval, first: Interval, second: Interval, lean: f64) -> Side {
+    fn below_hollow(&self, x: Interval, first: Interval, second: Interval, alpha: f64) -> Side {
         let inner = Interval { lo: first.hi.clamp(x.lo, x.hi), hi: second.lo.clamp(x.lo, x.hi) };
         let low = self.tangent_through(x.lo, inner, inner.hi, inner.lo).unwrap_or(inner.hi);
         let high = self.tangent_through(x.hi, inner, inner.lo, inner.hi).unwrap_or(inner.lo);
         let (slope, touch) = if low <= high {
-            let touch = touching(x, low, high, lean);
+            let touch = touching(x, low, high, alpha);
             (self.derivative_near(inner, touch), touch)
         } else {
             let chord = self.chord(x);
@@ -231,18 +136,18 @@ impl View<'_> {
     }
 
     /// The line below a curve that is concave between two turns.
-    fn below_hump(&self, x: Interval, first: Interval, second: Interval, lean: f64) -> Side {
+    fn below_hump(&self, x: Interval, first: Interval, second: Interval, alpha: f64) -> Side {
         let left = Interval { lo: x.lo, hi: first.lo.clamp(x.lo, x.hi) };
         let right = Interval { lo: second.hi.clamp(x.lo, x.hi), hi: x.hi };
         let chord = self.chord(x);
         let mut touches = (x.lo, x.hi);
         let slope = if self.derivative_near(left, x.lo) < chord {
             let farthest = self.tangent_through(x.hi, left, x.lo, left.hi).unwrap_or(x.lo);
-            touches.0 = touching(x, x.lo, farthest, lean);
+            touches.0 = touching(x, x.lo, farthest, alpha);
             self.derivative_near(left, touches.0)
         } else if self.derivative_near(right, x.hi) > chord {
             let farthest = self.tangent_through(x.lo, right, x.hi, right.lo).unwrap_or(x.hi);
-            touches.1 = touching(x, x.hi, farthest, lean);
+            touches.1 = touching(x, x.hi, farthest, alpha);
             self.derivative_near(right, touches.1)
         } else {
             chord

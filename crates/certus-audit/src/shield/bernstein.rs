@@ -1,4 +1,5 @@
-//! An upper bound of a polynomial over a box: its largest Bernstein coefficient.
+//! An upper bound of a polynomial over a box: its largest Bernstein coefficient (J. Garloff, 'Convergent bounds for the range of multivariate
+//! polynomials', 1985), in rational arithmetic. A polynomial is a convex combination of its Bernstein coefficients over the box.
 
 use super::polynomial::{Polynomial, Rational};
 

@@ -7,7 +7,7 @@ use super::polynomial::{Monomial, rational};
 
 /// A sum of squares: the basis b and the lower triangle of the Gram matrix G of bᵀ G b.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Squares {
+pub struct SumOfSquares {
     /// The monomials.
     pub basis: Vec<Monomial>,
     /// The rows of the lower triangle.
@@ -20,22 +20,22 @@ pub struct Multiplier {
     /// Which constraint of those that the claim allows.
     pub constraint: usize,
     /// The factor.
-    pub squares: Squares,
+    pub squares: SumOfSquares,
 }
 
-/// A polynomial as a sum of squares plus multiples of constraints. The free sum of squares is completed by whoever
-/// checks: what is missing in the identity is put into its Gram matrix, which must stay positive semidefinite.
+/// A polynomial as a sum of squares plus multiples of constraints. The free sum of squares is completed by the
+/// checker: what is missing in the identity is put into its Gram matrix, which must stay positive semidefinite.
 #[derive(Clone, Debug, PartialEq, Default)]
-pub struct Identity {
+pub struct PutinarCertificate {
     /// The sum of squares without a constraint.
-    pub free: Squares,
+    pub free: SumOfSquares,
     /// The others.
     pub multipliers: Vec<Multiplier>,
 }
 
 /// An invariant {E ≤ 0} with its proof.
 #[derive(Clone, Debug, PartialEq)]
-pub struct SquareProof {
+pub struct BarrierCertificate {
     /// E: coefficients with the exponents of the states.
     pub barrier: Vec<(f64, Monomial)>,
     /// λ of E(next) ≤ λ E − margin.
@@ -43,9 +43,9 @@ pub struct SquareProof {
     /// How far below zero E is after a step from inside.
     pub margin: f64,
     /// λ E − E(next) − margin, over the domain and the choices.
-    pub step: Identity,
+    pub step: PutinarCertificate,
     /// E less a small positive number, over each unsafe piece in turn, then over each side of the limits of actions.
-    pub pieces: Vec<(f64, Identity)>,
+    pub pieces: Vec<(f64, PutinarCertificate)>,
 }
 
 /// A half-space normal · x ≤ bound, with the multipliers that prove that a step does not leave it.
@@ -81,7 +81,7 @@ pub struct Polyhedron {
 #[derive(Clone, Debug, PartialEq)]
 pub enum Invariant {
     /// Where a polynomial is not positive.
-    Polynomial(SquareProof),
+    Polynomial(BarrierCertificate),
     /// A polyhedron.
     Polyhedron(Polyhedron),
 }
@@ -114,7 +114,7 @@ pub enum Cover {
         /// The branch.
         branch: usize,
         /// −E as a sum of squares over the box.
-        identity: Option<Identity>,
+        identity: Option<PutinarCertificate>,
     },
 }
 
@@ -164,9 +164,9 @@ pub struct DecreaseProof {
     /// Where V is at most this, the target is reached.
     pub level: f64,
     /// λ V + (1 − λ) floor − V(next), over the domain, the choices and the invariant.
-    pub step: Identity,
+    pub step: PutinarCertificate,
     /// V less the level and a small positive number, over the outside of each side of the target in turn.
-    pub sides: Vec<(f64, Identity)>,
+    pub sides: Vec<(f64, PutinarCertificate)>,
 }
 
 /// The first words of a shield's file.
@@ -180,7 +180,7 @@ type Read<T> = Result<T, String>;
 /// Reads a shield.
 pub fn read_shield(document: &Value) -> Read<Shield> {
     if document.get("format").and_then(Value::as_str) != Some(FORMAT) {
-        return Err(format!("this is no shield: `format` is not \"{FORMAT}\""));
+        return Err(format!("this is not a shield: `format` is not \"{FORMAT}\""));
     }
     let system = field(document, "system")?;
     let mut settings = Vec::new();
@@ -225,7 +225,7 @@ fn convergence(value: &Value) -> Read<Convergence> {
 }
 
 /// Identities, each with the positive number that it shows something to be above.
-fn above(value: &Value, name: &str) -> Read<Vec<(f64, Identity)>> {
+fn above(value: &Value, name: &str) -> Read<Vec<(f64, PutinarCertificate)>> {
     let own = |value: &Value| Ok((number(field(value, "above")?, "above")?, identity(value)?));
     list(value, name)?.iter().map(own).collect()
 }
@@ -285,7 +285,7 @@ fn branch(value: &Value) -> Read<Branch> {
     let program = list(field(value, "program")?, "program")?.iter().map(terms).collect::<Read<Vec<_>>>()?;
     let invariant = field(value, "invariant")?;
     let invariant = match (invariant.get("polynomial"), invariant.get("polyhedron")) {
-        (Some(barrier), None) => Invariant::Polynomial(SquareProof {
+        (Some(barrier), None) => Invariant::Polynomial(BarrierCertificate {
             barrier: terms(barrier)?,
             contraction: number(field(invariant, "contraction")?, "contraction")?,
             margin: number(field(invariant, "margin")?, "margin")?,
@@ -324,21 +324,21 @@ fn weights(value: &Value) -> Read<Vec<(usize, f64)>> {
     list(value, "multipliers")?.iter().map(pair).collect()
 }
 
-fn squares(value: &Value) -> Read<Squares> {
+fn squares(value: &Value) -> Read<SumOfSquares> {
     let basis = list(field(value, "basis")?, "basis")?.iter().map(monomial).collect::<Read<Vec<_>>>()?;
     let gram = list(field(value, "gram")?, "gram")?.iter().map(|row| numbers(row, "gram")).collect::<Read<Vec<_>>>()?;
     if gram.len() != basis.len() || gram.iter().enumerate().any(|(i, row)| row.len() != i + 1) {
         return Err("a Gram matrix is not the lower triangle that its basis asks for".to_owned());
     }
-    Ok(Squares { basis, gram })
+    Ok(SumOfSquares { basis, gram })
 }
 
-fn identity(value: &Value) -> Read<Identity> {
+fn identity(value: &Value) -> Read<PutinarCertificate> {
     let multiplier = |value: &Value| {
         Ok(Multiplier { constraint: index(field(value, "constraint")?, "constraint")?, squares: squares(value)? })
     };
     let multipliers = list(field(value, "multipliers")?, "multipliers")?;
-    Ok(Identity {
+    Ok(PutinarCertificate {
         free: squares(field(value, "free")?)?,
         multipliers: multipliers.iter().map(multiplier).collect::<Read<Vec<_>>>()?,
     })

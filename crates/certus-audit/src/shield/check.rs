@@ -1,12 +1,16 @@
 //! Does a certificate prove its shield?
+//!
+//! For every branch: its invariant is inductive under its program (a barrier certificate or a polyhedron), contains no unsafe state, and keeps actions
+//! within their limits; and the branches together cover the initial states (`mod.rs` states it precisely). Nothing of the search is
+//! trusted: all identities and inequalities are recomputed in rational arithmetic.
 
 use super::bernstein;
-use super::certificate::{Branch, Cover, Identity, Invariant, Polyhedron, Shield, SquareProof};
+use super::certificate::{BarrierCertificate, Branch, Cover, Invariant, Polyhedron, PutinarCertificate, Shield};
 use super::convergence::{Converges, check_convergence};
 use super::model::{Model, Piece};
 use super::polyhedron::Exact;
 use super::polynomial::{Monomial, Polynomial, Rational, is_negative, magnitude, rational};
-use super::squares::proves;
+use super::sos::proves;
 
 /// What an accepted shield is.
 #[derive(Clone, Debug, PartialEq)]
@@ -111,7 +115,7 @@ pub(super) fn domain_sides(model: &Model, variables: usize) -> Vec<Polynomial> {
 
 fn check_squares(
     model: &Model,
-    proof: &SquareProof,
+    proof: &BarrierCertificate,
     next: &[Polynomial],
     pieces: &[Piece],
     progress: &mut dyn FnMut(),
@@ -204,7 +208,7 @@ fn check_polyhedron(
         // The piece is where the constraint is positive, or zero unless it is strict.
         let apart = if constraint.strict { !is_positive(&highest) } else { is_negative(&highest) };
         if !apart {
-            return Err(format!("{}: the polyhedron is not shown to be apart from it", piece.name));
+            return Err(format!("{}: the polyhedron is not shown to be disjoint from it", piece.name));
         }
         progress();
     }
@@ -260,10 +264,10 @@ fn covered(
     match cover {
         Cover::Split { state, at, below, above } => {
             let (Some(range), Some(at)) = (region.get(*state), rational(*at)) else {
-                return Err("the cover cuts a state that is not there".to_owned());
+                return Err("the cover splits a state that does not exist".to_owned());
             };
             if at < range.0 || at > range.1 {
-                return Err("the cover cuts outside of its box".to_owned());
+                return Err("the cover splits outside of its box".to_owned());
             }
             let mut half = region.to_vec();
             half[*state].1 = at.clone();
@@ -273,7 +277,7 @@ fn covered(
         }
         Cover::Inside { branch, identity } => {
             let Some(own) = shield.branches.get(*branch) else {
-                return Err(format!("the cover names branch {branch}, which is not there"));
+                return Err(format!("the cover names branch {branch}, which does not exist"));
             };
             *boxes += 1;
             progress();
@@ -284,7 +288,11 @@ fn covered(
 }
 
 /// Whether a box lies in an invariant.
-fn inside(invariant: &Invariant, region: &[(Rational, Rational)], identity: Option<&Identity>) -> Result<(), String> {
+fn inside(
+    invariant: &Invariant,
+    region: &[(Rational, Rational)],
+    identity: Option<&PutinarCertificate>,
+) -> Result<(), String> {
     let states = region.len();
     match invariant {
         Invariant::Polyhedron(polyhedron) => {
@@ -295,7 +303,7 @@ fn inside(invariant: &Invariant, region: &[(Rational, Rational)], identity: Opti
                     highest += slope * if is_negative(slope) { lower } else { upper };
                 }
                 if highest > *bound {
-                    return Err("it is not inside of the polyhedron".to_owned());
+                    return Err("the box is not inside the polyhedron".to_owned());
                 }
             }
             Ok(())

@@ -1,4 +1,4 @@
-//! Does a certificate prove that the programs of a shield lead to a given box?
+//! Does a certificate prove that the programs of a shield lead to a given box? A Lyapunov argument, checked in rational arithmetic.
 //!
 //! In the invariant S of a branch, V(next) ≤ λ V + (1 − λ) floor with 0 ≤ λ < 1: after k steps of the branch's program V is
 //! above the floor by at most λᵏ of what it was. The level is above the floor, so V falls to the level within a number of steps
@@ -10,7 +10,7 @@ use super::certificate::{Branch, Convergence, DecreaseProof, Invariant};
 use super::check::{domain_sides, polynomial, program_of, sides};
 use super::model::{Model, Range};
 use super::polynomial::{Polynomial, Rational, is_negative, magnitude, rational, rounded};
-use super::squares::proves;
+use super::sos::proves;
 
 /// What is proved of convergence.
 #[derive(Clone, Debug, PartialEq)]

@@ -1,4 +1,4 @@
-//! A step that is nearly linear as a linear one with an error: what polyhedra are proved for.
+//! Linear enclosure: a nearly linear step as a linear one with an error, for which polyhedra are proved.
 //!
 //! Around the middle of each variable's range, every term of a higher degree is replaced by the nearest linear one: over
 //! |t| ≤ r, t² is r²/2 up to r²/2, t³ is 3r²t/4 up to r³/4 (the Chebyshev polynomials T₂ and T₃ are at most one), and any

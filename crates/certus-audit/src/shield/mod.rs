@@ -20,11 +20,11 @@ mod polyhedron;
 mod polynomial;
 mod positive;
 mod reading;
-mod squares;
+mod sos;
 
 pub use certificate::{
-    Branch, Convergence, Cover, DecreaseProof, Halfspace, Identity, Invariant, Multiplier, PieceProof, Polyhedron,
-    Shield, SquareProof, Squares, read_shield,
+    BarrierCertificate, Branch, Convergence, Cover, DecreaseProof, Halfspace, Invariant, Multiplier, PieceProof,
+    Polyhedron, PutinarCertificate, Shield, SumOfSquares, read_shield,
 };
 pub use check::{Accepted, Settled, check};
 pub use convergence::{Converges, outsides};

@@ -1,8 +1,8 @@
 //! Whether what is observed is the state.
 //!
 //! A shield's program and monitor read the state, and their proof is about the state. If the network sees a state only together with
-//! something that the environment chooses (a sensor with noise), or does not see it at all, then whoever runs the
-//! monitor has no state to give it: a proof about the state would say nothing of what runs. A function of states alone, a scaled one
+//! something that the environment chooses (a sensor with noise), or does not see it at all, then the
+//! monitor has no state to read: a proof about the state would say nothing of what runs. A function of states alone, a scaled one
 //! for instance, shows that the state is at hand.
 
 use certus_graph::GraphError;

@@ -1,4 +1,4 @@
-//! Polyhedra: bounds of linear functions by multiples of half-spaces, in exact numbers.
+//! Polyhedra: bounds of linear functions by non-negative multiples of half-spaces (Farkas' lemma), in exact numbers.
 
 use super::certificate::Halfspace;
 use super::polynomial::{Rational, is_negative, magnitude, rational};
@@ -45,14 +45,14 @@ impl Exact {
         for &(place, weight) in multipliers {
             let weight = rational(weight).filter(|weight| !is_negative(weight));
             let (Some(weight), Some((normal, own))) = (weight, self.halfspaces.get(place)) else {
-                return Err("a multiplier is negative or of no half-space".to_owned());
+                return Err("a multiplier is negative, or its half-space does not exist".to_owned());
             };
             bound += &weight * own;
             rest.iter_mut().zip(normal).for_each(|(rest, x)| *rest -= &weight * x);
         }
         for (state, rest) in rest.into_iter().enumerate().filter(|(_, rest)| !rest.is_zero()) {
             let Some(reach) = &self.reach[state] else {
-                return Err(format!("state {state} is not bounded by two half-spaces of its own"));
+                return Err(format!("state {state} is not bounded by two half-spaces"));
             };
             bound += magnitude(rest) * reach;
         }

@@ -1,7 +1,8 @@
 //! Is a symmetric matrix of doubles positive semidefinite, exactly?
 //!
-//! The doubles are integers times a power of two, so elimination without fractions (Bareiss) decides it in integers: every
-//! division in it is exact, and the pivots have the signs of those of LDLᵀ.
+//! Fraction-free elimination: E. H. Bareiss, 'Sylvester's identity and multistep integer-preserving Gaussian elimination', Mathematics of
+//! Computation 22 (1968). The doubles are integers times a power of two, so every division is exact, and the pivots have the signs of
+//! those of LDLᵀ.
 
 use dashu_base::Sign;
 use dashu_int::IBig;

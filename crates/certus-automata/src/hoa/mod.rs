@@ -1,4 +1,4 @@
-//! The Hanoi Omega-Automata format, version 1 (Babiak et al., CAV 2015), which tools exchange automata in.
+//! The Hanoi Omega-Automata format, version 1 (Babiak et al., "The Hanoi Omega-Automata Format", CAV 2015), which tools exchange automata in.
 //!
 //! Read are Büchi and generalised Büchi automata: a conjunction of `Inf` over distinct sets, or `t`; acceptance on states or
 //! transitions, labels on states, on transitions or implicit, aliases. Everything else is refused at its place: other

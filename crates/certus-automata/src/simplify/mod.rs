@@ -1,6 +1,7 @@
 //! Equivalent formulas that make smaller automata.
 //!
-//! Rules of Somenzi and Bloem (CAV 2000), of Etessami and Holzmann (CONCUR 2000), and those that Spot's manual lists as
+//! Rules of Somenzi and Bloem ("Efficient Büchi Automata from LTL Formulae", CAV 2000), of Etessami and Holzmann ("Optimizing Büchi
+//! Automata", CONCUR 2000), and those that Spot's manual lists as
 //! basic, eventual/universal and implication-based; what only the long run decides is in `long_run.rs`, statements about
 //! the first time of an event in `first_time.rs`. All of them work on the normal form and never on its negation. Formulas
 //! are rebuilt from the leaves with constructors that apply the rules, until nothing changes; almost every rule makes the

@@ -22,17 +22,16 @@ use certus_automata::graph::Outcome as Emptiness;
 use certus_automata::system::{Product, System as Transitions, Truths, system_run};
 use certus_automata::translate::{Options, translate};
 use certus_lang::system::{Formula as Ltl, Property, System};
+use certus_model::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Verdict, formula_of, nnf};
 use certus_solver::Budget;
 
 use crate::confirm::walked;
 use crate::errors::asked_atoms;
-use crate::induction::spent;
 use crate::loops::proved_loop;
 use crate::monitor::converted;
-use crate::outcome::{CheckError, ModelError, ModelErrorKind, Outcome, Run, Scope, Verdict};
-use crate::proof::formula_of;
 use crate::replay::{Drive, replay};
-use crate::temporal::Normal;
+use certus_engine::spent;
+
 use crate::vacuity::{premises, text};
 use positions::{Choice, Lister, Position, Then};
 
@@ -134,7 +133,7 @@ pub fn decide(
         let error = Outcome::new(NAME, Verdict::ModelError(Box::new(ModelError { run: run.clone(), kind })));
         return Ok((as_visited && within(&run)).then_some(error));
     }
-    let horizon = Normal::of(formula, false).horizon().and_then(|horizon| usize::try_from(horizon).ok());
+    let horizon = nnf(formula, false).horizon().and_then(|horizon| usize::try_from(horizon).ok());
     let scope = horizon.map_or(Scope::Unbounded, Scope::Horizon);
     let mut outcome = Outcome::new(NAME, Verdict::Holds(scope));
     let count = explorer.positions.len();

@@ -11,7 +11,7 @@ use certus_graph::{Graph, Interval};
 use certus_lang::system::{ActionRole, AtomId, System, Truth};
 
 use super::spans::{Span, spans};
-use crate::outcome::ModelErrorKind;
+use certus_model::ModelErrorKind;
 
 /// What is chosen at a position.
 #[derive(Clone, Debug, Default, PartialEq)]

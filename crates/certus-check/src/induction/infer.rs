@@ -1,21 +1,27 @@
-//! Invariants inferred from runs and from counterexamples to induction.
+//! Invariants over templates, weakened until they are inductive.
 //!
-//! Bounds of a template's directions start at what initial states and simulated runs reach. A step out of the
-//! candidate, found by trying or by the solver, raises the bounds that it breaks, and some more; when the solver finds
-//! none, the candidate is an invariant. A template whose bounds run away into the states that must not be reached is given up.
+//! In the manner of Houdini (Flanagan, Leino: "Houdini, an annotation assistant for ESC/Java", FME 2001) on template polyhedra (Sankaranarayanan,
+//! Sipma, Manna: "Scalable analysis of linear systems using mathematical programming", VMCAI 2005). The bounds of a template's directions start at what
+//! initial states and simulated runs reach. A step out of the candidate, found by sampling or by the solver, raises the bounds that it
+//! breaks, and some more; when the solver finds none, the candidate is an invariant. A template whose bounds run away into the states that must not
+//! be reached is given up.
+//!
+//! Departure from Houdini: a face that is broken is moved outwards, not dropped, so a template has infinitely many candidates and the number of
+//! rounds is bounded. Sound whatever was guessed: the last candidate counts only after the solver has refuted every step out of it.
 
 use certus_lang::system::System;
+use certus_model::proof::{Face, Invariant};
+use certus_model::{CheckError, Nnf};
 use certus_sim::{Options, SimulationError, Simulator};
 use certus_solver::Answer;
 
-use super::invariant::observed;
+use super::Asker;
+use super::invariant::{holds, observed};
 use super::sample::{Sample, Sampler};
 use super::templates::{faces_of, templates};
-use super::{Asker, Face, Invariant};
-use crate::outcome::CheckError;
+use crate::ltl_encoding::{Beyond, Shape};
 use crate::proof::{initial_outside, leaving};
-use crate::question::{Question, Wanted};
-use crate::temporal::{Beyond, Normal, Shape};
+use crate::query::{RunQuery, Wanted};
 use crate::unroll::Start;
 
 /// Simulated runs that bounds begin with, and their steps.
@@ -74,7 +80,7 @@ impl Seen {
 }
 
 /// Searches for an invariant inside of which the property is inductive.
-pub fn infer(system: &System, bad: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Invariant>, CheckError> {
+pub fn infer(system: &System, bad: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Invariant>, CheckError> {
     let seen = Seen::of(system, asker.seed())?;
     if seen.positions.is_empty() {
         return Ok(None);
@@ -94,7 +100,7 @@ pub fn infer(system: &System, bad: &Normal, asker: &mut Asker<'_, '_>) -> Result
 /// Raises the bounds of a template until no step leaves it.
 fn raise(
     system: &System,
-    bad: &Normal,
+    bad: &Nnf,
     seen: &Seen,
     directions: Vec<Face>,
     asker: &mut Asker<'_, '_>,
@@ -126,13 +132,13 @@ fn raise(
             // Where the policy's outputs matter, initial states are not known to lie in it either.
             let start = if outputs { Some(initial_outside(system, &invariant)?) } else { None };
             let mut found = None;
-            for question in [Some(leaving(system, bad, &invariant, true)?), start].into_iter().flatten() {
-                match asker.ask(&question)? {
+            for query in [Some(leaving(system, bad, &invariant, true)?), start].into_iter().flatten() {
+                match asker.ask(&query)? {
                     Answer::Unsat(_) => continue,
                     Answer::Unknown(..) => return Ok(None),
                     Answer::Sat(witness) => {
-                        let mut own = Sampler::new(&question, asker.seed());
-                        found = own.at(&question, &witness.inputs)?.and_then(after);
+                        let mut own = Sampler::new(&query, asker.seed());
+                        found = own.at(&query, &witness.inputs)?.and_then(after);
                         if found.is_none() {
                             return Ok(None);
                         }
@@ -169,7 +175,7 @@ fn round(value: f64) -> f64 {
 const STEP: Shape = Shape { positions: 1, loop_to: None };
 
 /// A state of the invariant at which the property does not hold.
-fn outside(system: &System, bad: &Normal, invariant: &Invariant) -> Result<Question, CheckError> {
+fn outside(system: &System, bad: &Nnf, invariant: &Invariant) -> Result<RunQuery, CheckError> {
     let formulas = [(bad, 0)];
     let wanted = Wanted {
         start: Start::Anywhere,
@@ -178,7 +184,7 @@ fn outside(system: &System, bad: &Normal, invariant: &Invariant) -> Result<Quest
         beyond: Beyond::Anything,
         ends_in_error: false,
     };
-    Question::new(system, wanted, &|unrolled| invariant.holds(&observed(unrolled, 0)))
+    RunQuery::new(system, wanted, &|unrolled| holds(invariant, &observed(unrolled, 0)))
 }
 
 /// The numbers at the end of a sampled step: after its only position, or at its last one with what the policies do there.

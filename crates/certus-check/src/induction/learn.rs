@@ -1,7 +1,6 @@
 //! A direction along which all of some differences go down, by linear programming.
 
-use clarabel::algebra::CscMatrix;
-use clarabel::solver::{DefaultSettings, DefaultSolver, IPSolver, SolverStatus, SupportedConeT};
+use certus_numerics::conic::{Cone, ConicProgram, Matrix, Settings, Status};
 
 /// Coefficients `v` such that `v · d` is below zero for every difference `d`, and by how much at least: the largest such number
 /// where every |v·width| is at most one. Nothing if there are none.
@@ -15,40 +14,31 @@ pub fn descent(differences: &[Vec<f64>], widths: &[f64]) -> Option<(Vec<f64>, f6
         return None;
     }
     let columns = used.len() + 1;
-    let (mut starts, mut rows, mut values) = (vec![0usize], Vec::new(), Vec::new());
-    let limits = differences.len();
-    let count = limits + 2 * used.len() + 1;
-    for (column, &place) in used.iter().enumerate() {
-        for (row, own) in differences.iter().enumerate().filter(|(_, own)| own[place] != 0.0) {
-            rows.push(row);
-            values.push(own[place] / widths[place]);
-        }
-        rows.extend([limits + 2 * column, limits + 2 * column + 1]);
-        values.extend([1.0, -1.0]);
-        starts.push(rows.len());
+    // Every difference goes down by the margin, which is the last variable; coefficients and margin are at most one.
+    let mut rows: Vec<Vec<(usize, f64)>> = Vec::with_capacity(differences.len() + 2 * columns);
+    for own in differences {
+        let moving = used.iter().enumerate().filter(|&(_, &place)| own[place] != 0.0);
+        let mut row: Vec<(usize, f64)> = moving.map(|(column, &place)| (column, own[place] / widths[place])).collect();
+        row.push((columns - 1, 1.0));
+        rows.push(row);
     }
-    // The margin: in every difference's row, and at most one.
-    rows.extend(0..limits);
-    values.extend(std::iter::repeat_n(1.0, limits));
-    rows.push(count - 1);
-    values.push(1.0);
-    starts.push(rows.len());
-    let matrix = CscMatrix::new(count, columns, starts, rows, values);
-    let mut right = vec![0.0; limits];
-    right.extend(std::iter::repeat_n(1.0, count - limits));
-    let mut goal = vec![0.0; columns];
-    goal[columns - 1] = -1.0;
-    let none = CscMatrix::zeros((columns, columns));
-    let settings = DefaultSettings { verbose: false, ..DefaultSettings::default() };
-    let cones = [SupportedConeT::NonnegativeConeT(count)];
-    let mut solver = DefaultSolver::new(&none, &goal, &matrix, &right, &cones, settings).ok()?;
-    solver.solve();
-    if !matches!(solver.solution.status, SolverStatus::Solved | SolverStatus::AlmostSolved) {
+    for column in 0..used.len() {
+        rows.extend([vec![(column, 1.0)], vec![(column, -1.0)]]);
+    }
+    rows.push(vec![(columns - 1, 1.0)]);
+    let mut limits = vec![0.0; differences.len()];
+    limits.resize(rows.len(), 1.0);
+    let mut objective = vec![0.0; columns];
+    objective[columns - 1] = -1.0;
+    let matrix = Matrix::from_rows(columns, rows.iter().map(Vec::as_slice));
+    let program = ConicProgram { objective, matrix, limits, cones: vec![Cone::Nonnegative(rows.len())] };
+    let solution = program.solve(Settings::default())?;
+    if solution.status != Status::Solved {
         return None;
     }
     let mut coefficients = vec![0.0; dimension];
     for (column, &place) in used.iter().enumerate() {
-        coefficients[place] = solver.solution.x[column] / widths[place];
+        coefficients[place] = solution.x[column] / widths[place];
     }
     // What the method found is checked, not believed.
     let along = |own: &Vec<f64>| -> f64 { own.iter().zip(&coefficients).map(|(d, c)| d * c).sum() };

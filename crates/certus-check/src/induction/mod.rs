@@ -1,9 +1,13 @@
-//! Proofs for all time.
+//! Unbounded proofs: k-induction with inferred invariants, and ranking functions.
 //!
-//! `G φ` is shown by *k-induction* (from k states in a row in which φ holds, no step leads to one in which it does not), if
-//! need be within an *invariant*: halfspaces that all initial states lie in and no step leaves. That something holds in the end
-//! is shown by a *ranking function*, or because no run avoids it for so many steps. Each of these is a handful of
-//! queries, and nothing but their answers is believed: samples, simulations and linear programs only suggest.
+//! `G φ` is shown by *k-induction* (Sheeran, Singh, Stålmarck: "Checking safety properties using induction and a SAT-solver", FMCAD 2000): no
+//! violation within k steps, and from k states in a row in which φ holds no step leads to one in which it does not; if need be the states
+//! are pairwise different, or lie in an *invariant*, a polyhedron that all initial states lie in and no step leaves (`infer`). That something holds in the
+//! end is shown by a *ranking function* (`ranking`), or because no run avoids it for so many steps.
+//!
+//! Sound: each proof is a handful of queries that are unsatisfiable over the reals, and nothing but their answers is believed. Samples, simulations
+//! and linear programs only suggest. Departure from the paper: k stays small (`DEEPEST`), since unrolled networks are dear, and invariants do the
+//! rest.
 
 pub mod infer;
 pub mod invariant;
@@ -12,55 +16,53 @@ pub mod ranking;
 mod sample;
 mod templates;
 
-use std::sync::atomic::Ordering;
-use std::time::Instant;
-
+use certus_engine::{Progress, Task, WORK_FACTOR, run_alone, spent};
 use certus_lang::system::{Property, System};
+use certus_model::proof::{Invariant, Method};
+use certus_model::{CheckError, Nnf, Outcome, Proof, formula_of, nnf};
 use certus_solver::{Answer, Budget, UnknownReason, solve};
 
-pub use self::invariant::{Face, Invariant};
-pub use self::ranking::Ranking;
 use self::sample::Sampler;
-use crate::bmc::Depth;
-use crate::errors::{Errors, NoErrors};
-use crate::outcome::{CheckError, Outcome, Scope, Unknown, Verdict};
-use crate::proof::{Method, Proof, conjuncts, formula_of, initial_outside, lasting, shown, stays, step};
-use crate::question::Question;
-use crate::temporal::{Normal, Shape};
+use crate::engines::Induction;
+use crate::errors::Errors;
+use crate::ltl_encoding::Shape;
+use crate::proof::{conjuncts, initial_outside, lasting, shown, stays, step};
+use crate::query::RunQuery;
+use certus_engine::Depth;
 
 /// What the engine is called.
 pub const NAME: &str = "induction";
 
-/// Asks questions within a budget.
+/// Asks queries within a budget.
 pub struct Asker<'a, 'w> {
     budget: &'a Budget<'a>,
     watch: &'w mut dyn FnMut(Depth),
     /// Steps of what is asked about, for those who watch.
     steps: usize,
-    /// Whether some question might have an answer with more parts.
+    /// Whether some query might have an answer with more parts.
     short: bool,
 }
 
 impl Asker<'_, '_> {
-    /// Answers a question.
-    pub fn ask(&mut self, question: &Question) -> Result<Answer, CheckError> {
-        self.ask_within(question, self.budget.boxes)
+    /// Answers a query.
+    pub fn ask(&mut self, query: &RunQuery) -> Result<Answer, CheckError> {
+        self.ask_within(query, self.budget.subproblems)
     }
 
-    /// Answers a question with so many parts at most.
-    fn ask_within(&mut self, question: &Question, boxes: u64) -> Result<Answer, CheckError> {
+    /// Answers a query with so many parts at most.
+    fn ask_within(&mut self, query: &RunQuery, subproblems: u64) -> Result<Answer, CheckError> {
         let (watch, steps) = (&mut self.watch, self.steps);
-        let own = Budget { boxes, ..*self.budget };
-        let answer = solve(&question.query()?, &own, &mut |progress| {
+        let own = Budget { subproblems, ..*self.budget };
+        let answer = solve(&query.query()?, &own, &mut |progress| {
             watch(Depth { steps, loop_to: None, settled: None, progress })
         })?;
-        self.short |= matches!(answer, Answer::Unknown(UnknownReason::Boxes, _));
+        self.short |= matches!(answer, Answer::Unknown(UnknownReason::Subproblems, _));
         Ok(answer)
     }
 
-    /// Whether a question has no answer.
-    fn refuted(&mut self, question: &Question) -> Result<bool, CheckError> {
-        Ok(matches!(self.ask(question)?, Answer::Unsat(_)))
+    /// Whether a query has no answer.
+    fn refuted(&mut self, query: &RunQuery) -> Result<bool, CheckError> {
+        Ok(matches!(self.ask(query)?, Answer::Unsat(_)))
     }
 
     fn seed(&self) -> u64 {
@@ -73,14 +75,6 @@ impl Asker<'_, '_> {
     }
 }
 
-/// Why a budget is spent, if it is.
-pub(crate) fn spent(budget: &Budget<'_>) -> Option<UnknownReason> {
-    if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
-        return Some(UnknownReason::Stopped);
-    }
-    budget.deadline.is_some_and(|deadline| Instant::now() >= deadline).then_some(UnknownReason::Deadline)
-}
-
 /// Looks for a proof for all time, with more effort each time it is asked.
 pub struct Prover<'a> {
     system: &'a System,
@@ -90,9 +84,9 @@ pub struct Prover<'a> {
 /// A part of a property.
 struct Part {
     /// Its negation.
-    violation: Normal,
+    violation: Nnf,
     /// What stays for ever on a run that violates it, if only that can.
-    tail: Option<Normal>,
+    tail: Option<Nnf>,
     method: Option<Method>,
 }
 
@@ -100,7 +94,7 @@ struct Part {
 pub enum Round {
     /// A proof.
     Proved(Proof),
-    /// More parts per question might help.
+    /// More parts per query might help.
     Short,
     /// They would not: everything that is tried was tried.
     Exhausted,
@@ -109,9 +103,9 @@ pub enum Round {
 impl<'a> Prover<'a> {
     /// For a property; nothing for one of a kind that has no proof here.
     pub fn new(system: &'a System, property: &Property) -> Result<Prover<'a>, CheckError> {
-        let part = |violation: Normal| Part { tail: lasting(&violation), violation, method: None };
+        let part = |violation: Nnf| Part { tail: lasting(&violation), violation, method: None };
         let formulas = conjuncts(formula_of(property)?).into_iter();
-        let parts: Vec<Part> = formulas.map(|formula| part(Normal::of(formula, false))).collect();
+        let parts: Vec<Part> = formulas.map(|formula| part(nnf(formula, false))).collect();
         if parts.iter().any(|part| part.tail.is_none() && part.violation.reached().is_none()) {
             let message = format!(
                 "{} is neither 'always' nor 'in the end' of conditions of single states, which is what induction proves",
@@ -122,7 +116,7 @@ impl<'a> Prover<'a> {
         Ok(Prover { system, parts })
     }
 
-    /// Whether the property holds in every state, reached or not: one question about one step, where other proofs take more of both.
+    /// Whether the property holds in every state, reached or not: one query about one step, where other proofs take more of both.
     pub fn everywhere(
         &mut self,
         budget: &Budget<'_>,
@@ -146,7 +140,7 @@ impl<'a> Prover<'a> {
         methods.map(Proof::ForAllTime)
     }
 
-    /// Tries everything once; a question may take as many parts as the budget says.
+    /// Tries everything once; a query may take as many parts as the budget says.
     pub fn round(&mut self, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Round, CheckError> {
         let mut asker = Asker { budget, watch, steps: 1, short: false };
         for part in self.parts.iter_mut().filter(|part| part.method.is_none()) {
@@ -162,13 +156,6 @@ impl<'a> Prover<'a> {
     }
 }
 
-/// Parts that a question may take at first; when everything was tried, [`MORE`] times as many.
-pub(crate) const FIRST_PARTS: u64 = 2_000;
-pub(crate) const MORE: u64 = 4;
-
-/// Parts per question with which the absence of model errors is tried at most where a property has its proof.
-const MOST_PARTS: u64 = 32_000;
-
 /// Proves a property for all time, or says why not. Violations are not looked for.
 pub fn prove(
     system: &System,
@@ -177,55 +164,21 @@ pub fn prove(
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Depth),
 ) -> Result<Outcome, CheckError> {
-    let formula = formula_of(property)?;
-    let mut prover = Prover::new(system, property)?;
-    let mut parts = FIRST_PARTS;
-    let mut conditional = prover.everywhere(&Budget { boxes: parts.min(budget.boxes), ..*budget }, watch)?;
-    loop {
-        let own = Budget { boxes: parts.min(budget.boxes), ..*budget };
-        let round = match conditional.take() {
-            Some(proof) => Round::Proved(proof),
-            None => prover.round(&own, watch)?,
-        };
-        let reason = match round {
-            Round::Proved(proof) => {
-                if let Some(no_errors) = errors.for_all_time(formula, &proof, &own, watch)? {
-                    return Ok(proved(proof, no_errors));
-                }
-                let reason = spent(budget);
-                if reason.is_some() || parts >= MOST_PARTS.min(budget.boxes) {
-                    let place = "the absence of model errors";
-                    let unknown = Unknown { holds_if: errors.conditions()?, ..Unknown::at(reason, place) };
-                    return Ok(Outcome::new(NAME, Verdict::Unknown(unknown)));
-                }
-                conditional = Some(proof);
-                parts = parts.saturating_mul(MORE);
-                continue;
-            }
-            _ if spent(budget).is_some() => spent(budget),
-            Round::Short if parts >= budget.boxes => Some(UnknownReason::Boxes),
-            Round::Short => {
-                parts = parts.saturating_mul(MORE);
-                continue;
-            }
-            Round::Exhausted => None,
-        };
-        let place = "the search for an invariant or a ranking function".to_owned();
-        return Ok(Outcome::new(NAME, Verdict::Unknown(Unknown::at(reason, place))));
-    }
-}
-
-/// The outcome of a proof.
-pub(crate) fn proved(proof: Proof, no_errors: NoErrors) -> Outcome {
-    let holds = Outcome::new(NAME, Verdict::Holds(Scope::Unbounded));
-    Outcome { proof: Some(proof), no_errors: Some(no_errors), ..holds }
+    let engine = Induction { errors, every_state: true };
+    let task = Task { system, property, steps: None, assume_no_model_errors: errors.are_assumed() };
+    let mut watch = |progress: Progress| {
+        if let Progress::Queries(depth) = progress {
+            watch(depth);
+        }
+    };
+    Ok(run_alone(&engine, &task, budget, &mut watch)?.outcome)
 }
 
 /// States in a row that induction looks at, at most.
 const DEEPEST: usize = 4;
 
 /// Shows that bad states are never reached.
-fn safe(system: &System, violation: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+fn safe(system: &System, violation: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
     let Some(bad) = violation.reached() else { return Ok(None) };
     for depth in 1..=DEEPEST {
         asker.steps = depth;
@@ -235,12 +188,12 @@ fn safe(system: &System, violation: &Normal, asker: &mut Asker<'_, '_>) -> Resul
             return Ok(None);
         }
         let alone = Invariant::default();
-        let question = step(system, bad, &alone, depth, false)?;
-        match asker.ask(&question)? {
+        let query = step(system, bad, &alone, depth, false)?;
+        match asker.ask(&query)? {
             Answer::Unsat(_) => return Ok(Some(Method::Induction { depth, invariant: alone, simple: false })),
             // One that visits a state twice may be the only kind there is; any other shows that it is not.
             Answer::Sat(witness)
-                if repeats(&question, &witness.inputs, depth, asker.seed())?
+                if repeats(&query, &witness.inputs, depth, asker.seed())?
                     && asker.refuted(&step(system, bad, &alone, depth, true)?)? =>
             {
                 return Ok(Some(Method::Induction { depth, invariant: alone, simple: true }));
@@ -259,8 +212,8 @@ fn safe(system: &System, violation: &Normal, asker: &mut Asker<'_, '_>) -> Resul
 }
 
 /// Whether two of the first positions of a run have the same state.
-fn repeats(question: &Question, inputs: &[f64], positions: usize, seed: u64) -> Result<bool, CheckError> {
-    let sample = Sampler::new(question, seed).at(question, inputs)?;
+fn repeats(query: &RunQuery, inputs: &[f64], positions: usize, seed: u64) -> Result<bool, CheckError> {
+    let sample = Sampler::new(query, seed).at(query, inputs)?;
     let states = sample.map_or_else(Vec::new, |sample| sample.states);
     let states = &states[..positions.min(states.len())];
     Ok(states.iter().enumerate().any(|(number, state)| states[..number].contains(state)))
@@ -270,18 +223,18 @@ fn repeats(question: &Question, inputs: &[f64], positions: usize, seed: u64) -> 
 const STAYS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Shows that no run stays for ever where `tail` holds.
-fn live(system: &System, tail: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
-    let mut boxes = asker.budget.boxes;
+fn live(system: &System, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+    let mut subproblems = asker.budget.subproblems;
     for positions in STAYS {
         asker.steps = positions - 1;
         if asker.over() {
             return Ok(None);
         }
-        match asker.ask_within(&stays(system, tail, positions)?, boxes)? {
+        match asker.ask_within(&stays(system, tail, positions)?, subproblems)? {
             Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: positions - 1 })),
             Answer::Sat(_) => {}
             // Longer runs are harder to refute; most of the effort is for the shortest that may not exist.
-            Answer::Unknown(..) => boxes = (boxes / MORE).max(1),
+            Answer::Unknown(..) => subproblems = (subproblems / WORK_FACTOR).max(1),
         }
     }
     asker.steps = 1;

@@ -1,13 +1,17 @@
-//! Ranking functions: why something cannot go on for ever.
+//! Linear ranking functions: why something cannot go on for ever.
 //!
-//! A run that violates a liveness property is, from some position on, always in states of one kind (its *tail*). If a linear
-//! function of the state goes down by at least a fixed amount on every step between two such states, and the states are
-//! bounded, no run stays among them for ever. The function is guessed from steps that were seen (a linear program finds the one with
-//! the largest margin) and shown by one query: is there a step on which it does not go down? A step that the
-//! query finds is one more that the next guess must respect.
+//! Podelski, Rybalchenko: "A complete method for the synthesis of linear ranking functions", VMCAI 2004. A run that violates a liveness property is, from
+//! some position on, always in states of one kind (its *tail*). If a linear function of the state goes down by at least a fixed amount on every step between
+//! two such states, and the states are bounded, no run stays among them for ever.
+//!
+//! Departure from the paper: the step is no linear relation, so the function is not found by Farkas' lemma but guessed from steps that were seen (a
+//! linear program finds the one with the largest margin, `learn`) and shown by one query: is there a step on which it does not go down? A step that the
+//! query finds is one more that the next guess must respect (counterexample-guided synthesis).
 
 use certus_graph::Interval;
 use certus_lang::system::System;
+use certus_model::proof::{Method, Ranking};
+use certus_model::{CheckError, Nnf};
 use certus_solver::formula::{Formula, Linear};
 use certus_solver::{Answer, Place};
 
@@ -16,21 +20,9 @@ use super::invariant::elements;
 use super::learn::descent;
 use super::sample::Sampler;
 use crate::condition::at_most;
-use crate::outcome::CheckError;
-use crate::proof::{Method, not_down, stays};
-use crate::temporal::Normal;
-use crate::unroll::Unrolled;
+use crate::proof::{not_down, stays};
 
-/// A linear function of the state that goes down.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Ranking {
-    /// The coefficient of each element of the state.
-    pub coefficients: Vec<f64>,
-    /// By how much it goes down at least on each step.
-    pub decrease: f64,
-    /// How many steps among the states in question a step begins: those that follow it count as known.
-    pub context: usize,
-}
+use crate::unroll::Unrolled;
 
 /// Steps that may follow the one on which the function goes down.
 const MOST_CONTEXT: usize = 3;
@@ -49,7 +41,7 @@ const WORST: usize = 12;
 const KEPT: f64 = 0.25;
 
 /// Searches for a ranking function of the states in which `tail` holds.
-pub fn rank(system: &System, tail: &Normal, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+pub fn rank(system: &System, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
     for context in 1..=MOST_CONTEXT {
         let found = rank_with(system, tail, context, asker)?;
         if found.is_some() || asker.over() {
@@ -61,7 +53,7 @@ pub fn rank(system: &System, tail: &Normal, asker: &mut Asker<'_, '_>) -> Result
 
 fn rank_with(
     system: &System,
-    tail: &Normal,
+    tail: &Nnf,
     context: usize,
     asker: &mut Asker<'_, '_>,
 ) -> Result<Option<Method>, CheckError> {
@@ -92,60 +84,53 @@ fn rank_with(
             return Ok(None);
         };
         let ranking = Ranking { coefficients, decrease: KEPT * margin, context };
-        let question = not_down(system, tail, &ranking)?;
-        match asker.ask(&question)? {
+        let query = not_down(system, tail, &ranking)?;
+        match asker.ask(&query)? {
             Answer::Unsat(_) => return Ok(Some(Method::Ranking(ranking))),
             Answer::Unknown(..) => return Ok(None),
             Answer::Sat(witness) => {
-                let mut own = Sampler::new(&question, asker.seed());
+                let mut own = Sampler::new(&query, asker.seed());
                 let mut found: Vec<Vec<f64>> = own
-                    .around(&question, &witness.inputs, MORE_TRIES)?
+                    .around(&query, &witness.inputs, MORE_TRIES)?
                     .iter()
                     .map(|sample| difference(&sample.states))
                     .collect();
                 // The worst say most; their neighbours say little more.
-                found.sort_by(|a, b| ranking.along(b).total_cmp(&ranking.along(a)));
+                found.sort_by(|a, b| along(&ranking, b).total_cmp(&along(&ranking, a)));
                 found.truncate(WORST);
                 differences.append(&mut found);
-                differences.extend(own.at(&question, &witness.inputs)?.iter().map(|sample| difference(&sample.states)));
+                differences.extend(own.at(&query, &witness.inputs)?.iter().map(|sample| difference(&sample.states)));
             }
         }
     }
     Ok(None)
 }
 
-impl Ranking {
-    /// How a difference of states changes the function.
-    fn along(&self, difference: &[f64]) -> f64 {
-        self.coefficients.iter().zip(difference).map(|(coefficient, change)| coefficient * change).sum()
-    }
-
-    /// That the function does not go down from the first position to the second.
-    pub fn fails(&self, unrolled: &Unrolled) -> Formula<Place> {
-        let mut change = Linear::constant(Interval::point(-self.decrease));
-        for (position, sign) in [(0, 1.0), (1, -1.0)] {
-            for (number, &coefficient) in elements(unrolled, position).iter().zip(&self.coefficients) {
-                if coefficient != 0.0 {
-                    change = change.plus(Interval::point(sign * coefficient), number);
-                }
-            }
-        }
-        // value before − value after − decrease ≤ 0.
-        at_most(&change, &Linear::constant(Interval::point(0.0)), false)
-    }
+/// How a difference of states changes a ranking function.
+fn along(ranking: &Ranking, difference: &[f64]) -> f64 {
+    ranking.coefficients.iter().zip(difference).map(|(coefficient, change)| coefficient * change).sum()
 }
 
-impl Ranking {
-    /// Whether it is a function of elements with bounded ranges, and so bounded itself.
-    pub fn is_bounded(&self, system: &System) -> bool {
-        let known = bounded(system);
-        self.coefficients.len() == known.len()
-            && self
-                .coefficients
-                .iter()
-                .zip(known)
-                .all(|(coefficient, bounded)| coefficient.is_finite() && (*coefficient == 0.0 || bounded))
+/// That a ranking function does not go down from the first position to the second.
+pub fn fails(ranking: &Ranking, unrolled: &Unrolled) -> Formula<Place> {
+    let mut change = Linear::constant(Interval::point(-ranking.decrease));
+    for (position, sign) in [(0, 1.0), (1, -1.0)] {
+        for (number, &coefficient) in elements(unrolled, position).iter().zip(&ranking.coefficients) {
+            if coefficient != 0.0 {
+                change = change.plus(Interval::point(sign * coefficient), number);
+            }
+        }
     }
+    // value before − value after − decrease ≤ 0.
+    at_most(&change, &Linear::constant(Interval::point(0.0)), false)
+}
+
+/// Whether a ranking function reads elements with bounded ranges alone, and so is bounded itself.
+pub fn is_bounded(ranking: &Ranking, system: &System) -> bool {
+    let known = bounded(system);
+    let mut read = ranking.coefficients.iter().zip(&known);
+    ranking.coefficients.len() == known.len()
+        && read.all(|(coefficient, bounded)| coefficient.is_finite() && (*coefficient == 0.0 || *bounded))
 }
 
 /// Which elements of the state have a bounded range: a ranking function of others might go down for ever.

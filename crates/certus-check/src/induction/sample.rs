@@ -1,15 +1,15 @@
-//! Points at which a question's formula holds: found by trying, in plain floats.
+//! Points at which a query's formula holds: found by trying, in plain floats.
 //!
 //! Nothing is concluded from them. They say what an invariant or a ranking function must at least do, so that few candidates
 //! reach the solver.
 
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{Graph, GraphError, Interval, NodeId};
-use certus_sim::Random;
+use certus_numerics::Random;
 use certus_solver::Place;
 use certus_solver::formula::Formula;
 
-use crate::question::Question;
+use crate::query::RunQuery;
 use crate::unroll::Position;
 
 /// Points that are evaluated at once.
@@ -18,7 +18,7 @@ const BATCH: usize = 256;
 /// Where a number without a bound is tried.
 const FAR: f64 = 1e3;
 
-/// Tries points of a question's region.
+/// Tries points of a query's region.
 pub struct Sampler {
     evaluator: Evaluator<f64>,
     workspace: Workspace<f64>,
@@ -39,14 +39,14 @@ pub struct Sample {
     pub states: Vec<Vec<f64>>,
     /// The policies' outputs at each position, flattened.
     pub policies: Vec<Vec<f64>>,
-    /// The state after the last position, if the question has one.
+    /// The state after the last position, if the query has one.
     pub successor: Option<Vec<f64>>,
 }
 
 impl Sampler {
-    /// For a question; the same seed gives the same points.
-    pub fn new(question: &Question, seed: u64) -> Sampler {
-        let unrolled = question.unrolled();
+    /// For a query; the same seed gives the same points.
+    pub fn new(query: &RunQuery, seed: u64) -> Sampler {
+        let unrolled = query.unrolled();
         let mut graph: Graph = unrolled.graph.clone();
         let mut outputs = vec![None; graph.len()];
         let mut count = graph.outputs().len();
@@ -57,7 +57,7 @@ impl Sampler {
                 count - 1
             });
         };
-        places(question.formula(), &mut expose);
+        places(query.formula(), &mut expose);
         let seen =
             |position: &'_ Position| position.states.iter().chain(&position.policies).copied().collect::<Vec<_>>();
         unrolled.positions.iter().flat_map(seen).for_each(&mut expose);
@@ -67,7 +67,7 @@ impl Sampler {
             evaluator: Evaluator::new(&graph),
             workspace: Workspace::default(),
             outputs,
-            formula: question.formula().clone(),
+            formula: query.formula().clone(),
             lower: unrolled.region.lower.iter().copied().map(finite).collect(),
             upper: unrolled.region.upper.iter().copied().map(finite).collect(),
             stream: Random::new(seed, 0),
@@ -75,28 +75,28 @@ impl Sampler {
     }
 
     /// Points anywhere in the region, of which about so many are tried.
-    pub fn anywhere(&mut self, question: &Question, tries: usize) -> Result<Vec<Sample>, GraphError> {
+    pub fn anywhere(&mut self, query: &RunQuery, tries: usize) -> Result<Vec<Sample>, GraphError> {
         let mut found = Vec::new();
         for _ in 0..tries.div_ceil(BATCH) {
             let points: Vec<Vec<f64>> = (0..BATCH).map(|_| self.draw()).collect();
-            found.extend(self.those_that_hold(question, &points)?);
+            found.extend(self.those_that_hold(query, &points)?);
         }
         Ok(found)
     }
 
     /// Points near one at which the formula holds: moved a little or a lot, all coordinates or few.
-    pub fn around(&mut self, question: &Question, centre: &[f64], tries: usize) -> Result<Vec<Sample>, GraphError> {
+    pub fn around(&mut self, query: &RunQuery, centre: &[f64], tries: usize) -> Result<Vec<Sample>, GraphError> {
         let mut found = Vec::new();
         for _ in 0..tries.div_ceil(BATCH) {
             let points: Vec<Vec<f64>> = (0..BATCH).map(|_| self.near(centre)).collect();
-            found.extend(self.those_that_hold(question, &points)?);
+            found.extend(self.those_that_hold(query, &points)?);
         }
         Ok(found)
     }
 
     /// The point itself, if the formula holds there.
-    pub fn at(&mut self, question: &Question, point: &[f64]) -> Result<Option<Sample>, GraphError> {
-        Ok(self.those_that_hold(question, &[point.to_vec()])?.pop())
+    pub fn at(&mut self, query: &RunQuery, point: &[f64]) -> Result<Option<Sample>, GraphError> {
+        Ok(self.those_that_hold(query, &[point.to_vec()])?.pop())
     }
 
     fn draw(&mut self) -> Vec<f64> {
@@ -123,7 +123,7 @@ impl Sampler {
     }
 
     /// Those of some points at which the formula holds, with their states.
-    fn those_that_hold(&mut self, question: &Question, points: &[Vec<f64>]) -> Result<Vec<Sample>, GraphError> {
+    fn those_that_hold(&mut self, query: &RunQuery, points: &[Vec<f64>]) -> Result<Vec<Sample>, GraphError> {
         let batch = points.len();
         let inputs = self.lower.len();
         let flat: Vec<f64> = (0..inputs).flat_map(|input| points.iter().map(move |point| point[input])).collect();
@@ -134,7 +134,7 @@ impl Sampler {
                 self.evaluator.output(&self.workspace, &slices, output)[place.element * batch + point]
             })
         };
-        let graph = &question.unrolled().graph;
+        let graph = &query.unrolled().graph;
         let mut found = Vec::new();
         for (point, free) in points.iter().enumerate() {
             if self.formula.certainty(&|place| Interval::point(value(place, point))) != Some(true) {
@@ -147,10 +147,10 @@ impl Sampler {
                     .map(|place| value(&place, point))
                     .collect()
             };
-            let positions = &question.unrolled().positions;
+            let positions = &query.unrolled().positions;
             let states = positions.iter().map(|position| state(&position.states)).collect();
             let policies = positions.iter().map(|position| state(&position.policies)).collect();
-            let last = positions.last().filter(|_| question.has_successor());
+            let last = positions.last().filter(|_| query.has_successor());
             let successor = last.map(|position| state(&position.next));
             found.push(Sample { free: free.clone(), states, policies, successor });
         }

@@ -5,15 +5,15 @@
 use certus_graph::Interval;
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_lang::system::System;
+use certus_model::proof::Face;
+use certus_model::{CheckError, Nnf};
 use certus_solver::Place;
 use certus_solver::formula::{Formula, Linear};
 
-use super::Face;
 use super::infer::Seen;
 use super::invariant::elements;
-use crate::outcome::CheckError;
-use crate::question::{Question, Wanted};
-use crate::temporal::{Beyond, Normal, Shape};
+use crate::ltl_encoding::{Beyond, Shape};
+use crate::query::{RunQuery, Wanted};
 use crate::unroll::{Start, Unrolled};
 
 /// Variables up to which octagons are tried.
@@ -25,7 +25,7 @@ const IMAGES: usize = 12;
 const STEP: Shape = Shape { positions: 1, loop_to: None };
 
 /// The directions of the linear comparisons of states that a property is made of.
-pub fn faces_of(system: &System, bad: &Normal) -> Result<Vec<Face>, CheckError> {
+pub fn faces_of(system: &System, bad: &Nnf) -> Result<Vec<Face>, CheckError> {
     let formulas = [(bad, 0)];
     let wanted = Wanted {
         start: Start::Anywhere,
@@ -34,11 +34,11 @@ pub fn faces_of(system: &System, bad: &Normal) -> Result<Vec<Face>, CheckError> 
         beyond: Beyond::Anything,
         ends_in_error: false,
     };
-    let question = Question::new(system, wanted, &|_| Vec::new())?;
-    let unrolled = question.unrolled();
+    let query = RunQuery::new(system, wanted, &|_| Vec::new())?;
+    let unrolled = query.unrolled();
     let states = elements(unrolled, 0);
     let mut faces = Vec::new();
-    collect(question.formula(), &states, &mut faces);
+    collect(query.formula(), &states, &mut faces);
     Ok(faces)
 }
 
@@ -187,8 +187,8 @@ fn nice(value: f64) -> f64 {
 fn linearised(system: &System, at: &[f64]) -> Result<Option<Vec<f64>>, CheckError> {
     let wanted =
         Wanted { start: Start::Anywhere, shape: STEP, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-    let question = Question::with_successor(system, wanted, &|_| Vec::new())?;
-    Ok(jacobian(question.unrolled(), at)?)
+    let query = RunQuery::with_successor(system, wanted, &|_| Vec::new())?;
+    Ok(jacobian(query.unrolled(), at)?)
 }
 
 fn jacobian(unrolled: &Unrolled, at: &[f64]) -> Result<Option<Vec<f64>>, certus_graph::GraphError> {

@@ -45,17 +45,13 @@ impl Kind {
             Op::Affine(_) => Kind::Affine,
             Op::Conv(_) => Kind::Convolution,
             Op::Reshape(_) | Op::Slice(_) | Op::Gather(_) | Op::Transpose(_) | Op::Concat(_) => Kind::Movement,
-            Op::Relu(_) | Op::LeakyRelu(_) | Op::Clip(_) | Op::Abs(_) | Op::Floor(_) => Kind::Curve,
-            Op::Tanh(_) | Op::Sigmoid(_) | Op::Elu(_) | Op::Softplus(_) => Kind::Curve,
-            Op::Sqrt(_) | Op::Exp(_) | Op::Log(_) | Op::Sin(_) | Op::Cos(_) => Kind::Curve,
+            op if op.activation().is_some() => Kind::Curve,
             Op::Pow(_) => curve_if(filled(1).is_some() && keeps_shape(0)),
             Op::Div(_) => curve_if(filled(0) == Some(1.0) && keeps_shape(1)),
             Op::Compare(Compare::Equal | Compare::NotEqual) => Kind::Opaque,
             Op::Compare(_) => curve_if(filled(1) == Some(0.0) && keeps_shape(0)),
             Op::Mul(_) if keeps_shape(0) && keeps_shape(1) && !is_constant(0) && !is_constant(1) => Kind::Product,
-            Op::Mul(_) | Op::Softmax(_) | Op::MaxPool(_) | Op::AveragePool(_) | Op::Reduce(_) => Kind::Opaque,
-            Op::Add(_) | Op::Sub(_) | Op::Neg(_) | Op::Min(_) | Op::Max(_) => Kind::Opaque,
-            Op::Not(_) | Op::And(_) | Op::Or(_) | Op::Select(_) | Op::ArgMax(_) => Kind::Opaque,
+            _ => Kind::Opaque,
         }
     }
 }

@@ -1,6 +1,7 @@
 //! |x|.
 
 use crate::ops::Unary;
+use crate::ops::activation::{ActivationFunction, Family, breakpoint_slopes, by_sign};
 use crate::ops::unary::unary_operator;
 use crate::{Interval, Real};
 
@@ -21,3 +22,21 @@ impl Unary for Abs {
 }
 
 unary_operator!(Abs);
+
+impl ActivationFunction for Abs {
+    fn new(_: &[f64]) -> Self {
+        Abs
+    }
+
+    fn derivative(&self, x: f64) -> f64 {
+        by_sign(x, -1.0, 0.0, 1.0)
+    }
+
+    fn derivative_range(&self, x: Interval) -> Option<Interval> {
+        Some(breakpoint_slopes(-1.0, x))
+    }
+
+    fn family(&self) -> Family {
+        Family::Breakpoint { negative_slope: -1.0 }
+    }
+}

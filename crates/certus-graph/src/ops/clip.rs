@@ -1,6 +1,7 @@
 //! x limited to a range.
 
 use crate::ops::Unary;
+use crate::ops::activation::{ActivationFunction, Family};
 use crate::ops::unary::unary_operator;
 use crate::{Interval, Real};
 
@@ -27,3 +28,38 @@ impl Unary for Clip {
 }
 
 unary_operator!(Clip);
+
+impl ActivationFunction for Clip {
+    const PARAMETERS: &'static [&'static str] = &["lower", "upper"];
+    const EXAMPLE: &'static [f64] = &[-0.5, 1.25];
+
+    fn new(parameters: &[f64]) -> Self {
+        Clip { lower: parameters[0], upper: parameters[1] }
+    }
+
+    fn parameters(&self) -> Vec<f64> {
+        vec![self.lower, self.upper]
+    }
+
+    fn derivative(&self, x: f64) -> f64 {
+        f64::from(u8::from(self.lower < x && x < self.upper))
+    }
+
+    fn derivative_range(&self, x: Interval) -> Option<Interval> {
+        Some(if self.lower <= x.lo && x.hi <= self.upper {
+            Interval::ONE
+        } else if x.hi <= self.lower || x.lo >= self.upper {
+            Interval::ZERO
+        } else {
+            Interval::new(0.0, 1.0)
+        })
+    }
+
+    fn family(&self) -> Family {
+        Family::Clip { lower: self.lower, upper: self.upper }
+    }
+
+    fn is_nonexpansive(&self) -> bool {
+        true
+    }
+}

@@ -1,6 +1,7 @@
 //! The largest integer not above x.
 
 use crate::ops::Unary;
+use crate::ops::activation::{ActivationFunction, Family};
 use crate::ops::unary::unary_operator;
 use crate::{Interval, Real};
 
@@ -21,3 +22,27 @@ impl Unary for Floor {
 }
 
 unary_operator!(Floor);
+
+impl ActivationFunction for Floor {
+    fn new(_: &[f64]) -> Self {
+        Floor
+    }
+
+    fn derivative(&self, _: f64) -> f64 {
+        0.0
+    }
+
+    /// Following the identity from afar points to the next integer.
+    fn slope<T: Real>(&self, _: T, _: T) -> T {
+        T::ONE
+    }
+
+    fn derivative_range(&self, x: Interval) -> Option<Interval> {
+        let values = x.floor();
+        (values.lo == values.hi).then_some(Interval::ZERO)
+    }
+
+    fn family(&self) -> Family {
+        Family::Floor
+    }
+}

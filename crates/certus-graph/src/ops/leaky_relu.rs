@@ -1,6 +1,7 @@
 //! x above zero, a multiple of it below.
 
 use crate::ops::Unary;
+use crate::ops::activation::{ActivationFunction, Family, breakpoint_slopes, by_sign};
 use crate::ops::unary::unary_operator;
 use crate::{Interval, Real};
 
@@ -29,3 +30,29 @@ impl Unary for LeakyRelu {
 }
 
 unary_operator!(LeakyRelu);
+
+impl ActivationFunction for LeakyRelu {
+    const PARAMETERS: &'static [&'static str] = &["alpha"];
+    const EXAMPLE: &'static [f64] = &[0.1];
+    const ONNX_DEFAULTS: Option<&'static [f64]> = Some(&[0.01f32 as f64]);
+
+    fn new(parameters: &[f64]) -> Self {
+        LeakyRelu { alpha: parameters[0] }
+    }
+
+    fn parameters(&self) -> Vec<f64> {
+        vec![self.alpha]
+    }
+
+    fn derivative(&self, x: f64) -> f64 {
+        by_sign(x, self.alpha, 1.0, 1.0)
+    }
+
+    fn derivative_range(&self, x: Interval) -> Option<Interval> {
+        Some(breakpoint_slopes(self.alpha, x))
+    }
+
+    fn family(&self) -> Family {
+        Family::Breakpoint { negative_slope: self.alpha }
+    }
+}

@@ -12,6 +12,7 @@
 use crate::{GraphError, Interval, Real, Shape};
 
 mod abs;
+pub mod activation;
 mod add;
 mod affine;
 mod and;
@@ -41,6 +42,7 @@ mod mul;
 mod neg;
 mod not;
 mod or;
+mod periodic;
 mod pow;
 mod reduce;
 mod relu;
@@ -59,6 +61,7 @@ mod unary;
 mod window;
 
 pub use abs::Abs;
+pub use activation::{ActivationFunction, Curvature, Family, Side, Smooth};
 pub use add::Add;
 pub use affine::{Affine, RowError};
 pub use and::And;
@@ -173,6 +176,13 @@ macro_rules! operators {
             }
         }
 
+        impl Op {
+            /// The name of the variant, as stored graphs write it.
+            pub fn variant(&self) -> &'static str {
+                match self { $(Op::$name(_) => stringify!($name),)* }
+            }
+        }
+
         /// The names of all operators, as they appear in reports.
         pub const OPERATORS: &[&str] = &[$(stringify!($name)),*];
     };
@@ -220,4 +230,23 @@ operators! {
     Reshape: "The same values under another shape.",
     Transpose: "Axes in another order.",
     Reduce: "Sum, mean, maximum, minimum or product along axes.",
+}
+
+// The activation functions. With the file of its operator, a row here and one above, a new one is known to import, storage,
+// lowering and the solver.
+activation::activations! {
+    Relu,
+    LeakyRelu,
+    Clip,
+    Tanh,
+    Sigmoid,
+    Elu,
+    Softplus,
+    Abs,
+    Sqrt,
+    Exp,
+    Log,
+    Sin,
+    Cos,
+    Floor,
 }

@@ -87,14 +87,7 @@ impl Reader<'_, '_> {
             "Affine" => return self.affine(args, words),
             "Conv" => return self.conv(words),
             "Gather" => return self.gather(words),
-            "Relu" => Relu.into(),
-            "LeakyRelu" => LeakyRelu { alpha: words.number_of("alpha")? }.into(),
-            "Clip" => Clip { lower: words.number_of("lower")?, upper: words.number_of("upper")? }.into(),
-            "Tanh" => Tanh.into(),
-            "Sigmoid" => Sigmoid.into(),
             "Softmax" => Softmax { axis: words.index_of("axis")? }.into(),
-            "Elu" => Elu { alpha: words.number_of("alpha")? }.into(),
-            "Softplus" => Softplus.into(),
             "MaxPool" => {
                 let kernel = words.list_of("kernel")?;
                 MaxPool { window: window(kernel, words)? }.into()
@@ -110,15 +103,8 @@ impl Reader<'_, '_> {
             "Div" => Div.into(),
             "Pow" => Pow.into(),
             "Neg" => Neg.into(),
-            "Abs" => Abs.into(),
             "Min" => Min.into(),
             "Max" => Max.into(),
-            "Sqrt" => Sqrt.into(),
-            "Exp" => Exp.into(),
-            "Log" => Log.into(),
-            "Sin" => Sin.into(),
-            "Cos" => Cos.into(),
-            "Floor" => Floor.into(),
             "Compare" => words.choice_of("kind", &COMPARISONS)?.into(),
             "Not" => Not.into(),
             "And" => And.into(),
@@ -140,7 +126,13 @@ impl Reader<'_, '_> {
                 }
                 Reduce { kind, axes, keep_dims: words.choice_of("keep", &FLAGS)? }.into()
             }
-            _ => return Err(words.error(format!("there is no operator {name:.40?}"))),
+            _ => match Activation::signature(name) {
+                Some(signature) => {
+                    let values = signature.parameters.iter().map(|parameter| words.number_of(parameter));
+                    (signature.make)(&values.collect::<Result<Vec<f64>, _>>()?).into()
+                }
+                None => return Err(words.error(format!("there is no operator {name:.40?}"))),
+            },
         };
         words.end()?;
         Ok(op)

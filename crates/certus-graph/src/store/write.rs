@@ -20,7 +20,7 @@ pub fn write_graph(out: &mut dyn Write, graph: &Graph) -> Result<(), StoreError>
         budget.store(numbers(&node.op));
         budget.claim(&node.op, &node.shape).map_err(StoreError::Unwritable)?;
         let args: Vec<String> = node.inputs.iter().map(|input| input.index().to_string()).collect();
-        write!(out, "{} {}", id.index(), operator_name(&node.op))?;
+        write!(out, "{} {}", id.index(), node.op.variant())?;
         if !args.is_empty() {
             write!(out, "({})", args.join(","))?;
         }
@@ -53,53 +53,6 @@ pub(super) fn numbers(op: &Op) -> usize {
         Op::Conv(conv) => conv.weight().len() + conv.bias().len(),
         Op::Gather(gather) => gather.indices.len(),
         _ => 0,
-    }
-}
-
-/// The operator's name in texts: that of its variant, whatever reports call it.
-fn operator_name(op: &Op) -> &'static str {
-    match op {
-        Op::Input(_) => "Input",
-        Op::Constant(_) => "Constant",
-        Op::Affine(_) => "Affine",
-        Op::Conv(_) => "Conv",
-        Op::Relu(_) => "Relu",
-        Op::LeakyRelu(_) => "LeakyRelu",
-        Op::Clip(_) => "Clip",
-        Op::Tanh(_) => "Tanh",
-        Op::Sigmoid(_) => "Sigmoid",
-        Op::Softmax(_) => "Softmax",
-        Op::Elu(_) => "Elu",
-        Op::Softplus(_) => "Softplus",
-        Op::MaxPool(_) => "MaxPool",
-        Op::AveragePool(_) => "AveragePool",
-        Op::Add(_) => "Add",
-        Op::Sub(_) => "Sub",
-        Op::Mul(_) => "Mul",
-        Op::Div(_) => "Div",
-        Op::Pow(_) => "Pow",
-        Op::Neg(_) => "Neg",
-        Op::Abs(_) => "Abs",
-        Op::Min(_) => "Min",
-        Op::Max(_) => "Max",
-        Op::Sqrt(_) => "Sqrt",
-        Op::Exp(_) => "Exp",
-        Op::Log(_) => "Log",
-        Op::Sin(_) => "Sin",
-        Op::Cos(_) => "Cos",
-        Op::Floor(_) => "Floor",
-        Op::Compare(_) => "Compare",
-        Op::Not(_) => "Not",
-        Op::And(_) => "And",
-        Op::Or(_) => "Or",
-        Op::Select(_) => "Select",
-        Op::ArgMax(_) => "ArgMax",
-        Op::Concat(_) => "Concat",
-        Op::Slice(_) => "Slice",
-        Op::Gather(_) => "Gather",
-        Op::Reshape(_) => "Reshape",
-        Op::Transpose(_) => "Transpose",
-        Op::Reduce(_) => "Reduce",
     }
 }
 
@@ -145,12 +98,6 @@ fn write_attributes(out: &mut dyn Write, op: &Op) -> Result<(), StoreError> {
             write!(out, " weight={} group={}", list(conv.weight().shape()), conv.group())?;
             write_window(out, conv.window())?;
         }
-        Op::LeakyRelu(op) => number(out, "alpha", op.alpha)?,
-        Op::Elu(op) => number(out, "alpha", op.alpha)?,
-        Op::Clip(clip) => {
-            number(out, "lower", clip.lower)?;
-            number(out, "upper", clip.upper)?;
-        }
         Op::Softmax(op) => write!(out, " axis={}", op.axis)?,
         Op::Concat(op) => write!(out, " axis={}", op.axis)?,
         Op::MaxPool(pool) => {
@@ -175,7 +122,11 @@ fn write_attributes(out: &mut dyn Write, op: &Op) -> Result<(), StoreError> {
             let keep = word(&FLAGS, &reduce.keep_dims);
             write!(out, " kind={} axes={} keep={keep}", word(&REDUCTIONS, &reduce.kind), list(&reduce.axes))?;
         }
-        _ => {}
+        op => {
+            for (name, value) in op.activation().map(|activation| activation.parameters()).unwrap_or_default() {
+                number(out, name, value)?;
+            }
+        }
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! The formulas behind the elementary functions, for one number type at a time.
 //!
-//! **Reduction.** With `k` the integer nearest to `x / ln 2`, `x = k ln 2 + r` and `|r| <= ln 2 / 2`. `k` comes from
+//! **Reduction** (Cody and Waite, *Software Manual for the Elementary Functions*, 1980). With `k` the integer nearest to `x / ln 2`, `x = k ln 2 + r` and `|r| <= ln 2 / 2`. `k` comes from
 //! adding `1.5 * 2^p` (`p` bits of fraction): the sum has no room for a fraction, so it is rounded to an integer that
 //! stands in its lowest bits, ready to be shifted into an exponent. `ln 2` is split in two parts, the first short enough
 //! that its product with `k` is exact.

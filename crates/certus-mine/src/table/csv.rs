@@ -23,7 +23,7 @@ fn read(path: &Path, mut input: impl BufRead, columns: &[&str], visit: &mut Visi
     let mut record = Vec::new();
     let mut line = 0;
     if !next(path, &mut input, &mut record, &mut line)? {
-        return Err(MineError::in_file(path, "the file is empty: a header with the names of the columns is wanted"));
+        return Err(MineError::in_file(path, "the file is empty: expected a header with the names of the columns"));
     }
     let mut fields = Vec::new();
     let text = text(path, &record, line)?;
@@ -91,7 +91,7 @@ fn next(path: &Path, input: &mut impl BufRead, record: &mut Vec<u8>, line: &mut 
 }
 
 fn text<'a>(path: &Path, record: &'a [u8], line: usize) -> Result<&'a str, MineError> {
-    std::str::from_utf8(record).map_err(|_| MineError::in_file(path, format!("line {line} is no text (UTF-8)")))
+    std::str::from_utf8(record).map_err(|_| MineError::in_file(path, format!("line {line} is not UTF-8 text")))
 }
 
 /// Cuts a record at the commas outside of quotation marks.
@@ -181,7 +181,7 @@ mod tests {
     #[test]
     fn errors_name_the_file_and_the_line() {
         assert_eq!(rows("a,b\n1,2\n1,2,3\n", &["a"]).unwrap_err(), "t.csv: line 3 has 3 fields, the header has 2");
-        assert_eq!(rows("a,b\n", &["c"]).unwrap_err(), "t.csv: there is no column `c`; there are a, b");
+        assert_eq!(rows("a,b\n", &["c"]).unwrap_err(), "t.csv: no column is called `c`; the columns are a, b");
         assert!(rows("a,a\n", &["a"]).unwrap_err().contains("occurs twice"));
         assert!(rows("", &["a"]).unwrap_err().contains("empty"));
     }

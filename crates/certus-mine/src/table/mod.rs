@@ -62,7 +62,7 @@ pub fn scan(path: &Path, columns: &[&str], visit: &mut Visit<'_>) -> Result<(), 
     #[cfg(feature = "parquet")]
     return parquet::scan(path, columns, visit);
     #[cfg(not(feature = "parquet"))]
-    Err(MineError::in_file(path, "this build reads no Parquet: build with the feature `parquet`, or convert to CSV"))
+    Err(MineError::in_file(path, "this build cannot read Parquet: build with the feature `parquet`, or convert to CSV"))
 }
 
 /// Where each wanted column is among those of a table.
@@ -74,7 +74,10 @@ fn places(path: &Path, header: &[String], columns: &[&str]) -> Result<Vec<usize>
             (Some(_), Some(_)) => Err(MineError::in_file(path, format!("column `{column}` occurs twice"))),
             (None, _) => {
                 let shown: Vec<&str> = header.iter().take(40).map(String::as_str).collect();
-                Err(MineError::in_file(path, format!("there is no column `{column}`; there are {}", shown.join(", "))))
+                Err(MineError::in_file(
+                    path,
+                    format!("no column is called `{column}`; the columns are {}", shown.join(", ")),
+                ))
             }
         }
     };

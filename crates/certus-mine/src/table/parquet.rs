@@ -81,7 +81,7 @@ pub(super) fn scan(path: &Path, columns: &[&str], visit: &mut Visit<'_>) -> Resu
 
 fn check(column: &ColumnDescriptor) -> Result<(), String> {
     if column.max_rep_level() > 0 {
-        return Err(format!("column `{}` is a list: one value per row is wanted", column.path()));
+        return Err(format!("column `{}` is a list; expected one value per row", column.path()));
     }
     Ok(())
 }

@@ -52,7 +52,7 @@ fn read(layout: &Layout, value: &Value) -> Result<Specification, MineError> {
     let name = |name: &Value| match name {
         Value::String(text) => Ok(text.clone()),
         Value::Number(number) => Ok(number.to_string()),
-        other => Err(MineError::new(format!("{other} is no label"))),
+        other => Err(MineError::new(format!("{other} is not a label"))),
     };
     let names: Vec<String> = names.iter().map(name).collect::<Result<_, _>>()?;
     let allowed = layout.outputs.set(&names)?;
@@ -64,7 +64,7 @@ fn read(layout: &Layout, value: &Value) -> Result<Specification, MineError> {
 
 fn bound(layout: &Layout, name: &str, range: &Value) -> Result<Bound, MineError> {
     let column = layout.columns.iter().position(|column| column.column == name);
-    let column = column.ok_or_else(|| MineError::new(format!("`{name}` is no column of the configuration")))?;
+    let column = column.ok_or_else(|| MineError::new(format!("the configuration has no column `{name}`")))?;
     let wrong = || MineError::new(format!("`{name}`: expected [low, high], with null for no end"));
     let [low, high] = range.as_array().map(Vec::as_slice).ok_or_else(wrong)? else { return Err(wrong()) };
     let end = |value: &Value, none: f64| match value {

@@ -9,7 +9,7 @@ use certus_solver::vnnlib::Variable;
 
 use super::sentence;
 use crate::layout::Layout;
-use crate::question::{Edges, region, violation};
+use crate::query::{Edges, region, violation};
 use crate::{MineError, Specification};
 
 /// The text of the query. The configuration must say how many inputs a network has.

@@ -1,22 +1,26 @@
-//! One step of a batch of regions: parts with their moves.
+//! One step of a batch of regions: parts, each with its moves.
+//!
+//! The post operator of the abstraction after E. Bacci and D. Parker (NFM 2022). A region is split along the plant's guards into parts; a part whose
+//! probabilities vary by more than the allowed spread is split again (`cross_entropy_split.rs`); then every move's image is enclosed. A
+//! region that may hold a goal state, or in which a model error cannot be excluded, is not expanded: it counts against the property.
 
 use certus_graph::Interval;
 use certus_graph::eval::enclose;
-use certus_sim::Random;
+use certus_numerics::Random;
 
-use super::{Abstraction, HalfSpace, Mode, best_cut};
-use crate::domain::{HitAndRun, Polyhedron, Rows};
+use super::{Abstraction, HalfSpace, Mode, best_split};
+use crate::template_polyhedron::{HitAndRun, Polyhedron, Rows};
 
-/// When regions are cut before they move.
+/// When regions are split before they move.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Refining {
-    /// Parts in which some move's probability varies by more than this are cut.
+    /// Parts in which some move's probability varies by more than this are split.
     pub spread: f64,
-    /// Directions that are no wider than this are not cut.
+    /// Directions that are no wider than this are not split.
     pub shortest: f64,
-    /// How many samples judge a part before its bounds are computed, and choose the cut.
+    /// How many samples judge a part before its bounds are computed, and choose the split.
     pub samples: usize,
-    /// Names the samples.
+    /// The seed of the samples.
     pub seed: u64,
 }
 
@@ -175,11 +179,11 @@ impl Abstraction {
         let mut round = 0;
         while !pending.is_empty() {
             round += 1;
-            let mut cut: Vec<Pending> = Vec::new();
+            let mut halves: Vec<Pending> = Vec::new();
             let mut bounded: Vec<Pending> = Vec::new();
             for part in pending {
-                match refining.and_then(|refining| self.sampled_cut(&part, refining, round)) {
-                    Some((pair, place)) => self.cut(&part, pair, place, &mut cut),
+                match refining.and_then(|refining| self.sampled_split(&part, refining, round)) {
+                    Some((pair, place)) => self.split(&part, pair, place, &mut halves),
                     None => bounded.push(part),
                 }
             }
@@ -199,15 +203,15 @@ impl Abstraction {
                     }
                     let samples = self.samples(&part, refining, round);
                     let own: Vec<(Vec<f64>, f64)> = samples.into_iter().map(|(x, p)| (x, p[widest.0])).collect();
-                    best_cut(&part.region, &own, refining.shortest)
+                    best_split(&part.region, &own, refining.shortest)
                 });
                 match place {
-                    Some((pair, place)) => self.cut(&part, pair, place, &mut cut),
+                    Some((pair, place)) => self.split(&part, pair, place, &mut halves),
                     None => done.push((part, probabilities)),
                 }
             }
             self.combine_parts(done, &mut results);
-            pending = cut;
+            pending = halves;
         }
         results
     }
@@ -220,8 +224,8 @@ impl Abstraction {
         points.into_iter().zip(self.sampled_probabilities(&whole)).collect()
     }
 
-    /// The cut that samples ask for, before any bound: nothing when they do not show too wide a spread.
-    fn sampled_cut(&self, part: &Pending, refining: Refining, round: u64) -> Option<(usize, f64)> {
+    /// The split that samples ask for, before any bound: nothing when they do not show too wide a spread.
+    fn sampled_split(&self, part: &Pending, refining: Refining, round: u64) -> Option<(usize, f64)> {
         let samples = self.samples(part, refining, round);
         let spread = |number: usize| {
             let values = samples.iter().map(|(_, p)| p[number]);
@@ -232,10 +236,10 @@ impl Abstraction {
             return None;
         }
         let own: Vec<(Vec<f64>, f64)> = samples.into_iter().map(|(x, p)| (x, p[number])).collect();
-        best_cut(&part.region, &own, refining.shortest)
+        best_split(&part.region, &own, refining.shortest)
     }
 
-    fn cut(&self, part: &Pending, pair: usize, place: f64, into: &mut Vec<Pending>) {
+    fn split(&self, part: &Pending, pair: usize, place: f64, into: &mut Vec<Pending>) {
         let directions = self.template.directions();
         for (direction, offset) in [(&directions[2 * pair], place), (&directions[2 * pair + 1], -place)] {
             let mut rows = part.rows.clone();

@@ -1,13 +1,13 @@
 //! What the environment may choose: values of the inputs that `assume` allows.
 //!
-//! Upper bounds keep every choice that may be allowed (`modes.rs` cuts the others off). Whatever claims that something can happen needs a
-//! choice that is allowed for certain: lower ends of probabilities, and that a state is no deadlock. Such choices are looked for in plain numbers
-//! (constants first, then the choice that is allowed by the widest margin), and confirmed in intervals.
+//! Upper bounds keep every choice that may be allowed (`modes.rs` drops the others). A claim that something *can* happen needs a choice that is
+//! allowed for certain: lower ends of probabilities, and that a state has a successor. Such choices are searched for in plain numbers
+//! (constants first, then the choice that is allowed by the widest margin) and confirmed in interval arithmetic.
 
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{Graph, GraphError, Interval};
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Abstraction, element_major};
 

@@ -212,7 +212,7 @@ fn truth(graph: &mut Graph, formula: &Formula, atoms: &[NodeId]) -> Result<NodeI
             );
             all(graph, &[both, neither], false)
         }
-        _ => Err("a temporal operator inside of another one".to_owned()),
+        _ => Err("nested temporal operators are not supported".to_owned()),
     }
 }
 
@@ -251,15 +251,15 @@ impl Task {
             Formula::Finally(bounds, goal) => (bounds, None, (**goal).clone(), false),
             Formula::Until(bounds, stay, goal) => (bounds, Some((**stay).clone()), (**goal).clone(), false),
             Formula::Globally(bounds, safe) => (bounds, None, Formula::Not(safe.clone()), true),
-            _ => return Err("only `F<=k φ`, `ψ U<=k φ` and `G<=k φ` are bounded so far".to_owned()),
+            _ => return Err("only `F<=k φ`, `ψ U<=k φ` and `G<=k φ` are supported".to_owned()),
         };
         let own = bounds.upper.and_then(|upper| usize::try_from(upper).ok());
         let steps = steps.or(own);
         if bounds.lower != 0 {
-            return Err("a formula that begins later than now is not supported".to_owned());
+            return Err("a formula that begins after the first step is not supported".to_owned());
         }
         if !about_states(system, &goal) || stay.as_ref().is_some_and(|stay| !about_states(system, stay)) {
-            return Err("the formula must speak of the state alone, not of actions, policies or next(x)".to_owned());
+            return Err("the formula must refer to the state only, not to actions, policies or next(x)".to_owned());
         }
         Ok(Task { stay, goal, steps, weak: false, complement })
     }
@@ -426,7 +426,9 @@ impl Joint {
             let alike = canonicalize(&other.without_dead_nodes()).map_err(failed)?
                 == canonicalize(&scores.without_dead_nodes()).map_err(failed)?;
             if !alike {
-                return Err("an action's scores depend on another choice of the same step".to_owned());
+                return Err(
+                    "an action's scores depend on another choice of the same step, which is not supported".to_owned()
+                );
             }
         }
         let scores = scores.without_dead_nodes();

@@ -1,18 +1,23 @@
 //! Modes: a piecewise plant as a decision tree over its guards, each leaf a plant without them.
 //!
-//! A guard is a comparison, a maximum, an absolute value or a clip of one number that is linear in the variables. Both
-//! of its outcomes get a half-space and a graph in which it is decided. Half-spaces are closed, so a point on a guard belongs to both
-//! sides, and to the side that its strictness chooses in particular: the leaves cover every point with the plant that is true there.
-//! Guards that are not linear stay in the leaves' graphs, and relaxations bound them.
+//! The plant becomes a piecewise-affine or piecewise-smooth system (E. D. Sontag, 'Nonlinear regulation: the piecewise linear approach', IEEE TAC
+//! 26, 1981), so that a region is split where the dynamics change instead of being bounded across the change.
+//!
+//! A guard is a comparison, a maximum, an absolute value or a clip of one number that is linear in the variables. Both of its outcomes get a
+//! half-space and a graph in which the guard is decided.
+//!
+//! *Soundness.* Half-spaces are closed, so a point on a guard belongs to both sides, and to the side that its strictness chooses in particular:
+//! the leaves cover every point with the plant that is true there. Guards that are not linear stay in the leaves' graphs, and relaxations
+//! bound them.
 
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::enclose;
 use certus_graph::ops::{Clip, Compare, Min, Neg, Op, Sub};
 use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
-use certus_solver::{Line, Lines};
+use certus_solver::{LinearBound, LinearBounds};
 
 use super::joint::Layout;
-use crate::domain::Rows;
+use crate::template_polyhedron::Rows;
 
 /// A half-space `normal·x ≤ offset`.
 #[derive(Clone, Debug, PartialEq)]
@@ -26,7 +31,7 @@ pub struct HalfSpace {
 /// A plant without linear guards.
 pub struct Mode {
     /// The next states of all moves, one after the other, over boxes.
-    pub next: Lines,
+    pub next: LinearBounds,
     /// For each move, whether it leaves the state as it is: absorbing states are such.
     pub still: Vec<bool>,
     /// Whether the goal holds, if that is the same everywhere.
@@ -84,11 +89,11 @@ pub struct Modes {
     guards: Vec<Identity>,
     states: usize,
     layout: Layout,
-    /// Places at which the ranges of variables are cut where the plant depends on these.
-    cuts: Vec<(usize, f64)>,
+    /// Places at which the ranges of variables are split where the plant depends on these.
+    splits: Vec<(usize, f64)>,
 }
 
-/// Beyond so many modes ranges of variables are not cut.
+/// Beyond so many modes ranges of variables are not split.
 const MOST_CUT: usize = 64;
 
 /// Beyond this many modes guards are left to relaxations.
@@ -205,13 +210,13 @@ fn half_spaces(graph: &Graph, guard: &Guard, rows: &Rows) -> Result<Option<(Half
     };
     let difference = extended.apply(Sub, &[guard.left, right])?;
     extended.output("difference", difference);
-    let lines = Lines::new(&extended.keep_outputs(&[graph.outputs().len()]))?;
+    let lines = LinearBounds::new(&extended.keep_outputs(&[graph.outputs().len()]))?;
     if !lines.is_linear() {
         return Ok(None);
     }
     let found = lines.below(&[rows.bounds()], &[vec![(0, 1.0)], vec![(0, -1.0)]]);
     // Where the difference is at most zero, a line below it is too.
-    let side = |line: &Line| HalfSpace { normal: line.slopes.clone(), offset: -line.constant };
+    let side = |line: &LinearBound| HalfSpace { normal: line.slopes.clone(), offset: -line.constant };
     let usable = found[0].iter().all(|line| line.constant.is_finite());
     Ok(usable.then(|| (side(&found[0][0]), side(&found[0][1]))))
 }
@@ -248,16 +253,16 @@ fn seems_to_depend(graph: &Graph, rows: &Rows, variable: usize) -> bool {
 }
 
 impl Modes {
-    /// The modes of a plant with so many numbers of state, within a box. `cuts` are variables with places: what depends on such a variable becomes one mode
+    /// The modes of a plant with so many numbers of state, within a box. `splits` are variables with places: what depends on such a variable becomes one mode
     /// on each side of them.
     pub fn new(
         plant: &Graph,
         states: usize,
         layout: Layout,
         rows: &Rows,
-        cuts: Vec<(usize, f64)>,
+        splits: Vec<(usize, f64)>,
     ) -> Result<Modes, GraphError> {
-        let mut modes = Modes { modes: Vec::new(), tree: Tree::Leaf(0), guards: Vec::new(), states, layout, cuts };
+        let mut modes = Modes { modes: Vec::new(), tree: Tree::Leaf(0), guards: Vec::new(), states, layout, splits };
         modes.tree = modes.grow(&canonicalize(plant)?, rows, &mut Vec::new())?;
         Ok(modes)
     }
@@ -301,7 +306,7 @@ impl Modes {
             let sides = [decided(graph, &guard, &guard.low)?, decided(graph, &guard, &guard.high)?];
             return self.branch(number, [(low, &sides[0]), (high, &sides[1])], rows, path);
         }
-        if let Some((number, low, high)) = self.next_cut(graph, rows, path) {
+        if let Some((number, low, high)) = self.next_split(graph, rows, path) {
             return self.branch(number, [(low, graph), (high, graph)], rows, path);
         }
         let (layout, moves) = (self.layout, self.layout.moves);
@@ -313,7 +318,7 @@ impl Modes {
         let nexts = graph.keep_outputs(&(0..moves).collect::<Vec<_>>());
         let still = still(&nexts);
         self.modes.push(Mode {
-            next: Lines::new(&nexts)?,
+            next: LinearBounds::new(&nexts)?,
             still,
             goal,
             stay,
@@ -346,8 +351,8 @@ impl Modes {
         Ok(Tree::Split(low.0, high.0, below, above))
     }
 
-    /// The next cut of a variable that the next states depend on, as a guard: its number and both sides.
-    fn next_cut(
+    /// The next split of a variable that the next states depend on, as a guard: its number and both sides.
+    fn next_split(
         &mut self,
         graph: &Graph,
         rows: &Rows,
@@ -357,7 +362,7 @@ impl Modes {
             return None;
         }
         let nexts = graph.keep_outputs(&(0..self.layout.moves).collect::<Vec<_>>());
-        for (variable, place) in self.cuts.clone() {
+        for (variable, place) in self.splits.clone() {
             let side = |slope: f64| {
                 let mut normal = vec![0.0; rows.dimension()];
                 normal[variable] = slope;

@@ -1,15 +1,16 @@
-//! Who moves first: the step's random outcomes are drawn, and then the environment chooses its inputs, but those that were declared to come before
-//! some of the draws.
+//! The order of play: the step's random outcomes are drawn first, then the environment chooses its inputs, except for those declared to come
+//! before some of the draws.
 //!
-//! A part of a region has one mode, and a mode says something of the inputs where a guard does. The environment that has seen the
-//! draws may choose an input in one mode after one draw and in another after another. So for every draw but the first that is possible, each
-//! mode that the same states may be in is taken into account: a part becomes one part for every combination of them. Every other order
-//! of draws and choices gives the environment less to know, so the bounds hold for all of them.
+//! A part of a region has one mode, and a mode may constrain the inputs. An environment that has seen the draws may choose an input in
+//! one mode after one draw and in another after another. So for every draw but the first possible one, each mode that the same states may
+//! be in is taken into account: a part becomes one part per combination.
 //!
-//! An input that comes before some draws has one value for all outcomes that differ in these alone. So a combination is left out if such outcomes have modes
-//! that a guard keeps apart which nothing but the state and such inputs decides; where all inputs have one value, there is one mode. What a mode
-//! makes of its inputs may still differ from draw to draw, which makes bounds larger and never wrong: to lose less, ranges of such inputs are cut
-//! into a few pieces, each a mode of its own ([`cuts`]).
+//! *Soundness.* Every other order of draws and choices tells the environment less, so the bounds hold for all of them.
+//!
+//! An input that comes before some draws has one value for all outcomes that differ in these alone. So a combination is dropped if such
+//! outcomes have modes separated by a guard that only the state and such inputs decide; where all inputs have one value, there is
+//! one mode. What a mode makes of its inputs may still differ from draw to draw, which makes bounds larger and never wrong. To lose less,
+//! ranges of such inputs are split into a few pieces, each a mode ([`splits`]).
 
 use certus_graph::Interval;
 
@@ -18,7 +19,7 @@ use certus_lang::system::ChoiceId;
 
 use super::expand::{Expansion, Part, Pending, Successor};
 use super::{Abstraction, Choice, HalfSpace};
-use crate::domain::{Polyhedron, Rows};
+use crate::template_polyhedron::{Polyhedron, Rows};
 
 /// Beyond so many combinations the images of all modes are joined.
 const MOST_COMBINED: usize = 64;
@@ -29,7 +30,7 @@ const ROUNDING: f64 = 1e-6;
 /// The next states of all moves by one mode: nothing for a move that no allowed choice makes there.
 type Images = Vec<Option<Polyhedron>>;
 
-/// Pieces that the range of a blind input is cut into, if there is one; half as many for every further one.
+/// Pieces that the range of a blind input is split into, if there is one; half as many for every further one.
 const PIECES: u8 = 8;
 
 /// Which inputs have one value for two draws.
@@ -88,8 +89,8 @@ fn hidden(system: &System) -> Vec<Vec<usize>> {
     system.inputs.iter().flat_map(of).collect()
 }
 
-/// Places at which the ranges of blind inputs are cut, each with its variable (behind so many numbers of state).
-pub(super) fn cuts(system: &System, states: usize, range: (&[f64], &[f64])) -> Vec<(usize, f64)> {
+/// Places at which the ranges of blind inputs are split, each with its variable (behind so many numbers of state).
+pub(super) fn splits(system: &System, states: usize, range: (&[f64], &[f64])) -> Vec<(usize, f64)> {
     let blind: Vec<usize> =
         hidden(system).iter().enumerate().filter(|(_, hidden)| !hidden.is_empty()).map(|(i, _)| states + i).collect();
     let pieces = PIECES >> blind.len().saturating_sub(1).min(7);

@@ -1,22 +1,27 @@
-//! Images of regions under plants that are not linear: where a linearisation is much wider than what points of the region do, the region is
-//! cut into pieces, and the image is the hull of theirs.
+//! Images of regions under plants that are not linear, by subdivision.
 //!
-//! The remainder of a linearisation shrinks with the square of the width, so halves lose a quarter as much. Which variable to cut is tried out:
-//! products have no curvature along any single one. A cut is kept while it takes away a fair share of what is too wide.
+//! Where a linearisation is much wider than what sampled points of the region do, the region is split into pieces, and the image is the hull of
+//! theirs: the subdivision that interval analysis applies to range enclosures (R. E. Moore, 'Interval Analysis', 1966).
+//!
+//! *Idea.* The remainder of a linearisation shrinks with the square of the width, so halves lose a quarter as much. Which variable to split is
+//! found by trial, because products have no curvature along any single one. A split is kept while it removes a fair share of the excess width.
+//!
+//! *Soundness.* The pieces cover the region and each image is a rigorous enclosure, so their hull is one too. Sampled widths only decide
+//! where to spend the effort.
 
 use super::Abstraction;
-use crate::domain::{Polyhedron, Rows};
+use crate::template_polyhedron::{Polyhedron, Rows};
 
 /// An image may be wider than the hull of sampled images by this share of that hull before pieces are tried.
 const LOOSE: f64 = 0.1;
 
-/// A cut pays when it takes this share of the excess away.
+/// A split is kept when it takes this share of the excess away.
 const PAYS: f64 = 0.25;
 
 /// Variables beyond this many have too many corners to be sampled.
 const MOST_CORNERED: usize = 6;
 
-/// A region on its way through cuts.
+/// A region on its way through splits.
 struct Divided {
     /// Its place among the regions.
     place: usize,

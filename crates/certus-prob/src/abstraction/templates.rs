@@ -1,14 +1,15 @@
-//! Templates made for a system: directions along which its policy changes and its plant moves.
+//! Templates found from a system: directions along which its policy changes and its plant moves.
 //!
-//! Three sources, each of which gives directions with weights: the rows of the network's first layer (where it bends), the gradients
-//! of score differences at states of sampled runs where no action is nearly certain (where the decision is), and the rows
-//! of the plant's linear modes (which sides the image of a box has). Alike directions are merged, and the heaviest of each source are taken.
+//! Three sources give weighted directions: the rows of the network's first layer (where it bends), the gradients of score differences at
+//! states of sampled runs where no action is nearly certain (where the decision is), and the rows of the plant's linear modes (which sides
+//! the image of a box has, as in S. Sankaranarayanan, H. B. Sipma and Z. Manna, VMCAI 2005). Directions that are nearly parallel are merged, and the heaviest of each
+//! source are taken. Any template is sound; a good one is tight.
 
 use certus_graph::ops::Op;
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Abstraction, Choice};
-use crate::domain::{HitAndRun, Polyhedron, Template};
+use crate::template_polyhedron::{HitAndRun, Polyhedron, Template};
 
 /// Directions taken from each source.
 const PER_SOURCE: usize = 1;

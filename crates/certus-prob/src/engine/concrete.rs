@@ -1,17 +1,18 @@
-//! Concrete start states: the probability from one state, by following every sequence of moves.
+//! Concrete start states: a lower bound of the worst case from one state, by following every sequence of moves.
 //!
-//! In plain numbers for the search, and in intervals for what is claimed: the sum of the lower ends of the probabilities of all sequences that
-//! reach the goal for certain is a lower bound of the probability from that state, so of the worst case too. Sequences that
-//! are less likely than a threshold are left out below and counted as reaching above.
+//! The search is in plain numbers: samples, corners, and ascent from the best of them. What is claimed is computed in double-double arithmetic
+//! and intervals (`double_double.rs`): the sum of the lower ends of the probabilities of all sequences that certainly reach the goal is a
+//! lower bound of the probability from that state, hence of the worst case. Sequences less likely than a threshold count as missing
+//! the goal in the lower end and as reaching it in the upper one.
 
 use certus_graph::Interval;
 use certus_graph::eval::enclose;
-use certus_sim::Random;
+use certus_numerics::{DoubleDouble, Random};
 
 use crate::abstraction::{Abstraction, Choice, softmax};
-use crate::domain::{HitAndRun, Polyhedron};
+use crate::engine::double_double::evaluate;
 use crate::engine::search::Cell;
-use crate::engine::wide::{self, Wide};
+use crate::template_polyhedron::{HitAndRun, Polyhedron};
 
 /// Branches of one start state beyond this many at one step: in the search the least likely ones are left out.
 const MOST_SAMPLED: usize = 1_000;
@@ -148,7 +149,7 @@ const POINTS_PER_CELL: usize = 8;
 /// Cells of more dimensions have too many corners.
 const MOST_CORNERED: usize = 4;
 
-/// Points of the cells with the largest bounds. Where the probability jumps, a search has cut its cells down to the jump, which random start states miss.
+/// Points of the cells with the largest bounds. Where the probability jumps, a search has split its cells down to the jump, which random start states miss.
 pub fn suspects(cells: &[Cell], seed: u64) -> Vec<Vec<f64>> {
     let mut order: Vec<&Cell> = cells.iter().collect();
     order.sort_by(|a, b| b.upper.total_cmp(&a.upper));
@@ -190,7 +191,7 @@ pub fn no_less(abstraction: &Abstraction, points: Vec<Vec<f64>>, following: Foll
         .collect()
 }
 
-/// The start state with the largest lower bound, if that is larger than what is known already. Every one is followed in wide numbers.
+/// The start state with the largest lower bound, if that is larger than what is known already. Every one is followed in double-double arithmetic.
 pub fn best_exactly(
     abstraction: &Abstraction,
     points: Vec<Vec<f64>>,
@@ -231,13 +232,13 @@ pub fn best_of(
 
 /// A branch in intervals.
 struct Branch {
-    state: Vec<Wide>,
+    state: Vec<DoubleDouble>,
     lower: f64,
     upper: f64,
 }
 
 /// Whether a state is in the declared ranges, if that is certain.
-fn in_range(abstraction: &Abstraction, state: &[Wide]) -> Option<bool> {
+fn in_range(abstraction: &Abstraction, state: &[DoubleDouble]) -> Option<bool> {
     let (lower, upper) = abstraction.declared();
     let mut inside = true;
     for (i, own) in state.iter().enumerate() {
@@ -261,7 +262,8 @@ pub fn exact(
     stopped: &dyn Fn() -> bool,
 ) -> Option<Interval> {
     use certus_graph::interval::{add_down, add_up, mul_down, mul_up};
-    let mut layer = vec![Branch { state: start.iter().map(|&x| Wide::exact(x)).collect(), lower: 1.0, upper: 1.0 }];
+    let mut layer =
+        vec![Branch { state: start.iter().map(|&x| DoubleDouble::exact(x)).collect(), lower: 1.0, upper: 1.0 }];
     let (mut certain, mut possible) = (0.0f64, 0.0f64);
     let (plant, scores) = (abstraction.plant_graph(), abstraction.scores_graph());
     let middles: Vec<f64> = abstraction.with_middles(start);
@@ -282,8 +284,8 @@ pub fn exact(
             };
             // Goal and condition speak of the state alone.
             let shown = choice.as_deref().unwrap_or(&middles[start.len()..]);
-            variables.extend(shown.iter().map(|&x| Wide::exact(x)));
-            let outputs = wide::evaluate(plant, &variables)?;
+            variables.extend(shown.iter().map(|&x| DoubleDouble::exact(x)));
+            let outputs = evaluate(plant, &variables)?;
             let certainty = |output: usize| outputs[output][0].interval().certainty();
             match (certainty(moves), certainty(moves + 1)) {
                 (Some(true), _) => {
@@ -314,7 +316,7 @@ pub fn exact(
                 possible = add_up(possible, branch.upper);
                 continue;
             }
-            let variables: Vec<Interval> = variables.into_iter().map(Wide::interval).collect();
+            let variables: Vec<Interval> = variables.into_iter().map(DoubleDouble::interval).collect();
             let values =
                 if scores.outputs().is_empty() { Vec::new() } else { enclose(scores, &[&variables]).ok()?.concat() };
             let probabilities = probabilities(abstraction, &values);

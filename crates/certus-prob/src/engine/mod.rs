@@ -1,17 +1,16 @@
 //! Engines: bounds on the probability of a task over all initial states.
 
 pub mod concrete;
+mod double_double;
 pub mod partition;
 pub mod search;
 pub mod simulate;
-mod tree;
+mod split_tree;
 pub mod unfold;
-mod wide;
-
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
 use certus_graph::Fault;
+use certus_numerics::parallel;
+pub use certus_solver::Budget;
 
 use crate::abstraction::Failure;
 use crate::imdp::{Builder, Imdp, ModelError};
@@ -46,73 +45,27 @@ impl Errors {
     }
 }
 
-/// What an engine may spend.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Budget<'a> {
-    /// When to stop.
-    pub deadline: Option<Instant>,
-    /// Set by somebody else to stop.
-    pub stop: Option<&'a AtomicBool>,
-    /// How many threads; 0 counts as one.
-    pub threads: usize,
-    /// Names the random points.
-    pub seed: u64,
-}
-
-impl Budget<'_> {
-    /// Whether it is time to stop.
-    pub fn stopped(&self) -> bool {
-        self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
-            || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-}
-
 /// The model that was built. That the bounds of probabilities in it admit no distribution is a fault.
 pub(crate) fn finished(builder: Builder) -> Option<Imdp> {
     let fault = |error: ModelError| {
-        Fault::raise(format!("the abstraction of a system is no interval MDP: {error}"), format!("{error:?}"))
+        Fault::raise(format!("the abstraction of a system is not an interval MDP: {error}"), format!("{error:?}"))
     };
     builder.finish().map_err(fault).ok()
 }
 
-/// Does something with every item, on several threads; nothing when stopped. Results keep their order.
+/// Applies a function to batches of the items on several threads; nothing if the budget ran out. Results are in the order of the items.
 pub(crate) fn in_parallel<T: Sync, R: Send>(
     items: &[T],
     batch: usize,
     budget: &Budget<'_>,
     work: &(dyn Fn(&[T]) -> Vec<R> + Sync),
 ) -> Option<Vec<R>> {
-    let batches: Vec<&[T]> = items.chunks(batch.max(1)).collect();
-    let threads = budget.threads.max(1).min(batches.len());
-    if threads <= 1 {
-        let mut results = Vec::with_capacity(items.len());
-        for batch in batches {
-            if budget.stopped() {
-                return None;
-            }
-            results.extend(work(batch));
-        }
-        return Some(results);
+    let batches = items.chunks(batch.max(1)).collect();
+    let work = |batch: &[T]| (!budget.stopped()).then(|| work(batch));
+    let results = parallel::map_until(batches, budget.threads, work, Option::is_none);
+    let mut all = Vec::with_capacity(items.len());
+    for result in results {
+        all.extend(result?);
     }
-    let next = std::sync::atomic::AtomicUsize::new(0);
-    let slots: Vec<std::sync::Mutex<Option<Vec<R>>>> = batches.iter().map(|_| std::sync::Mutex::new(None)).collect();
-    std::thread::scope(|scope| {
-        for _ in 0..threads {
-            scope.spawn(|| {
-                loop {
-                    let index = next.fetch_add(1, Ordering::Relaxed);
-                    if index >= batches.len() || budget.stopped() {
-                        return;
-                    }
-                    let done = work(batches[index]);
-                    *slots[index].lock().unwrap_or_else(std::sync::PoisonError::into_inner) = Some(done);
-                }
-            });
-        }
-    });
-    let mut results = Vec::with_capacity(items.len());
-    for slot in slots {
-        results.extend(slot.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner)?);
-    }
-    Some(results)
+    Some(all)
 }

@@ -1,13 +1,15 @@
-//! Branch and bound over the initial states: cells of the initial set, each with an upper bound by unfolding, the worst ones cut in two.
+//! Branch and bound over the initial states: cells of the initial set, each with an upper bound by unfolding; the worst ones are split.
 //!
-//! A cut is made across the direction of the template that lowers the bound most: halves in every direction are
-//! unfolded, all of a round in one batch, and the best pair is kept. As cells shrink to points the unfolding becomes the exact tree of
-//! moves, so the bound comes down to the true worst case wherever relaxations become exact.
+//! A. H. Land and A. G. Doig, 'An automatic method of solving discrete programming problems', Econometrica 28 (1960), with strong branching: halves in
+//! every direction of the template are unfolded, all of a round in one batch, and the pair with the lowest bound is kept. As cells shrink to points the
+//! unfolding becomes the exact tree of moves, so the bound converges to the true worst case wherever relaxations become exact.
+//!
+//! *Soundness.* The cells cover the initial set at all times, and each carries a bound that holds for all of its states.
 
 use super::unfold::{Unfolding, unfold};
 use super::{Budget, Errors};
 use crate::abstraction::Abstraction;
-use crate::domain::Polyhedron;
+use crate::template_polyhedron::Polyhedron;
 
 /// When to be content.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -18,7 +20,7 @@ pub struct Aim {
     pub gap: f64,
     /// So is a bound within this share of it.
     pub share: f64,
-    /// Cells are not cut beyond this many.
+    /// Cells are not split beyond this many.
     pub most_cells: usize,
 }
 
@@ -66,7 +68,7 @@ pub struct Searched {
 /// Regions that are unfolded together.
 const AT_ONCE: usize = 64;
 
-/// Cells that are cut in one round.
+/// Cells that are split in one round.
 const PER_ROUND: usize = 16;
 
 /// Notices when rounds no longer help.
@@ -201,11 +203,11 @@ fn halves(region: &Polyhedron) -> Vec<(usize, Polyhedron)> {
     let mut found = Vec::new();
     for pair in 0..pairs {
         let width = region.width(pair);
-        // A direction without room between its ends cannot be cut.
+        // A direction without room between its ends cannot be split.
         let scale = region.offsets()[2 * pair].abs().max(region.offsets()[2 * pair + 1].abs());
         if width > 1e-9 * scale.max(1e-300) {
             let place = region.offsets()[2 * pair] - width / 2.0;
-            found.extend(region.cut(pair, place).into_iter().flatten().map(|half| (pair, half)));
+            found.extend(region.split(pair, place).into_iter().flatten().map(|half| (pair, half)));
         }
     }
     found

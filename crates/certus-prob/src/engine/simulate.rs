@@ -1,9 +1,10 @@
-//! Simulated start states: what share of many independent runs reaches the goal, and what can be concluded from that.
+//! Simulated start states: the share of independent runs that reaches the goal, and a confidence bound from it.
 //!
-//! Runs from one state share their beginnings: those that are in the same state are stepped as one, with their number. Each of them still
-//! makes its own random choice, so the count is that of independent runs, at the price of the states that they visit.
+//! The bound is H. Chernoff's (1952) in its relative-entropy form. Runs from one state share their beginnings: those in the same state are
+//! stepped as one, with their number. Each still draws its own random choice, so the count is that of independent runs, at the price of the
+//! states that they visit. This is a statistical check of the bounds (`examples/sampled_check.rs`), no part of a proof.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::abstraction::Abstraction;
 

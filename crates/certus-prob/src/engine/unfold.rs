@@ -1,22 +1,27 @@
 //! Forward unfolding: the regions that runs can be in, step by step, as an interval MDP.
 //!
-//! After Bacci and Parker (NFM 2022). A region that may hold a state of the goal counts as the goal. Any other is cut into parts, by
-//! the plant's guards and where the policy's probabilities vary by more than is allowed; which part the state is in is
-//! the scheduler's choice, where a move's probability lies in its interval is nature's. With *containment* a region inside one that
-//! was seen at the same or an earlier step is not expanded: the larger one's probability, with at least as many steps to go, is a bound. Where
-//! staying is enough more steps make it less likely, so only regions of the same step are merged.
+//! E. Bacci and D. Parker, 'Verified probabilistic policies for deep reinforcement learning', NFM 2022. A region that may hold a goal state
+//! counts as the goal. Any other is split into parts, by the plant's guards and where the policy's probabilities vary by more than is
+//! allowed; which part the state is in is the scheduler's choice, where a move's probability lies in its interval is nature's.
+//!
+//! *Containment.* A region inside one that was seen at the same or an earlier step is not expanded: the larger one's probability, with at least
+//! as many steps to go, is a bound. For weak until more steps make staying less likely, so only regions of the same step are merged.
+//!
+//! *Soundness.* Every concrete run is a run of the interval MDP for some scheduler and some nature, so its largest value bounds the
+//! probability from above. *Departures:* guards split regions exactly, score differences replace single scores, and values are computed with
+//! rounding accounted for (`imdp/robust_value_iteration.rs`).
 
 use super::{Budget, Errors, finished, in_parallel};
 use crate::abstraction::{Abstraction, Expansion, Part, Refining};
-use crate::domain::Polyhedron;
-use crate::imdp::{Builder, Goal, Imdp, Players, bounded};
+use crate::imdp::{Builder, Imdp, Objective, Players, robust_value_iteration};
+use crate::template_polyhedron::Polyhedron;
 
 /// How to unfold.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Unfolding {
     /// How many steps.
     pub steps: usize,
-    /// When regions are cut.
+    /// When regions are split.
     pub refining: Option<Refining>,
     /// Whether regions inside others are merged with them.
     pub containment: bool,
@@ -189,11 +194,18 @@ pub fn unfold(
     }
     let model = model(&regions, initial.len())?;
     let goal: Vec<bool> = regions.iter().map(|region| region.kind == Kind::Goal).collect();
-    let players = Players { scheduler: Goal::Max, nature: Goal::Max };
+    let players = Players { scheduler: Objective::Max, nature: Objective::Max };
     let everything = vec![true; regions.len()];
     let bounds = |goal: &[bool]| -> Option<Vec<f64>> {
         let steps = options.steps as u64;
-        let values = bounded::until(&model, &everything, goal, steps, players, bounded::Means::default())?;
+        let values = robust_value_iteration::until(
+            &model,
+            &everything,
+            goal,
+            steps,
+            players,
+            robust_value_iteration::Resources::default(),
+        )?;
         Some((0..initial.len()).map(|index| values.upper[resolve(&regions, index)]).collect())
     };
     let upper = bounds(&goal)?;

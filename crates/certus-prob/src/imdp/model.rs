@@ -56,7 +56,7 @@ impl fmt::Display for ModelError {
         match self {
             ModelError::Interval { state, choice, interval } => write!(
                 f,
-                "state {state}, choice {choice}: [{}, {}] is no interval of probabilities",
+                "state {state}, choice {choice}: [{}, {}] is not an interval of probabilities",
                 interval.0, interval.1
             ),
             ModelError::Sum { state, choice, sums } => write!(

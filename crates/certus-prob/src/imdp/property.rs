@@ -4,8 +4,8 @@ use std::fmt;
 
 use certus_graph::Fault;
 
-use super::bounded::{self, Means, Values};
-use super::{Goal, Imdp, Players, drn, unbounded};
+use super::robust_value_iteration::{self, Resources, Values};
+use super::{Imdp, Objective, Players, drn, interval_iteration};
 
 /// A formula over labels.
 #[derive(Clone, Debug, PartialEq)]
@@ -37,9 +37,9 @@ pub enum Question {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Property {
     /// Who wants what; nature is not named for models without intervals.
-    pub scheduler: Goal,
+    pub scheduler: Objective,
     /// Nature's aim, where it is named.
-    pub nature: Option<Goal>,
+    pub nature: Option<Objective>,
     /// What is asked.
     pub question: Question,
     /// What holds until then.
@@ -114,11 +114,11 @@ impl Reader<'_> {
             .ok_or_else(|| PropertyError { at: start, message: "expected a number".to_owned() })
     }
 
-    fn aim(&mut self) -> Option<Goal> {
+    fn aim(&mut self) -> Option<Objective> {
         if self.take("max") {
-            Some(Goal::Max)
+            Some(Objective::Max)
         } else if self.take("min") {
-            Some(Goal::Min)
+            Some(Objective::Min)
         } else {
             None
         }
@@ -208,8 +208,8 @@ impl Property {
         // A comparison speaks of all schedulers: without a name it is that of the worst one.
         let scheduler = match (first, question) {
             (Some(aim), _) => aim,
-            (None, Question::AtMost(..)) => Goal::Max,
-            (None, Question::AtLeast(..)) => Goal::Min,
+            (None, Question::AtMost(..)) => Objective::Max,
+            (None, Question::AtLeast(..)) => Objective::Min,
             (None, Question::Value) => return Err(reader.error("say who the scheduler is: Pmax=? or Pmin=?")),
         };
         reader.expect("[")?;
@@ -293,31 +293,35 @@ fn over_initial(model: &Imdp, values: &Values) -> (f64, f64) {
 }
 
 /// Answers a property; nothing when stopped.
-pub fn answer(model: &Imdp, property: &Property, gap: f64, means: Means<'_>) -> Result<Option<Answer>, String> {
+pub fn answer(model: &Imdp, property: &Property, gap: f64, resources: Resources<'_>) -> Result<Option<Answer>, String> {
     let asked = property.players(model)?;
     if model.initial().next().is_none() {
         return Err("the model has no initial state".to_owned());
     }
     let (stay, goal) = (property.stay.states(model)?, property.goal.states(model)?);
-    let flip = |aim: Goal| if aim == Goal::Max { Goal::Min } else { Goal::Max };
+    let flip = |aim: Objective| if aim == Objective::Max { Objective::Min } else { Objective::Max };
     let players = match property.globally {
         true => Players { scheduler: flip(asked.scheduler), nature: flip(asked.nature) },
         false => asked,
     };
     let (mut values, narrow, strategy, mut rechecked) = match property.steps {
         Some(steps) => {
-            let Some(values) = bounded::until(model, &stay, &goal, steps, players, means) else { return Ok(None) };
-            let plan = bounded::plan(model, &stay, &goal, steps, players, means);
-            let again = plan.as_ref().and_then(|plan| bounded::following(model, &stay, &goal, plan, players, means));
+            let Some(values) = robust_value_iteration::until(model, &stay, &goal, steps, players, resources) else {
+                return Ok(None);
+            };
+            let plan = robust_value_iteration::plan(model, &stay, &goal, steps, players, resources);
+            let again = plan
+                .as_ref()
+                .and_then(|plan| robust_value_iteration::following(model, &stay, &goal, plan, players, resources));
             let first = plan.and_then(|mut plan| plan.pop());
             let first = first.map(|chosen| chosen.into_iter().map(|place| place as usize).collect());
             (values, true, first, again.map(|again| over_initial(model, &again)))
         }
         None => {
-            let (values, narrow) = unbounded::until(model, &stay, &goal, gap, players, means);
-            let chosen = unbounded::strategy(model, &goal, &values, players);
-            let chain = unbounded::induced(model, &chosen);
-            let (again, _) = unbounded::until(&chain, &stay, &goal, gap, players, means);
+            let (values, narrow) = interval_iteration::until(model, &stay, &goal, gap, players, resources);
+            let chosen = interval_iteration::strategy(model, &goal, &values, players);
+            let chain = interval_iteration::induced(model, &chosen);
+            let (again, _) = interval_iteration::until(&chain, &stay, &goal, gap, players, resources);
             let rechecked = over_initial(model, &again);
             (values, narrow, Some(chosen), Some(rechecked))
         }
@@ -360,11 +364,11 @@ mod tests {
     #[test]
     fn both_players_are_read() {
         let property = Property::parse("Pmaxmin=? [ \"a\" & !\"b\" U<=7 (\"c\" | true) ]").unwrap();
-        assert_eq!((property.scheduler, property.nature), (Goal::Max, Some(Goal::Min)));
+        assert_eq!((property.scheduler, property.nature), (Objective::Max, Some(Objective::Min)));
         assert_eq!((property.steps, property.globally), (Some(7), false));
         let property = Property::parse("P<0.25 [G<3 \"safe\"]").unwrap();
         assert_eq!(property.question, Question::AtMost(0.25, true));
-        assert_eq!((property.steps, property.globally, property.scheduler), (Some(2), true, Goal::Max));
+        assert_eq!((property.steps, property.globally, property.scheduler), (Some(2), true, Objective::Max));
     }
 
     #[test]

@@ -1,4 +1,4 @@
-//! Boxes with a value each, in the colours of heat: parts of a partition, units of a grid.
+//! Boxes with a value each, in the colours of heat: parts of a partition, cells of a grid.
 
 use std::fmt::Write;
 

@@ -5,7 +5,7 @@
 //!
 //! * `"words"` and `"formula"`: the property's documentation and text;
 //! * `"relative_to"`: what a verdict is about;
-//! * `"grid": {"axes": ["x", "y"], "reachable": {"every": n, "units": [{"step": n, "box": [[a, b], …]}]}}`: units of a finite
+//! * `"grid": {"axes": ["x", "y"], "reachable": {"every": n, "cells": [{"step": n, "box": [[a, b], …]}]}}`: cells of a finite
 //!   abstraction that runs can reach, every n-th of them, with the step at which each is first reached;
 //! * `"cells": [{"lower": […], "upper": […], "bound": p}]` with `"axes"`: parts of the start states, each with its bound;
 //! * `"convergence": [{"seconds": s, "lower": a, "upper": b}]`: how an interval narrowed.
@@ -298,7 +298,7 @@ fn of_its_kind(page: &mut Page, document: &Value, all: &[(String, Value)]) -> Re
     }
 }
 
-const UNKNOWN: &str = "this is no outcome that Certus writes; expected what a command prints with --json, or a shield";
+const UNKNOWN: &str = "this is no outcome that Certus writes; expected the document of a command, or a shield";
 
 fn regions(page: &mut Page, document: &Value) -> Read<Shown> {
     let system = member(document, "system", text)?;
@@ -386,17 +386,17 @@ fn grid_section(page: &mut Page, stem: &str, grid: &Value) -> Read<String> {
         &[low, high] => Ok((low, high)),
         _ => Err(Malformed::new("two ends are needed".to_owned())),
     };
-    let unit = |unit: &Value| {
-        let (lower, upper) = member(unit, "box", |own| list(own, ends))?.into_iter().unzip();
-        Ok((lower, upper, member(unit, "step", count)? as f64))
+    let cell = |cell: &Value| {
+        let (lower, upper) = member(cell, "box", |own| list(own, ends))?.into_iter().unzip();
+        Ok((lower, upper, member(cell, "step", count)? as f64))
     };
     let (every, parts) = member(grid, "reachable", |own| {
-        let parts = member(own, "units", |own| list(own, unit))?;
-        boxes::fitting(names.len(), &parts).map_err(|error| error.within(".units"))?;
+        let parts = member(own, "cells", |own| list(own, cell))?;
+        boxes::fitting(names.len(), &parts).map_err(|error| error.within(".cells"))?;
         Ok((member(own, "every", count)?, parts))
     })?;
     let which = if every > 1 { format!(" (one in {every})") } else { String::new() };
-    let caption = format!("Units of the grid that runs can reach{which}, by the step at which they first do.");
+    let caption = format!("Grid cells that runs can reach{which}, by the step at which they are first reached.");
     let value = "step".to_owned();
     let own = Boxes { stem: format!("{stem} grid"), names, parts, value, steps: true, caption, shares: Vec::new() };
     Ok(format!("<div class=\"figures\">{}</div>\n", boxes::section(page, own)))

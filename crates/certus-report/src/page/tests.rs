@@ -18,7 +18,7 @@ fn check_document() -> Value {
         {"property": "q", "verdict": "holds", "engine": "induction", "scope": "unbounded", "seconds": 1.25,
          "certificate": "q.certificate",
          "proof": {"for_all_time": [{"induction": {"depth": 1, "invariant": [{"linear": {"x": 1, "y": 2}, "at_most": 1.5}]}}]},
-         "grid": {"axes": ["x", "y"], "reachable": {"every": 1, "units": [
+         "grid": {"axes": ["x", "y"], "reachable": {"every": 1, "cells": [
              {"step": 0, "box": [[0, 1], [0, 1]]}, {"step": 3, "box": [[1, 2], [0, 1]]}]}}},
         {"property": "r", "verdict": "unknown", "engine": "bmc", "scope": null, "reason": "the time was over"},
     ]})
@@ -75,8 +75,8 @@ fn what_is_no_outcome_is_refused_with_its_place() {
     wrong["results"][0]["trace"][1]["state"]["x"] = json!("much");
     assert_eq!(told(wrong), "r.json: results[0].trace[1].state.x: expected a number, found a text");
     let mut wrong = check_document();
-    wrong["results"][1]["grid"]["reachable"]["units"][1]["box"] = json!([[1, 2]]);
-    assert_eq!(told(wrong), "r.json: results[1].grid.reachable.units[1]: as many ends as there are axes are needed");
+    wrong["results"][1]["grid"]["reachable"]["cells"][1]["box"] = json!([[1, 2]]);
+    assert_eq!(told(wrong), "r.json: results[1].grid.reachable.cells[1]: as many ends as there are axes are needed");
     assert_eq!(
         told(json!({"system": "s", "results": [{"verdict": "holds"}]})),
         "r.json: results[0]: `property` is missing"

@@ -11,7 +11,7 @@ use crate::choices::gather;
 use crate::compiled::{Compiled, Machine};
 use crate::options::InputSource;
 use crate::report::End;
-use crate::walk::{Rules, Scratch, Walk};
+use crate::rollout::{Rollout, Rules, Scratch};
 use crate::{ActionMode, SimulationError};
 
 /// Episodes of a copy are counted in these bits of a run number, copies above them.
@@ -33,7 +33,7 @@ pub(super) struct Shared {
 pub(super) struct Group {
     /// The number of the first copy.
     pub(super) first: usize,
-    pub(super) walk: Walk,
+    pub(super) rollout: Rollout,
     pub(super) scratch: Scratch,
     pub(super) workspace: Workspace<f64>,
     pub(super) episodes: Vec<u64>,
@@ -74,21 +74,21 @@ impl Group {
         let mut drawn = Vec::new();
         for &column in &columns {
             let copy = (self.first + column) as u64;
-            self.walk.renumber(column, seed, copy << EPISODE_BITS | self.episodes[column]);
+            self.rollout.renumber(column, seed, copy << EPISODE_BITS | self.episodes[column]);
             self.episodes[column] += 1;
             self.steps[column] = 0;
             self.totals[column] = 0.0;
             match starts.pop_front() {
                 Some(state) => {
                     for (element, value) in state.into_iter().enumerate() {
-                        self.walk.points.state[element * count + column] = value;
+                        self.rollout.points.state[element * count + column] = value;
                     }
                 }
                 None => drawn.push(column),
             }
         }
         if !drawn.is_empty() {
-            self.walk.draw_initial_states(&rules, drawn, &mut self.scratch)?;
+            self.rollout.draw_initial_states(&rules, drawn, &mut self.scratch)?;
         }
         self.prepare(shared, &columns)
     }
@@ -96,28 +96,28 @@ impl Group {
     /// Draws what belongs to a position before anybody looks at it.
     fn prepare(&mut self, shared: &Shared, columns: &[usize]) -> Result<(), SimulationError> {
         let rules = shared.rules();
-        self.walk.draw_choices(&rules, columns.iter().copied());
+        self.rollout.draw_choices(&rules, columns.iter().copied());
         if !shared.sees_inputs {
             return Ok(());
         }
         match shared.options.inputs {
             InputSource::Adversary { .. } if columns.len() == self.steps.len() => {
-                self.walk.draw_inputs(&rules, 0, &mut self.scratch)
+                self.rollout.draw_inputs(&rules, 0, &mut self.scratch)
             }
             // The others have theirs already.
             InputSource::Adversary { .. } => {
-                let before = self.walk.points.input.clone();
-                let randoms = self.walk.randoms.clone();
-                self.walk.draw_inputs(&rules, 0, &mut self.scratch)?;
+                let before = self.rollout.points.input.clone();
+                let randoms = self.rollout.randoms.clone();
+                self.rollout.draw_inputs(&rules, 0, &mut self.scratch)?;
                 let count = self.steps.len();
                 for column in (0..count).filter(|column| !columns.contains(column)) {
-                    self.walk.randoms[column] = randoms[column].clone();
-                    (column..before.len()).step_by(count).for_each(|at| self.walk.points.input[at] = before[at]);
+                    self.rollout.randoms[column] = randoms[column].clone();
+                    (column..before.len()).step_by(count).for_each(|at| self.rollout.points.input[at] = before[at]);
                 }
                 Ok(())
             }
             _ => {
-                columns.iter().for_each(|&column| self.walk.draw_input(column));
+                columns.iter().for_each(|&column| self.rollout.draw_input(column));
                 Ok(())
             }
         }
@@ -126,7 +126,7 @@ impl Group {
     /// Computes what is seen in every column.
     pub(super) fn observe(&mut self, shared: &Shared) -> Result<(), SimulationError> {
         let machine = shared.rules().machine;
-        let points = &self.walk.points;
+        let points = &self.rollout.points;
         let choices = machine.given_choices(points);
         let arguments = machine.arguments(points, &choices);
         shared.observe.run(&mut self.workspace, &arguments, points.count)?;
@@ -157,15 +157,15 @@ impl Group {
         let (rules, count) = (shared.rules(), self.steps.len());
         self.take(answers, shared.system.networks[0].results);
         if !shared.sees_inputs && !shared.system.inputs.is_empty() {
-            self.walk.draw_inputs(&rules, 0, &mut self.scratch)?;
+            self.rollout.draw_inputs(&rules, 0, &mut self.scratch)?;
         }
-        self.walk.evaluate(&rules, &mut self.scratch)?;
+        self.rollout.evaluate(&rules, &mut self.scratch)?;
         if !shared.sees_inputs {
-            self.walk.satisfy_assumption(&rules, &mut self.scratch)?;
+            self.rollout.satisfy_assumption(&rules, &mut self.scratch)?;
         }
         let outcome = &self.scratch.outcome;
         let faults: Vec<Option<End>> =
-            (0..count).map(|column| self.walk.fault(rules.machine, outcome, column)).collect();
+            (0..count).map(|column| self.rollout.fault(rules.machine, outcome, column)).collect();
         for (column, fault) in faults.iter().enumerate() {
             let reward = outcome.reward[column];
             let taken = match fault {
@@ -179,9 +179,9 @@ impl Group {
             self.steps[column] += 1;
         }
         if faults.iter().all(Option::is_none) {
-            self.walk.points.state.copy_from_slice(&outcome.next);
+            self.rollout.points.state.copy_from_slice(&outcome.next);
         } else {
-            for (row, next) in self.walk.points.state.chunks_exact_mut(count).zip(outcome.next.chunks_exact(count)) {
+            for (row, next) in self.rollout.points.state.chunks_exact_mut(count).zip(outcome.next.chunks_exact(count)) {
                 let free = (0..count).filter(|&column| faults[column].is_none());
                 free.for_each(|column| row[column] = next[column]);
             }
@@ -211,7 +211,7 @@ impl Group {
                 total_reward: self.totals[column],
                 end,
                 observation: shown.observations[column * width..(column + 1) * width].to_vec(),
-                state: gather(&self.walk.points.state, count, &[column]),
+                state: gather(&self.rollout.points.state, count, &[column]),
             });
         }
         Ok(())
@@ -220,7 +220,7 @@ impl Group {
     /// Puts the answers of this group's copies where the step reads them.
     fn take(&mut self, answers: Answers<'_>, results: usize) {
         let (first, count) = (self.first, self.steps.len());
-        let table = &mut self.walk.points.results[0];
+        let table = &mut self.rollout.points.results[0];
         let rows = first * results..(first + count) * results;
         match answers {
             Answers::Single(values) => put(table, count, results, &values[rows]),

@@ -1,13 +1,13 @@
-//! Values and gradients of a graph at many points: reverse-mode differentiation over batches.
+//! Reverse-mode automatic differentiation of a graph over batches of points.
 //!
 //! A graph is compiled once into rules, one per node. [`Gradient::forward`] keeps every node's values on a [`Tape`];
-//! [`Gradient::backward`] takes the derivative of some objective by each node (its *adjoint*) from the outputs to the inputs.
-//! Affine maps are matrix products in both directions, curves multiply by their slope, products by the other factor,
-//! movements carry adjoints back to where the elements came from. What is none of these is evaluated but has no
-//! gradient.
+//! [`Gradient::backward`] carries the derivative of some objective by each node (its *adjoint*) from the outputs to the inputs
+//! (backpropagation; Linnainmaa 1970, Rumelhart, Hinton and Williams 1986). Affine maps are matrix products in both
+//! directions, curves multiply by their derivative, products by the other factor, movements carry adjoints back to where
+//! the elements came from. Any other operator is evaluated but has no gradient.
 //!
-//! Everything here serves the search for witnesses, so nothing here has to be sound: single precision is enough, and a
-//! step is given the slope of a smooth ramp, as its own slope says nothing about where the other side is.
+//! Everything here serves the attack, so nothing here has to be sound: single precision is enough, and a step function is
+//! given the slope of a smooth ramp, as its derivative says nothing about where the other side is.
 
 use certus_graph::ops::{Affine, Arg, Matrix, Movement, Op, Operator};
 use certus_graph::{Graph, NodeId, Real};
@@ -283,35 +283,26 @@ fn add_scaled<T: Real>(target: &mut [T], factor: T, source: &[T]) {
 /// Replaces arguments by the curve's values.
 fn values<T: Real>(curve: &Curve, xs: &mut [T]) {
     match curve {
-        Curve::Relu => certus_kernels::relu(xs),
-        Curve::Tanh => certus_kernels::tanh(xs),
-        Curve::Sigmoid => certus_kernels::sigmoid(xs),
-        Curve::Exp => certus_kernels::exp(xs),
-        Curve::Softplus => certus_kernels::softplus(xs),
+        Curve::Activation(activation) => activation.apply(xs),
         _ => xs.iter_mut().for_each(|x| *x = T::from_f64(curve.value(x.to_f64()))),
     }
 }
 
 /// Adds slope · adjoint to the adjoints of the argument.
 fn slopes<T: Real>(curve: &Curve, xs: &[T], ys: &[T], adjoints: &[T], targets: &mut [T]) {
-    let places = targets.iter_mut().zip(adjoints).zip(xs.iter().zip(ys));
+    let places = targets.iter_mut().zip(adjoints).zip(xs);
     match curve {
-        Curve::Relu => places.for_each(|((t, &d), (&x, _))| *t = *t + if x > T::ZERO { d } else { T::ZERO }),
-        Curve::Tanh => places.for_each(|((t, &d), (_, &y))| *t = *t + d * (T::ONE - y * y)),
-        Curve::Sigmoid => places.for_each(|((t, &d), (_, &y))| *t = *t + d * (y * (T::ONE - y))),
-        Curve::Exp => places.for_each(|((t, &d), (_, &y))| *t = *t + d * y),
-        Curve::Step { .. } | Curve::Floor => {
-            places.for_each(|((t, &d), (&x, _))| *t = *t + d * T::from_f64(ramp(curve, x.to_f64())));
+        // No product: an adjoint that is infinite would spoil the zeros.
+        _ if curve.is_relu() => places.for_each(|((t, &d), &x)| *t = *t + if x > T::ZERO { d } else { T::ZERO }),
+        Curve::Activation(activation) => activation.add_slopes(xs, ys, adjoints, targets),
+        Curve::Step { below, above, .. } => {
+            places.for_each(|((t, &d), &x)| *t = *t + d * T::from_f64(ramp(above - below, x.to_f64())));
         }
-        _ => places.for_each(|((t, &d), (&x, _))| *t = *t + d * T::from_f64(curve.slope(x.to_f64()))),
+        _ => places.for_each(|((t, &d), &x)| *t = *t + d * T::from_f64(curve.slope(x.to_f64()))),
     }
 }
 
-/// A slope for a curve with jumps: what points to the other side of the nearest one, weaker the farther it is away.
-fn ramp(curve: &Curve, x: f64) -> f64 {
-    match curve {
-        // Floor follows the identity from afar.
-        Curve::Floor => 1.0,
-        _ => (curve.value(1.0) - curve.value(-1.0)) / (1.0 + x * x),
-    }
+/// A slope for a jump at zero: it points to the other side, weaker the farther that is away.
+fn ramp(jump: f64, x: f64) -> f64 {
+    jump / (1.0 + x * x)
 }

@@ -1,17 +1,17 @@
-//! The search for witnesses: points that may satisfy the formula, and the replay that decides whether they do.
+//! The attack: points that may satisfy the formula, and the replay that decides whether they do.
 //!
 //! * [`gradient`]: values and gradients of the graph at many points;
-//! * [`objective`]: how far the formula is from true, as something to descend on;
-//! * [`starts`]: where descents begin and how they move;
-//! * [`pool`]: the nearest misses, around which further descents begin;
-//! * [`descent`]: projected gradient descent from many points at once.
+//! * [`objective`]: how far the formula is from true, as a number to minimise;
+//! * [`starts`]: where restarts begin and how they move;
+//! * [`pool`]: the nearest misses, around which further restarts begin;
+//! * [`pgd`]: projected gradient descent from many points at once.
 //!
 //! All of these search in plain floats, and none of them reports anything: a point is a [`Witness`] only after it was
 //! cast into the region and evaluated on the graph as it was given, in both precisions, with no tolerance.
 
-mod descent;
 mod gradient;
 mod objective;
+mod pgd;
 mod pool;
 mod starts;
 #[cfg(test)]
@@ -23,14 +23,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{Graph, GraphError, Interval, Real};
 
-pub use self::descent::Falsification;
-use self::descent::{Descent, Effort};
+pub use self::pgd::Falsification;
+use self::pgd::{Effort, Pgd};
 pub(crate) use self::starts::Starts;
-use self::starts::{Numbers, within};
+use self::starts::within;
 use crate::answer::Witness;
 use crate::formula::Formula;
 use crate::query::Query;
 use crate::vnnlib::Variable;
+use certus_numerics::Random;
 
 /// Evaluates many points and replays those at which the formula seems to hold.
 pub(crate) struct Attack<'q> {
@@ -39,7 +40,7 @@ pub(crate) struct Attack<'q> {
     single: Evaluator<f32>,
     double: Evaluator<f64>,
     /// Made when it is first needed: many queries are answered without.
-    descent: OnceLock<Descent>,
+    pgd: OnceLock<Pgd>,
     /// Whether the formula held at some point in double precision, but not after a cast to single precision.
     rounded_away: AtomicBool,
 }
@@ -55,7 +56,7 @@ const NEIGHBOURHOOD: u64 = 3;
 const MISS: f64 = 1e-4;
 const MOST_MISSES: usize = 64;
 
-/// Searches for a point at which the formula holds, by descents from many points: at least `restarts` of them with up
+/// Searches for a point at which the formula holds, by PGD from many points: at least `restarts` of them with up
 /// to `steps` steps each, unless one succeeds or `should_stop` says so, which is asked between steps. The same seed gives
 /// the same result.
 pub fn falsify(
@@ -65,7 +66,7 @@ pub fn falsify(
     seed: u64,
     should_stop: &dyn Fn() -> bool,
 ) -> Result<Falsification, GraphError> {
-    Attack::new(query).descend(Starts::Region, restarts, steps, seed, should_stop)
+    Attack::new(query).run_pgd(Starts::Region, restarts, steps, seed, should_stop)
 }
 
 /// Splits flattened, element-major inputs by the graph's inputs.
@@ -109,7 +110,7 @@ impl<'q> Attack<'q> {
             fast: Evaluator::new(&query.graph),
             single: Evaluator::new(&query.original),
             double: Evaluator::new(&query.original),
-            descent: OnceLock::new(),
+            pgd: OnceLock::new(),
             rounded_away: AtomicBool::new(false),
         }
     }
@@ -119,9 +120,9 @@ impl<'q> Attack<'q> {
         self.rounded_away.load(Ordering::Relaxed)
     }
 
-    /// Descends from many points, as [`falsify`] does, from where `starts` says. Threads may do so at the same time with
+    /// Runs PGD from many points, as [`falsify`] does, from where `starts` says. Threads may do so at the same time with
     /// seeds of their own.
-    pub(crate) fn descend(
+    pub(crate) fn run_pgd(
         &self,
         starts: Starts<'_>,
         restarts: usize,
@@ -129,10 +130,10 @@ impl<'q> Attack<'q> {
         seed: u64,
         should_stop: &dyn Fn() -> bool,
     ) -> Result<Falsification, GraphError> {
-        let descent = self.descent.get_or_init(|| Descent::new(self.query, &self.query.lowered));
-        let mut numbers = Numbers::new(seed);
+        let pgd = self.pgd.get_or_init(|| Pgd::new(self.query, &self.query.lowered));
+        let mut numbers = Random::with_state(seed);
         let mut misses = 0;
-        descent.run(starts, Effort { restarts, steps, seed }, should_stop, &mut |point, distance| {
+        pgd.run(starts, Effort { restarts, steps, seed }, should_stop, &mut |point, distance| {
             let witness = self.replay(point)?;
             if witness.is_some() || distance.abs() > MISS || misses == MOST_MISSES {
                 return Ok(witness);
@@ -143,7 +144,7 @@ impl<'q> Attack<'q> {
     }
 
     /// Tries floats around a point: at the border of the formula, rounding alone decides whether it holds.
-    fn try_neighbours(&self, point: &[f64], numbers: &mut Numbers) -> Result<Option<Witness>, GraphError> {
+    fn try_neighbours(&self, point: &[f64], numbers: &mut Random) -> Result<Option<Witness>, GraphError> {
         let region = &self.query.region;
         let mut points = Vec::with_capacity(point.len() * NEIGHBOURS);
         for (input, &value) in point.iter().enumerate() {

@@ -1,8 +1,8 @@
-//! How far a formula is from true, as a number to descend on.
+//! How far a formula is from true, as a number to minimise.
 //!
 //! An atom `linear ≤ 0` is as far as its left side says, a conjunction as far as its worst part, a disjunction as far as its
 //! best one. The distance decides which points are worth replaying and which are near. Its slope would be that of a single
-//! atom, which makes a descent zigzag between the parts of a conjunction, so the descent follows all parts that are
+//! atom, which makes gradient descent zigzag between the parts of a conjunction, so PGD follows all parts that are
 //! violated at once; and as the best part of a disjunction at the start need not be the one that can be reached, each
 //! point can be told to go for a given part.
 

@@ -1,4 +1,6 @@
-//! Where descents begin, and how each of them moves: deterministic from a seed and a number.
+//! Where restarts begin, and how each of them moves: deterministic from a seed and a number.
+
+use certus_numerics::Random;
 
 use super::objective::Aim;
 use crate::query::Region;
@@ -12,20 +14,20 @@ const REACH: f64 = 1e6;
 /// Scales of starts and steps where the region has no end, as powers of ten.
 const UNBOUNDED_SCALES: (f64, f64) = (-1.0, 3.0);
 
-/// The length of first steps, as a share of the width of the region; each descent has one of its own, as no length serves
+/// The length of first steps, as a share of the width of the region; each restart has one of its own, as no length serves
 /// both narrow valleys and wide plains.
 const FIRST_STEPS: (f64, f64) = (0.01, 0.5);
 
-/// After how many steps without progress a descent is given up; it pays to try many, and to stay with some.
+/// After how many steps without progress a restart is given up; it pays to try many, and to stay with some.
 const PATIENCE: (f64, f64) = (5.0, 30.0);
 
-/// The share of descents that begin at a corner.
+/// The share of restarts that begin at a corner.
 const CORNERS: f64 = 0.1;
 
-/// The share of descents that go for one part of a disjunction, whatever is nearest.
+/// The share of restarts that go for one part of a disjunction, whatever is nearest.
 const FIXED_AIMS: f64 = 0.5;
 
-/// Where descents begin.
+/// Where restarts begin.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Starts<'a> {
     /// Anywhere in the region.
@@ -34,43 +36,15 @@ pub(crate) enum Starts<'a> {
     Boxes {
         /// The boxes; only their part in the region counts.
         boxes: &'a [(Vec<f64>, Vec<f64>)],
-        /// Whether a descent stays in its box; otherwise it may go anywhere in the region.
+        /// Whether a restart stays in its box; otherwise it may go anywhere in the region.
         confined: bool,
     },
 }
 
-/// Random numbers by the SplitMix64 recurrence: any seed is a good one, so each descent can have its own.
-pub(crate) struct Numbers(u64);
-
-impl Numbers {
-    pub(crate) fn new(seed: u64) -> Self {
-        Numbers(seed)
-    }
-
-    /// All bits random.
-    pub(crate) fn bits(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut bits = self.0;
-        bits = (bits ^ (bits >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        bits = (bits ^ (bits >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        bits ^ (bits >> 31)
-    }
-
-    /// Uniform in [0, 1).
-    pub(crate) fn unit(&mut self) -> f64 {
-        (self.bits() >> 11) as f64 / (1u64 << 53) as f64
-    }
-
-    /// Between two positive numbers, uniform in the logarithm.
-    pub(crate) fn between(&mut self, (low, high): (f64, f64)) -> f64 {
-        low * (high / low).powf(self.unit())
-    }
-}
-
-/// One descent before its first step.
+/// One restart before its first step.
 pub(crate) struct Start {
     pub(crate) point: Vec<f64>,
-    /// The box that the descent stays in.
+    /// The box that the restart stays in.
     pub(crate) low: Vec<f64>,
     pub(crate) high: Vec<f64>,
     /// What steps are measured in, per input; zero for an input that does not move.
@@ -115,11 +89,13 @@ impl Limits {
         self.low.len()
     }
 
-    /// The descent with this number.
+    /// The restart with this number.
     pub(crate) fn start(&self, starts: Starts<'_>, seed: u64, number: usize) -> Start {
         // Far apart for different seeds and numbers: both go through the mixing of the generator.
-        let mut numbers = Numbers::new(Numbers::new(seed).bits() ^ Numbers::new(number as u64).bits());
-        let (rate, patience) = (numbers.between(FIRST_STEPS), numbers.between(PATIENCE) as usize);
+        let mixed = Random::with_state(seed).bits() ^ Random::with_state(number as u64).bits();
+        let mut numbers = Random::with_state(mixed);
+        let (rate, patience) =
+            (numbers.log_uniform(FIRST_STEPS.0, FIRST_STEPS.1), numbers.log_uniform(PATIENCE.0, PATIENCE.1) as usize);
         let aim = if numbers.unit() < FIXED_AIMS { Aim::Fixed(numbers.bits()) } else { Aim::Nearest };
         let (corner, middle) = (numbers.unit() < CORNERS, number == 0);
         let given = match starts {

@@ -1,27 +1,34 @@
-//! Linear lower bounds by substitution backwards (CROWN, DeepPoly), for a batch of objectives.
+//! CROWN: linear lower bounds by backward substitution, for a batch of objectives.
 //!
-//! An objective is a linear function Λ·v of nodes' values, one per column; each column belongs to a box. From the last node to the
-//! first, a node's coefficients are replaced by coefficients of its arguments: exactly for affine nodes and movements,
-//! by the lower or upper line of a curve (plane of a product) according to the coefficient's sign, and by the enclosure of an opaque
-//! node. What remains is linear in the inputs, and its minimum over the box is a lower bound of the objective.
+//! Zhang, Weng, Chen, Hsieh, Daniel, *Efficient Neural Network Robustness Certification with General Activation Functions*,
+//! NeurIPS 2018; Singh, Gehr, Püschel, Vechev, *An Abstract Domain for Certifying Neural Networks* (DeepPoly), POPL 2019.
+//! An objective is a linear function Λ·v of nodes' values, one per column; each column belongs to a box. From the last
+//! node to the first, a node's coefficients are replaced by coefficients of its arguments: exactly for affine nodes and
+//! movements, by the lower or upper line of a curve (plane of a product) according to the coefficient's sign, and by the
+//! enclosure of an opaque node. What remains is linear in the inputs, and its minimum over the box bounds the objective.
 //!
-//! *Constraints.* Where an element's value lies in [lo, hi], adding m·(value − hi) with m ≥ 0 (or m·(value − lo) with m ≤ 0) only
-//! lowers the objective on the part that matters, so the bound stays one; good multipliers make it much better.
+//! *Split constraints* (β-CROWN). Where an element's value lies in [lo, hi], adding β·(value − hi) with β ≥ 0 (or
+//! β·(value − lo) with β ≤ 0) only lowers the objective where the constraint holds, so the bound stays sound; good
+//! multipliers make it much better.
 //!
-//! *Rounding.* Coefficients are computed to nearest, so the function that arrives differs from the one that was meant. For an affine
-//! node with m rows each new coefficient is off by at most γₘ Σᵢ|Λᵢ||Wᵢⱼ| ≤ γₘ ‖Λ‖₁ maxᵢ|Wᵢⱼ|; multiplied by |xⱼ| and summed this
-//! is what rounding can have changed, and it is taken off the bound. Curves and constants are treated likewise. The
-//! price is some 1e-13 of the objective's size, and no bound needs to be confirmed by another computation.
+//! *Soundness, and departures: rounding.* Coefficients are computed to nearest, so the function that arrives differs from the
+//! one that was meant. For an affine node with m rows each new coefficient is off by at most γₘ Σᵢ|Λᵢ||Wᵢⱼ| ≤
+//! γₘ ‖Λ‖₁ maxᵢ|Wᵢⱼ|; multiplied by |xⱼ| and summed this is what rounding can have changed, and it is taken off the bound
+//! (standard error analysis; Higham, *Accuracy and Stability of Numerical Algorithms*, 2002). Curves and constants are
+//! treated likewise. The price is some 1e-13 of the objective's size, and no bound needs to be confirmed afterwards.
+
+mod substitution;
 
 use certus_graph::Op;
 
-use super::program::{Layer, Program, Role};
-use super::table::{Bounds, LineTable, line_error};
-use super::{ROOM, TINY, gamma};
+use self::substitution::{affine, curve, movement, note_sums, opaque, product};
+use super::program::{Program, Role};
+use super::table::Bounds;
+use super::{ROOM, gamma};
 
 /// A multiplier of a constraint, added to one column where its node is reached.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Pull {
+pub(crate) struct BetaTerm {
     pub(crate) node: usize,
     pub(crate) element: usize,
     pub(crate) column: usize,
@@ -41,7 +48,7 @@ pub(crate) struct Objectives {
     /// What rounding may have changed so far, one per column.
     pub(crate) errors: Vec<f64>,
     /// Multipliers, in descending order of their nodes.
-    pub(crate) pulls: Vec<Pull>,
+    pub(crate) beta_terms: Vec<BetaTerm>,
     /// Buffers that are free again.
     spare: Vec<Vec<f64>>,
     /// Where to keep the coefficients of curves, products, opaque nodes and what curves read, by node.
@@ -70,7 +77,7 @@ impl Objectives {
             coefficients: vec![None; nodes],
             constants: vec![0.0; columns],
             errors: vec![0.0; columns],
-            pulls: Vec::new(),
+            beta_terms: Vec::new(),
             spare: Vec::new(),
             kept: None,
         }
@@ -157,28 +164,6 @@ impl Objectives {
     }
 }
 
-/// ‖Λ‖₁ of each column.
-fn norms(coefficients: &[f64], columns: usize) -> Vec<f64> {
-    let mut norms = vec![0.0; columns];
-    for row in coefficients.chunks_exact(columns.max(1)) {
-        row.iter().zip(&mut norms).for_each(|(value, norm)| *norm += value.abs());
-    }
-    norms
-}
-
-/// Takes account of coefficients that were added to others: each sum was rounded up to so many times more.
-fn note_sums(objectives: &mut Objectives, bounds: &Bounds, node: usize, times: usize) {
-    let factor = gamma(times);
-    let columns = objectives.columns();
-    let Some(coefficients) = &objectives.coefficients[node] else { return };
-    for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
-        for (column, value) in row.iter().enumerate().filter(|&(_, &value)| value != 0.0) {
-            let magnitude = bounds.interval(node, element, objectives.boxes[column]).magnitude();
-            objectives.errors[column] += factor * value.abs() * magnitude;
-        }
-    }
-}
-
 /// Lower bounds of the objectives, given bounds of every node that they look through.
 pub(crate) fn minimise(
     program: &Program,
@@ -190,14 +175,15 @@ pub(crate) fn minimise(
     let columns = objectives.columns();
     let mut at_inputs = vec![0.0; program.inputs * columns];
     let mut effort = 0;
-    let mut pulls = std::mem::take(&mut objectives.pulls).into_iter().peekable();
+    let mut beta_terms = std::mem::take(&mut objectives.beta_terms).into_iter().peekable();
     for node in (0..=from).rev() {
-        while let Some(pull) = pulls.next_if(|pull| pull.node >= node) {
-            objectives.add(program, bounds, (pull.node, pull.element, pull.column), pull.weight, 0.0);
-            let term = pull.weight * pull.end;
-            let constant = &mut objectives.constants[pull.column];
+        while let Some(beta) = beta_terms.next_if(|beta| beta.node >= node) {
+            debug_assert!(beta.weight.is_finite() && beta.end.is_finite(), "a multiplier β without an end: {beta:?}");
+            objectives.add(program, bounds, (beta.node, beta.element, beta.column), beta.weight, 0.0);
+            let term = beta.weight * beta.end;
+            let constant = &mut objectives.constants[beta.column];
             *constant -= term;
-            objectives.errors[pull.column] += 2.0 * f64::EPSILON * (term.abs() + constant.abs());
+            objectives.errors[beta.column] += 2.0 * f64::EPSILON * (term.abs() + constant.abs());
         }
         let Some(coefficients) = objectives.coefficients[node].take() else { continue };
         match &program.roles[node] {
@@ -227,284 +213,11 @@ pub(crate) fn minimise(
     LowerBounds { effort, ..finish(program, bounds, objectives, at_inputs) }
 }
 
-fn affine(
-    program: &Program,
-    layer: &Layer,
-    node: usize,
-    bounds: &Bounds,
-    coefficients: &[f64],
-    objectives: &mut Objectives,
-    scratch: &mut Vec<f64>,
-) {
-    let columns = objectives.columns();
-    let norms = norms(coefficients, columns);
-    let factor = gamma(layer.bias.len());
-    let underflow = TINY * layer.bias.len() as f64;
-    for (term, (reach, spread)) in layer.terms.iter().zip(&bounds.reach[node]) {
-        match objectives.coefficients[term.argument].as_mut() {
-            Some(target) => {
-                term.transposed.mul_acc(coefficients, target, columns, scratch);
-                note_sums(objectives, bounds, term.argument, 1);
-            }
-            None => {
-                let mut target = objectives.buffer(program.sizes[term.argument]);
-                term.transposed.affine(&term.zeros, coefficients, &mut target, columns, scratch);
-                objectives.coefficients[term.argument] = Some(target);
-            }
-        }
-        for (column, norm) in norms.iter().enumerate().filter(|&(_, &norm)| norm != 0.0) {
-            let index = objectives.boxes[column];
-            let mut rounding = factor * reach[index];
-            if term.weight_error != 0.0 {
-                rounding += term.weight_error * spread[index];
-            }
-            objectives.errors[column] += (norm * rounding + underflow * spread[index]) * ROOM;
-        }
-    }
-    for (row, &bias) in coefficients.chunks_exact(columns.max(1)).zip(&layer.bias).filter(|(_, bias)| **bias != 0.0) {
-        objectives.constants.iter_mut().zip(row).for_each(|(constant, value)| *constant += value * bias);
-    }
-    // Σ|Λᵢ||bᵢ| ≤ ‖Λ‖₁ max|bᵢ|, and likewise for what the biases may be off by.
-    let error = factor * layer.largest_bias + layer.largest_bias_error;
-    for (column, norm) in norms.iter().enumerate() {
-        objectives.errors[column] += (norm * error + factor * objectives.constants[column].abs()) * ROOM;
-    }
-}
-
-fn movement(
-    program: &Program,
-    sources: &[(usize, usize)],
-    bounds: &Bounds,
-    coefficients: &[f64],
-    objectives: &mut Objectives,
-) {
-    let columns = objectives.columns();
-    let mut arguments: Vec<usize> = Vec::new();
-    for (row, &(argument, element)) in coefficients.chunks_exact(columns.max(1)).zip(sources) {
-        if !arguments.contains(&argument) {
-            arguments.push(argument);
-        }
-        let target = objectives.at(argument, program.sizes[argument]);
-        let target = &mut target[element * columns..(element + 1) * columns];
-        target.iter_mut().zip(row).for_each(|(sum, value)| *sum += value);
-    }
-    // An element that is read more than once gets a sum: every partial sum is below the norm.
-    let norms = norms(coefficients, columns);
-    let factor = gamma(sources.len());
-    for argument in arguments {
-        let largest = bounds.magnitudes(argument);
-        for (column, norm) in norms.iter().enumerate().filter(|&(_, &norm)| norm != 0.0) {
-            objectives.errors[column] += factor * norm * largest[objectives.boxes[column]];
-        }
-        note_sums(objectives, bounds, argument, sources.len());
-    }
-}
-
-/// Sets coefficients behind a curve to those before it times the slopes of its lines.
-fn set_by_lines(slopes: (&[f64], &[f64]), row: &[f64], target: &mut [f64]) {
-    match slopes {
-        (&[lower], &[upper]) => {
-            for (sum, &value) in target.iter_mut().zip(row) {
-                *sum = value.max(0.0) * lower + value.min(0.0) * upper;
-            }
-        }
-        (lower, upper) => {
-            for ((sum, &value), (&lower, &upper)) in target.iter_mut().zip(row).zip(lower.iter().zip(upper)) {
-                *sum = value.max(0.0) * lower + value.min(0.0) * upper;
-            }
-        }
-    }
-}
-
-/// The lines of one element for some columns: one box's for all of them, or one box per column.
-fn use_lines(slopes: (&[f64], &[f64]), row: &[f64], target: &mut [f64]) {
-    match slopes {
-        (&[lower], &[upper]) => {
-            for (sum, &value) in target.iter_mut().zip(row) {
-                *sum += value.max(0.0) * lower + value.min(0.0) * upper;
-            }
-        }
-        (lower, upper) => {
-            for ((sum, &value), (&lower, &upper)) in target.iter_mut().zip(row).zip(lower.iter().zip(upper)) {
-                *sum += value.max(0.0) * lower + value.min(0.0) * upper;
-            }
-        }
-    }
-}
-
-/// Adds the offsets of lines, and what rounding may change where they are used.
-fn use_offsets(
-    table: &LineTable,
-    cells: std::ops::Range<usize>,
-    factor: f64,
-    row: &[f64],
-    constants: &mut [f64],
-    errors: &mut [f64],
-) {
-    if table.unbounded {
-        for (place, &value) in row.iter().enumerate().filter(|&(_, &value)| value != 0.0) {
-            let at = if cells.len() == 1 { cells.start } else { cells.start + place };
-            constants[place] += value * if value > 0.0 { table.lower_offset[at] } else { table.upper_offset[at] };
-            errors[place] += value.abs() * table.size[at] * factor;
-        }
-        return;
-    }
-    let (lower, upper, size) =
-        (&table.lower_offset[cells.clone()], &table.upper_offset[cells.clone()], &table.size[cells]);
-    let sums = constants.iter_mut().zip(errors).zip(row);
-    if let (&[lower], &[upper], &[size]) = (lower, upper, size) {
-        let size = size * factor;
-        for ((constant, error), &value) in sums {
-            *constant += value.max(0.0) * lower + value.min(0.0) * upper;
-            *error += value.abs() * size;
-        }
-    } else {
-        for (((constant, error), &value), ((&lower, &upper), &size)) in sums.zip(lower.iter().zip(upper).zip(size)) {
-            *constant += value.max(0.0) * lower + value.min(0.0) * upper;
-            *error += value.abs() * size * factor;
-        }
-    }
-}
-
-/// Each column has a box of its own, in order.
-fn one_to_one(objectives: &Objectives, bounds: &Bounds) -> bool {
-    objectives.columns() == bounds.boxes && objectives.boxes.iter().enumerate().all(|(column, &index)| column == index)
-}
-
-/// Runs of columns with the cells of a node's row that they read: (cells, columns).
-fn spans(objectives: &Objectives, bounds: &Bounds) -> Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> {
-    if one_to_one(objectives, bounds) && bounds.boxes > 1 {
-        return vec![(0..bounds.boxes, 0..bounds.boxes)];
-    }
-    let mut spans: Vec<(std::ops::Range<usize>, std::ops::Range<usize>)> = Vec::new();
-    for (column, &index) in objectives.boxes.iter().enumerate() {
-        match spans.last_mut() {
-            Some((cells, columns)) if cells.start == index => columns.end = column + 1,
-            _ => spans.push((index..index + 1, column..column + 1)),
-        }
-    }
-    spans
-}
-
-fn curve(
-    program: &Program,
-    node: usize,
-    argument: usize,
-    bounds: &Bounds,
-    coefficients: &[f64],
-    objectives: &mut Objectives,
-) {
-    let columns = objectives.columns();
-    let spans = spans(objectives, bounds);
-    let shared = objectives.coefficients[argument].take();
-    let fresh = shared.is_none();
-    let mut target = shared.unwrap_or_else(|| objectives.buffer(program.sizes[argument]));
-    let factor = line_error(program.sizes[node]);
-    let table = &bounds.lines[node];
-    let Objectives { boxes, constants, errors, .. } = objectives;
-    for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
-        let target = &mut target[element * columns..(element + 1) * columns];
-        for (cells, span) in &spans {
-            let cells = element * bounds.boxes + cells.start..element * bounds.boxes + cells.end;
-            let (row, target) = (&row[span.clone()], &mut target[span.clone()]);
-            if fresh && cells.len() == 1 {
-                // Most curves are straight over small boxes, and then nothing is rounded.
-                match table.straight(cells.start) {
-                    Some(true) => {
-                        target.copy_from_slice(row);
-                        continue;
-                    }
-                    Some(false) => {
-                        target.fill(0.0);
-                        continue;
-                    }
-                    None => {}
-                }
-            }
-            let slopes = (&table.lower_slope[cells.clone()], &table.upper_slope[cells.clone()]);
-            if fresh {
-                set_by_lines(slopes, row, target);
-            } else {
-                use_lines(slopes, row, target);
-            }
-            use_offsets(table, cells, factor, row, &mut constants[span.clone()], &mut errors[span.clone()]);
-        }
-    }
-    for ((error, constant), &index) in errors.iter_mut().zip(constants.iter()).zip(boxes.iter()) {
-        *error += factor * constant.abs() + 2.0 * TINY * table.spread[index];
-    }
-    objectives.coefficients[argument] = Some(target);
-    if !fresh {
-        note_sums(objectives, bounds, argument, 1);
-    }
-}
-
-fn product(
-    program: &Program,
-    node: usize,
-    (left, right): (usize, usize),
-    bounds: &Bounds,
-    coefficients: &[f64],
-    objectives: &mut Objectives,
-) {
-    let columns = objectives.columns();
-    let spans = spans(objectives, bounds);
-    let factor = line_error(program.sizes[node]);
-    let table = &bounds.lines[node];
-    for (argument, lower, upper) in
-        [(left, &table.lower_slope, &table.upper_slope), (right, &table.lower_second, &table.upper_second)]
-    {
-        let target = objectives.at(argument, program.sizes[argument]);
-        for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
-            let target = &mut target[element * columns..(element + 1) * columns];
-            for (cells, span) in &spans {
-                let cells = element * bounds.boxes + cells.start..element * bounds.boxes + cells.end;
-                use_lines((&lower[cells.clone()], &upper[cells]), &row[span.clone()], &mut target[span.clone()]);
-            }
-        }
-        note_sums(objectives, bounds, argument, 1);
-    }
-    let Objectives { boxes, constants, errors, .. } = objectives;
-    for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
-        for (cells, span) in &spans {
-            let cells = element * bounds.boxes + cells.start..element * bounds.boxes + cells.end;
-            use_offsets(
-                table,
-                cells,
-                factor,
-                &row[span.clone()],
-                &mut constants[span.clone()],
-                &mut errors[span.clone()],
-            );
-        }
-    }
-    for ((error, constant), &index) in errors.iter_mut().zip(constants.iter()).zip(boxes.iter()) {
-        *error += factor * constant.abs() + 2.0 * TINY * table.spread[index];
-    }
-}
-
-/// The minimum over the enclosure.
-fn opaque(program: &Program, node: usize, bounds: &Bounds, coefficients: &[f64], objectives: &mut Objectives) {
-    let columns = objectives.columns();
-    let mut sizes = vec![0.0; columns];
-    for (element, row) in coefficients.chunks_exact(columns.max(1)).enumerate() {
-        for (column, &value) in row.iter().enumerate().filter(|&(_, &value)| value != 0.0) {
-            let range = bounds.interval(node, element, objectives.boxes[column]);
-            let term = value * if value > 0.0 { range.lo } else { range.hi };
-            objectives.constants[column] += term;
-            sizes[column] += term.abs();
-        }
-    }
-    let factor = gamma(program.sizes[node]);
-    for (column, size) in sizes.iter().enumerate() {
-        objectives.errors[column] += factor * (size + objectives.constants[column].abs());
-    }
-}
-
 /// The minimum over the input boxes, less everything that rounding may have changed.
 fn finish(program: &Program, bounds: &Bounds, objectives: Objectives, at_inputs: Vec<f64>) -> LowerBounds {
     let columns = objectives.columns();
     let Objectives { boxes, constants, errors, kept, .. } = objectives;
+    debug_assert!(!errors.iter().any(|error| *error < 0.0), "an error bound is negative");
     let mut sums = constants.clone();
     let mut sizes: Vec<f64> = sums.iter().map(|value| value.abs()).collect();
     let mut terms = 1;

@@ -1,8 +1,12 @@
-//! Interval bounds of every node, for a batch of boxes at once.
+//! Interval bound propagation: bounds of every node, for a batch of boxes at once.
 //!
-//! Affine nodes are two matrix products, one for the centres and one for the radii. Both are rounded to nearest; the
-//! product of a row with n terms is off by at most γₙ Σ|w||x| ≤ γₙ (Σ|w|) max|x|, and that much is added. Opaque nodes are
-//! enclosed box by box with their operator.
+//! Interval arithmetic (Moore, *Interval Analysis*, 1966) in centre and radius form, as in interval bound propagation of
+//! networks (Gowal et al., *On the Effectiveness of Interval Bound Propagation for Training Verifiably Robust Models*, 2018):
+//! an affine node is two matrix products, one for the centres and one for the radii. Curves and products are enclosed
+//! element by element, opaque nodes box by box with their operator.
+//!
+//! *Soundness.* Products are rounded to nearest; a row with n terms is off by at most γₙ Σ|w||x| ≤ γₙ (Σ|w|) max|x|, and that
+//! much is added to its radius.
 
 use certus_graph::Interval;
 use certus_graph::ops::{Arg, Operator};

@@ -17,7 +17,7 @@ pub(crate) enum Role {
     Product(usize, usize),
     /// Elements of arguments in another order: for each element its argument and the element there.
     Movement(Vec<(usize, usize)>),
-    /// Known only by its enclosure; bounds do not look behind it.
+    /// InheritedBounds only by its enclosure; bounds do not look behind it.
     Opaque,
 }
 

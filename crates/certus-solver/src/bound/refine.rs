@@ -1,5 +1,11 @@
-//! Bounds of every node over a batch of parts of the region: interval propagation, what the part's constraints say, and
-//! backward bounds of the elements that curves read.
+//! Intermediate bounds of every node over a batch of subdomains.
+//!
+//! Nodes are bounded in order: interval propagation (`forward.rs`), what the subproblem's split constraints and the bounds
+//! inherited from its parent say, zonotopes (`zonotope.rs`), and CROWN bounds of each unstable element that a curve or
+//! product reads (`backward.rs`), which are the intermediate bounds that the next layers' relaxations are made of.
+//!
+//! *Soundness.* Each source encloses the value wherever the constraints hold, so their intersection does; an empty
+//! intersection shows that the constraints cannot hold together.
 
 use certus_graph::Interval;
 
@@ -9,30 +15,30 @@ use super::program::{Program, Role};
 use super::table::{Bounds, Range};
 use super::zonotope::{Zonotopes, can_help};
 
-/// What is known of one part before its bounds are computed.
-pub(crate) struct Outline<'a> {
+/// A subproblem as the bounds see it: a box, ranges of elements, and inherited bounds.
+pub(crate) struct Subdomain<'a> {
     pub(crate) lower: &'a [f64],
     pub(crate) upper: &'a [f64],
-    /// Ranges that branches and the formula's own bounds fix.
+    /// Ranges that splits and the formula's bounds of single elements fix.
     pub(crate) ranges: Vec<Range>,
-    /// Bounds of refinable nodes that a larger part has.
-    pub(crate) inherited: Option<&'a Known>,
+    /// Bounds of refinable nodes that a larger subproblem has.
+    pub(crate) inherited: Option<&'a InheritedBounds>,
 }
 
-/// Bounds of the refinable nodes of one part, for the parts inside it: per node, lower and upper ends.
+/// Bounds of the refinable nodes of one subproblem, for the subproblems inside it: per node, lower and upper ends.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Known {
+pub(crate) struct InheritedBounds {
     pub(crate) nodes: Vec<(usize, Vec<f64>, Vec<f64>)>,
 }
 
-impl Known {
+impl InheritedBounds {
     /// What a table says of one box.
-    pub(crate) fn of(program: &Program, bounds: &Bounds, index: usize) -> Known {
+    pub(crate) fn of(program: &Program, bounds: &Bounds, index: usize) -> InheritedBounds {
         let column = |table: &[f64]| -> Vec<f64> { table.iter().skip(index).step_by(bounds.boxes).copied().collect() };
         let nodes = (0..program.roles.len())
             .filter(|&node| program.refinable[node])
             .map(|node| (node, column(&bounds.lower[node]), column(&bounds.upper[node])));
-        Known { nodes: nodes.collect() }
+        InheritedBounds { nodes: nodes.collect() }
     }
 
     /// How many bytes this holds.
@@ -51,13 +57,13 @@ const FEWEST_COLUMNS: usize = 64;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Refinement {
     Nothing,
-    /// Backward bounds of each element over which a reader bends: what a certificate's checker repeats.
+    /// Backward bounds of each element over which a reader unstable: what a certificate's checker repeats.
     Backward,
-    /// Affine forms first, so that fewer elements are left that bend. A checker of certificates does not repeat this.
+    /// Affine forms first, so that fewer elements are left that unstable. A checker of certificates does not repeat this.
     Forward,
 }
 
-/// Refining without further words is what a checker repeats.
+/// `true` stands for the refinement that a certificate checker repeats.
 impl From<bool> for Refinement {
     fn from(refine: bool) -> Self {
         if refine { Refinement::Backward } else { Refinement::Nothing }
@@ -70,47 +76,50 @@ const SYMBOLS: usize = 32;
 /// Inputs with any width beyond which there are no affine forms: each is a column of every layer, and so many were not measured.
 const MOST_INPUTS: usize = 64;
 
-/// Affine forms for some parts, where they are wanted and may help.
-fn forms(program: &Program, parts: &[Outline<'_>], refinement: Refinement) -> Option<Zonotopes> {
+/// Affine forms for some subproblems, where they are wanted and may help.
+fn forms(program: &Program, subproblems: &[Subdomain<'_>], refinement: Refinement) -> Option<Zonotopes> {
     if refinement != Refinement::Forward || !can_help(program) {
         return None;
     }
-    let free: Vec<bool> =
-        (0..program.inputs).map(|input| parts.iter().any(|part| part.lower[input] < part.upper[input])).collect();
+    let free: Vec<bool> = (0..program.inputs)
+        .map(|input| subproblems.iter().any(|subproblem| subproblem.lower[input] < subproblem.upper[input]))
+        .collect();
     let count = free.iter().filter(|&&free| free).count();
-    (count <= MOST_INPUTS).then(|| Zonotopes::new(program, &free, parts.len(), SYMBOLS))
+    (count <= MOST_INPUTS).then(|| Zonotopes::new(program, &free, subproblems.len(), SYMBOLS))
 }
 
-/// Bounds of every node over some parts, or nothing when `stop` said so on the way.
-pub(crate) fn bound_parts(
+/// Bounds of every node over some subproblems, or nothing when `stop` said so on the way.
+pub(crate) fn bound_subdomains(
     program: &Program,
-    parts: &[Outline<'_>],
+    subproblems: &[Subdomain<'_>],
     refinement: impl Into<Refinement>,
     stop: &dyn Fn() -> bool,
 ) -> Option<Bounds> {
     let refinement = refinement.into();
     let nodes = program.roles.len();
-    let mut bounds = Bounds::new(nodes, parts.len());
+    let mut bounds = Bounds::new(nodes, subproblems.len());
     let mut scratch = Vec::new();
     let mut ranges: Vec<Vec<(usize, Range)>> = vec![Vec::new(); nodes];
-    for (index, part) in parts.iter().enumerate() {
-        for range in &part.ranges {
+    for (index, subproblem) in subproblems.iter().enumerate() {
+        for range in &subproblem.ranges {
             ranges[range.node].push((index, *range));
         }
     }
-    let mut forms = forms(program, parts, refinement);
+    let mut forms = forms(program, subproblems, refinement);
     for (node, ranges) in ranges.iter().enumerate() {
         if let Role::Input(offset) = program.roles[node] {
             let elements = offset..offset + program.sizes[node];
-            let rows = elements.clone().flat_map(|element| parts.iter().map(move |part| part.lower[element]));
+            let rows = elements
+                .clone()
+                .flat_map(|element| subproblems.iter().map(move |subproblem| subproblem.lower[element]));
             bounds.lower[node] = rows.collect();
-            let rows = elements.flat_map(|element| parts.iter().map(move |part| part.upper[element]));
+            let rows = elements.flat_map(|element| subproblems.iter().map(move |subproblem| subproblem.upper[element]));
             bounds.upper[node] = rows.collect();
         } else {
             enclose_node(program, &mut bounds, node, &mut scratch);
         }
         if program.refinable[node] {
-            inherit(&mut bounds, parts, node);
+            inherit(&mut bounds, subproblems, node);
         }
         for &(index, range) in ranges {
             bounds.tighten(node, range.element, index, Interval { lo: range.lo, hi: range.hi });
@@ -124,13 +133,18 @@ pub(crate) fn bound_parts(
             return None;
         }
     }
+    let ordered = |own: &Subdomain<'_>| own.lower.iter().zip(own.upper).all(|(low, high)| low <= high);
+    debug_assert!(
+        !subproblems.iter().all(ordered) || bounds.are_ordered(),
+        "a lower bound is above the upper bound in a box that is not empty"
+    );
     Some(bounds)
 }
 
-fn inherit(bounds: &mut Bounds, parts: &[Outline<'_>], node: usize) {
-    for (index, part) in parts.iter().enumerate() {
+fn inherit(bounds: &mut Bounds, subproblems: &[Subdomain<'_>], node: usize) {
+    for (index, subproblem) in subproblems.iter().enumerate() {
         let Some((_, lower, upper)) =
-            part.inherited.and_then(|known| known.nodes.iter().find(|(own, ..)| *own == node))
+            subproblem.inherited.and_then(|known| known.nodes.iter().find(|(own, ..)| *own == node))
         else {
             continue;
         };
@@ -140,8 +154,8 @@ fn inherit(bounds: &mut Bounds, parts: &[Outline<'_>], node: usize) {
     }
 }
 
-/// Whether some curve or product bends over the range of an element that it reads.
-fn bends(program: &Program, bounds: &Bounds, node: usize, element: usize, index: usize) -> bool {
+/// Whether some curve or product unstable over the range of an element that it reads.
+fn unstable(program: &Program, bounds: &Bounds, node: usize, element: usize, index: usize) -> bool {
     let range = bounds.interval(node, element, index);
     program.readers[node].iter().any(|&reader| match &program.roles[reader] {
         Role::Curve(curve, _) => !curve.is_linear(range),
@@ -150,7 +164,7 @@ fn bends(program: &Program, bounds: &Bounds, node: usize, element: usize, index:
     })
 }
 
-/// Tightens the elements of a node over which a reader bends. False when stopped.
+/// Tightens the elements of a node over which a reader unstable. False when stopped.
 fn refine_node(
     program: &Program,
     bounds: &mut Bounds,
@@ -161,8 +175,9 @@ fn refine_node(
     let elements = program.sizes[node];
     let mut wanted: Vec<(usize, usize)> = Vec::new();
     for index in (0..bounds.boxes).filter(|&index| !bounds.empty[index]) {
-        wanted
-            .extend((0..elements).filter(|&element| bends(program, bounds, node, element, index)).map(|e| (index, e)));
+        wanted.extend(
+            (0..elements).filter(|&element| unstable(program, bounds, node, element, index)).map(|e| (index, e)),
+        );
     }
     let largest = program.sizes[..=node].iter().max().copied().unwrap_or(1);
     let chunk = (TABLE_VALUES / largest.max(1)).max(FEWEST_COLUMNS) / 2;

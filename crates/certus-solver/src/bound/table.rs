@@ -4,12 +4,12 @@ use certus_graph::Interval;
 
 use super::program::{Program, Role};
 use super::{ROOM, gamma};
-use crate::relaxation::{Lean, product_planes};
+use crate::relaxation::{Alpha, product_planes};
 
-/// Of so many lines one is looked at in debug builds: whether the curve is between it and its partner.
-const LINES_LOOKED_AT: usize = 13;
+/// Debug builds check one in this many relaxations: whether the curve lies between both lines.
+const RELAXATIONS_CHECKED: usize = 13;
 
-/// A part of a node's value that a branch of the search fixed: the value of an element lies in a range.
+/// A piece of a node's value that a branch of the search fixed: the value of an element lies in a range.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct Range {
     pub(crate) node: usize,
@@ -20,7 +20,7 @@ pub(crate) struct Range {
 
 /// Lines (or planes, for products) below and above each element of a node, element-major over the boxes.
 #[derive(Clone, Default)]
-pub(crate) struct LineTable {
+pub(crate) struct RelaxationTable {
     pub(crate) lower_slope: Vec<f64>,
     pub(crate) lower_offset: Vec<f64>,
     pub(crate) upper_slope: Vec<f64>,
@@ -36,7 +36,7 @@ pub(crate) struct LineTable {
     pub(crate) unbounded: bool,
 }
 
-impl LineTable {
+impl RelaxationTable {
     /// Whether both lines are the identity (true) or zero (false) at a cell.
     #[inline]
     pub(crate) fn straight(&self, at: usize) -> Option<bool> {
@@ -60,8 +60,8 @@ pub(crate) struct Bounds {
     pub(crate) upper: Vec<Vec<f64>>,
     /// Boxes in which some element has no value left.
     pub(crate) empty: Vec<bool>,
-    /// Lines of curves and products; nothing for other nodes.
-    pub(crate) lines: Vec<LineTable>,
+    /// Relaxations of curves and products; nothing for other nodes.
+    pub(crate) relaxations: Vec<RelaxationTable>,
     /// How many multiplications refinement took.
     pub(crate) effort: u64,
     /// For each affine node and term, box by box: Σⱼ maxᵢ|Wᵢⱼ||xⱼ| and Σⱼ|xⱼ|, for rounding errors.
@@ -75,7 +75,7 @@ impl Bounds {
             lower: vec![Vec::new(); nodes],
             upper: vec![Vec::new(); nodes],
             empty: vec![false; boxes],
-            lines: vec![LineTable::default(); nodes],
+            relaxations: vec![RelaxationTable::default(); nodes],
             effort: 0,
             reach: vec![Vec::new(); nodes],
         }
@@ -86,7 +86,7 @@ impl Bounds {
         Interval::new(self.lower[node][at], self.upper[node][at])
     }
 
-    /// The common part with another enclosure of the same value. Both are sound where the box's constraints hold, so where they do not
+    /// the intersection with another enclosure of the same value. Both are sound where the box's constraints hold, so where they do not
     /// meet nothing satisfies the constraints.
     pub(crate) fn tighten(&mut self, node: usize, element: usize, index: usize, other: Interval) {
         let at = element * self.boxes + index;
@@ -100,6 +100,17 @@ impl Bounds {
         self.upper[node][at] = upper;
     }
 
+    /// Whether lower bounds are nowhere above upper ones, except where a box is empty.
+    pub(crate) fn are_ordered(&self) -> bool {
+        self.lower.iter().zip(&self.upper).all(|(lower, upper)| {
+            lower
+                .iter()
+                .zip(upper)
+                .enumerate()
+                .all(|(at, (low, high))| self.empty[at % self.boxes.max(1)] || low <= high)
+        })
+    }
+
     /// max |x| over the elements of a node, for each box.
     pub(crate) fn magnitudes(&self, node: usize) -> Vec<f64> {
         let mut largest = vec![0.0f64; self.boxes];
@@ -111,11 +122,11 @@ impl Bounds {
         largest
     }
 
-    /// Prepares a node for substitution, once its arguments' bounds are final: lines with their default leans, and
+    /// Prepares a node for substitution, once its arguments' bounds are final: relaxations with their default α, and
     /// what rounding needs.
     pub(crate) fn prepare(&mut self, program: &Program, node: usize) {
         match &program.roles[node] {
-            Role::Curve(..) | Role::Product(..) => self.set_lines(program, node),
+            Role::Curve(..) | Role::Product(..) => self.set_relaxations(program, node),
             Role::Affine(layer) => {
                 self.reach[node] =
                     layer.terms.iter().map(|term| self.reach_of(term.argument, &term.column_maxima)).collect();
@@ -139,11 +150,11 @@ impl Bounds {
         (reach, spread)
     }
 
-    /// Lines of a curve or product with their default leans.
-    pub(crate) fn set_lines(&mut self, program: &Program, node: usize) {
+    /// Relaxations of a curve or product with their default α.
+    pub(crate) fn set_relaxations(&mut self, program: &Program, node: usize) {
         let (boxes, elements) = (self.boxes, program.sizes[node]);
         let cells = elements * boxes;
-        let mut table = std::mem::take(&mut self.lines[node]);
+        let mut table = std::mem::take(&mut self.relaxations[node]);
         for column in [
             &mut table.lower_slope,
             &mut table.lower_offset,
@@ -161,9 +172,9 @@ impl Bounds {
                 let (lower, upper) = (&self.lower[*argument], &self.upper[*argument]);
                 for at in 0..cells {
                     let range = Interval::new(lower[at], upper[at]);
-                    let lines = curve.default_lines(range);
+                    let lines = curve.default_relaxation(range);
                     debug_assert!(
-                        at % LINES_LOOKED_AT != 0 || lines.enclose_at_ends(curve, range),
+                        at % RELAXATIONS_CHECKED != 0 || lines.encloses_at_ends(curve, range),
                         "{curve:?} over {range} is not between {lines:?}"
                     );
                     table.lower_slope[at] = lines.lower_slope;
@@ -187,7 +198,7 @@ impl Bounds {
                 for at in 0..cells {
                     let x = Interval::new(self.lower[*left][at], self.upper[*left][at]);
                     let y = Interval::new(self.lower[*right][at], self.upper[*right][at]);
-                    let planes = product_planes(x, y, Lean { lower: 0.5, upper: 0.5 });
+                    let planes = product_planes(x, y, Alpha { lower: 0.5, upper: 0.5 });
                     [table.lower_slope[at], table.lower_second[at], table.lower_offset[at]] = planes.lower;
                     [table.upper_slope[at], table.upper_second[at], table.upper_offset[at]] = planes.upper;
                     let size = |plane: [f64; 3]| line_size(plane[0], plane[2], x) + line_size(plane[1], 0.0, y);
@@ -202,18 +213,18 @@ impl Bounds {
             }
             _ => {}
         }
-        self.lines[node] = table;
+        self.relaxations[node] = table;
     }
 
-    /// Turns one line (or plane) of a cell, below or above, to another share of its family.
-    pub(crate) fn turn_line(&mut self, program: &Program, node: usize, at: usize, below: bool, share: f64) {
+    /// Sets the slope α of one line (or plane) of a cell, below or above.
+    pub(crate) fn set_slope(&mut self, program: &Program, node: usize, at: usize, below: bool, share: f64) {
         let interval = |argument: usize| Interval::new(self.lower[argument][at], self.upper[argument][at]);
         let index = at % self.boxes.max(1);
         match &program.roles[node] {
             Role::Curve(curve, argument) => {
                 let range = interval(*argument);
                 let line = curve.line(range, below, share);
-                let table = &mut self.lines[node];
+                let table = &mut self.relaxations[node];
                 if table.lower_slope[at] == 0.0 && table.upper_slope[at] == 0.0 && line.slope != 0.0 {
                     table.spread[index] += range.magnitude();
                 }
@@ -230,8 +241,8 @@ impl Bounds {
             }
             Role::Product(left, right) => {
                 let (x, y) = (interval(*left), interval(*right));
-                let planes = product_planes(x, y, Lean { lower: share, upper: share });
-                let table = &mut self.lines[node];
+                let planes = product_planes(x, y, Alpha { lower: share, upper: share });
+                let table = &mut self.relaxations[node];
                 let plane = if below { planes.lower } else { planes.upper };
                 let before = [
                     (table.lower_slope[at], table.upper_slope[at], plane[0], x),
@@ -262,7 +273,7 @@ impl Bounds {
         let gather = |table: &Vec<f64>| -> Vec<f64> {
             table.chunks_exact(self.boxes.max(1)).flat_map(|row| picks.iter().map(move |&index| row[index])).collect()
         };
-        let lines = |table: &LineTable| LineTable {
+        let lines = |table: &RelaxationTable| RelaxationTable {
             lower_slope: gather(&table.lower_slope),
             lower_offset: gather(&table.lower_offset),
             upper_slope: gather(&table.upper_slope),
@@ -278,7 +289,7 @@ impl Bounds {
             lower: self.lower.iter().map(gather).collect(),
             upper: self.upper.iter().map(gather).collect(),
             empty: picks.iter().map(|&index| self.empty[index]).collect(),
-            lines: self.lines.iter().map(lines).collect(),
+            relaxations: self.relaxations.iter().map(lines).collect(),
             effort: 0,
             reach: self.reach.iter().map(|terms| terms.iter().map(|(a, b)| (gather(a), gather(b))).collect()).collect(),
         }

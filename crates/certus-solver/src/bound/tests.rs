@@ -1,21 +1,19 @@
-//! Bounds against points: whatever graph, part, combination and leans, a point of the part has its values inside the bounds.
-
-#[path = "../../../certus-graph/tests/lower/graphs.rs"]
-#[allow(dead_code, reason = "tests of the graph use the rest")]
-mod graphs;
+//! Bounds against points: whatever graph, subproblem, combination and alphas, a point of the subproblem has its values inside the bounds.
 
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::enclose_nodes;
 use certus_graph::lower::lower;
 use certus_graph::ops::{Affine, Gather, Mul, Relu};
 use certus_graph::{Graph, Interval};
+use certus_testing::graphs;
 use proptest::prelude::*;
 
+use super::goal::{Goal, Row};
+use super::optimise_slopes::{Ascent, OptimisedBound, certify, optimise};
 use super::program::{Program, Role};
-use super::refine::{Known, Outline, bound_parts};
+use super::refine::{InheritedBounds, Subdomain, bound_subdomains};
 use super::table::{Bounds, Range};
-use super::tune::{Climb, Goal, Row, Tuned, certify, tune};
-use crate::relaxation::Lean;
+use crate::relaxation::Alpha;
 
 /// Numbers in [0, 1) from a seed.
 struct Numbers(u64);
@@ -33,7 +31,7 @@ impl Numbers {
     }
 }
 
-/// A part with a point in it, and the values of all nodes there.
+/// A subproblem with a point in it, and the values of all nodes there.
 struct Sample {
     point: Vec<f64>,
     values: Vec<Vec<Interval>>,
@@ -58,7 +56,7 @@ fn values_at(program: &Program, point: &[f64]) -> Vec<Vec<Interval>> {
     enclose_nodes(&program.graph, &inputs).unwrap()
 }
 
-/// A part around a random point, with ranges of some elements that hold there.
+/// A subproblem around a random point, with ranges of some elements that hold there.
 fn sample(program: &Program, numbers: &mut Numbers) -> Sample {
     let point: Vec<f64> = (0..program.inputs).map(|_| 3.0 * numbers.next() - 1.5).collect();
     let values = values_at(program, &point);
@@ -88,8 +86,8 @@ fn sample(program: &Program, numbers: &mut Numbers) -> Sample {
     Sample { point, values, lower, upper, ranges }
 }
 
-fn outline<'a>(sample: &'a Sample, known: Option<&'a Known>) -> Outline<'a> {
-    Outline { lower: &sample.lower, upper: &sample.upper, ranges: sample.ranges.clone(), inherited: known }
+fn subdomain<'a>(sample: &'a Sample, known: Option<&'a InheritedBounds>) -> Subdomain<'a> {
+    Subdomain { lower: &sample.lower, upper: &sample.upper, ranges: sample.ranges.clone(), inherited: known }
 }
 
 /// The first element whose bounds leave a sample's value out.
@@ -102,7 +100,7 @@ fn outside(bounds: &Bounds, index: usize, values: &[Vec<Interval>]) -> Option<St
             }
         }
     }
-    bounds.empty[index].then(|| "a part with a point in it is called empty".to_string())
+    bounds.empty[index].then(|| "a subproblem with a point in it is called empty".to_string())
 }
 
 /// Rows over random elements.
@@ -125,17 +123,17 @@ fn random_rows(program: &Program, numbers: &mut Numbers) -> Vec<Row> {
     (0..3).map(|_| row()).collect()
 }
 
-/// The most that a tuned combination can be at a sample.
-fn combination_at(tuned: &Tuned, rows: &[Row], sample: &Sample) -> f64 {
+/// The most that a optimised combination can be at a sample.
+fn combination_at(optimised: &OptimisedBound, rows: &[Row], sample: &Sample) -> f64 {
     let mut sum = Interval::ZERO;
-    for &(row, weight) in &tuned.rows {
+    for &(row, weight) in &optimised.rows {
         let start = Interval::point(rows[row].constant);
         let value = rows[row].terms.iter().fold(start, |sum, &(node, element, coefficient, _)| {
             sum + Interval::point(coefficient) * sample.values[node][element]
         });
         sum = sum + Interval::point(weight) * value;
     }
-    for m in &tuned.multipliers {
+    for m in &optimised.multipliers {
         let sign = if m.from_below { -1.0 } else { 1.0 };
         let distance = sample.values[m.node][m.element] - Interval::point(m.end);
         sum = sum + Interval::point(sign * m.weight) * distance;
@@ -143,25 +141,25 @@ fn combination_at(tuned: &Tuned, rows: &[Row], sample: &Sample) -> f64 {
     sum.hi
 }
 
-/// What is wrong with a tuned bound, if a sample tells.
-fn refuted(tuned: &Tuned, rows: &[Row], sample: &Sample) -> Option<String> {
-    let most = combination_at(tuned, rows, sample);
-    let start = Interval::point(tuned.constant);
-    let line = tuned.line.iter().zip(&sample.point);
+/// What is wrong with a optimised bound, if a sample tells.
+fn refuted(optimised: &OptimisedBound, rows: &[Row], sample: &Sample) -> Option<String> {
+    let most = combination_at(optimised, rows, sample);
+    let start = Interval::point(optimised.constant);
+    let line = optimised.slopes.iter().zip(&sample.point);
     let line = line.fold(start, |sum, (&slope, &x)| sum + Interval::point(slope) * Interval::point(x)).lo;
-    let wrong = tuned.bound > most || (tuned.constant.is_finite() && line > most);
-    wrong.then(|| format!("bound {} and line {line} above {most}", tuned.bound))
+    let wrong = optimised.bound > most || (optimised.constant.is_finite() && line > most);
+    wrong.then(|| format!("bound {} and line {line} above {most}", optimised.bound))
 }
 
 /// Whether the noted size of every line covers what is added up where it is used.
 fn sizes_cover_lines(program: &Program, bounds: &Bounds) -> bool {
     program.roles.iter().enumerate().all(|(node, role)| {
         let Role::Curve(_, argument) = role else { return true };
-        let table = &bounds.lines[node];
+        let table = &bounds.relaxations[node];
         (0..table.size.len()).all(|at| {
             let reach = bounds.lower[*argument][at].abs().max(bounds.upper[*argument][at].abs());
-            let part = |slope: f64| if slope == 0.0 { 0.0 } else { slope.abs() * reach };
-            let (below, above) = (part(table.lower_slope[at]), part(table.upper_slope[at]));
+            let subproblem = |slope: f64| if slope == 0.0 { 0.0 } else { slope.abs() * reach };
+            let (below, above) = (subproblem(table.lower_slope[at]), subproblem(table.upper_slope[at]));
             let needed = (below + table.lower_offset[at].abs()).max(above + table.upper_offset[at].abs());
             // Empty boxes may hold anything; where nothing is known nothing is claimed.
             needed <= table.size[at] || needed.is_nan() || !table.size[at].is_finite()
@@ -182,8 +180,8 @@ proptest! {
         let mut numbers = Numbers(seed);
         let samples: Vec<Sample> = (0..3).map(|_| sample(&program, &mut numbers)).collect();
         let go_on = || false;
-        let outlines: Vec<Outline<'_>> = samples.iter().map(|sample| outline(sample, None)).collect();
-        let bounds = bound_parts(&program, &outlines, refine, &go_on).unwrap();
+        let subdomains: Vec<Subdomain<'_>> = samples.iter().map(|sample| subdomain(sample, None)).collect();
+        let bounds = bound_subdomains(&program, &subdomains, refine, &go_on).unwrap();
         for (index, sample) in samples.iter().enumerate() {
             prop_assert_eq!(outside(&bounds, index, &sample.values), None);
         }
@@ -197,19 +195,19 @@ proptest! {
         };
         let goals: Vec<Goal> = samples.iter().map(&mut goal).collect();
         let mut tuned_bounds = bounds.pick(&[0, 1, 2]);
-        let climb = Climb { steps: 4, keep_leans: true, cuts: 2 };
-        for (tuned, sample) in tune(&program, &mut tuned_bounds, &rows, goals.clone(), climb, &go_on).iter().zip(&samples) {
-            prop_assert_eq!(refuted(tuned, &rows, sample), None);
+        let ascent = Ascent { steps: 4, keep_alphas: true, splits: 2 };
+        for (optimised, sample) in optimise(&program, &mut tuned_bounds, &rows, goals.clone(), ascent, &go_on).iter().zip(&samples) {
+            prop_assert_eq!(refuted(optimised, &rows, sample), None);
         }
         prop_assert!(sizes_cover_lines(&program, &tuned_bounds));
-        // Any leans at all, for each part alone.
+        // Any alphas at all, for each subproblem alone.
         for (index, (goal, sample)) in goals.into_iter().zip(&samples).enumerate() {
-            let mut leans = Vec::new();
+            let mut alphas = Vec::new();
             for (node, &size) in program.sizes.iter().enumerate() {
-                leans.extend((0..size).map(|e| (node, e, Lean { lower: numbers.next(), upper: numbers.next() })));
+                alphas.extend((0..size).map(|e| (node, e, Alpha { lower: numbers.next(), upper: numbers.next() })));
             }
-            let tuned = certify(&program, &mut bounds.pick(&[index]), &rows, goal, &leans, false);
-            prop_assert_eq!(refuted(&tuned, &rows, sample), None);
+            let optimised = certify(&program, &mut bounds.pick(&[index]), &rows, goal, &alphas, false);
+            prop_assert_eq!(refuted(&optimised, &rows, sample), None);
         }
     }
 
@@ -218,8 +216,8 @@ proptest! {
         let program = prepared(&graph);
         let mut numbers = Numbers(seed);
         let sample = sample(&program, &mut numbers);
-        let larger = bound_parts(&program, &[outline(&sample, None)], true, &|| false).unwrap();
-        let known = Known::of(&program, &larger, 0);
+        let larger = bound_subdomains(&program, &[subdomain(&sample, None)], true, &|| false).unwrap();
+        let known = InheritedBounds::of(&program, &larger, 0);
         // Smaller on every side, still around the point.
         let mut towards = |end: &f64, x: &f64| if numbers.next() < 0.5 { *end } else { end / 2.0 + x / 2.0 };
         let smaller = Sample {
@@ -227,7 +225,7 @@ proptest! {
             upper: sample.upper.iter().zip(&sample.point).map(|(high, x)| towards(high, x).max(*x)).collect(),
             ..sample
         };
-        let bounds = bound_parts(&program, &[outline(&smaller, Some(&known))], refine, &|| false).unwrap();
+        let bounds = bound_subdomains(&program, &[subdomain(&smaller, Some(&known))], refine, &|| false).unwrap();
         prop_assert_eq!(outside(&bounds, 0, &smaller.values), None);
         for (node, low, high) in &known.nodes {
             for (element, (low, high)) in low.iter().zip(high).enumerate() {
@@ -258,14 +256,14 @@ fn many_small_sums_on_a_large_coefficient_are_accounted_for() {
         upper: vec![1.0 + 1e-3],
         ranges: Vec::new(),
     };
-    let bounds = bound_parts(&program, &[outline(&sample, None)], true, &|| false).unwrap();
+    let bounds = bound_subdomains(&program, &[subdomain(&sample, None)], true, &|| false).unwrap();
     let row = Row { terms: vec![(0, 0, 1e7 / 3.0, 0.0), (3, 0, 1.0, 0.0)], constant: 0.0, strict: false };
     let goal = Goal { rows: vec![(0, 1.0)], ..Goal::default() };
-    let tuned = certify(&program, &mut bounds.pick(&[0]), &[row], goal, &[], false);
+    let optimised = certify(&program, &mut bounds.pick(&[0]), &[row], goal, &[], false);
     // At x = 1, which is the minimum; every partial sum may have been rounded by half a unit of the large one.
-    let most = tuned.line[0] + tuned.constant;
+    let most = optimised.slopes[0] + optimised.constant;
     let unit = (1e7f64 / 3.0) * f64::EPSILON / 2.0;
-    assert!(tuned.line[0] - most > 1000.0 * unit, "{} {most}", tuned.line[0]);
+    assert!(optimised.slopes[0] - most > 1000.0 * unit, "{} {most}", optimised.slopes[0]);
 }
 
 #[test]
@@ -283,18 +281,18 @@ fn the_weights_of_products_that_underflow_are_accounted_for() {
         upper: vec![1e200, 1e200],
         ranges: Vec::new(),
     };
-    let bounds = bound_parts(&program, &[outline(&sample, None)], true, &|| false).unwrap();
+    let bounds = bound_subdomains(&program, &[subdomain(&sample, None)], true, &|| false).unwrap();
     assert_eq!(outside(&bounds, 0, &sample.values), None);
     let row = Row { terms: vec![(2, 0, -1e-200, 0.0)], constant: 0.0, strict: false };
     let goal = Goal { rows: vec![(0, 1.0)], ..Goal::default() };
-    let tuned = certify(&program, &mut bounds.pick(&[0]), std::slice::from_ref(&row), goal, &[], false);
-    assert_eq!(refuted(&tuned, &[row], &sample), None);
+    let optimised = certify(&program, &mut bounds.pick(&[0]), std::slice::from_ref(&row), goal, &[], false);
+    assert_eq!(refuted(&optimised, &[row], &sample), None);
 }
 
-/// A part of a graph with one input between two numbers.
+/// A subproblem of a graph with one input between two numbers.
 fn between(program: &Program, low: f64, high: f64) -> Bounds {
-    let part = Outline { lower: &[low], upper: &[high], ranges: Vec::new(), inherited: None };
-    bound_parts(program, &[part], true, &|| false).unwrap()
+    let subproblem = Subdomain { lower: &[low], upper: &[high], ranges: Vec::new(), inherited: None };
+    bound_subdomains(program, &[subproblem], true, &|| false).unwrap()
 }
 
 #[test]
@@ -319,8 +317,8 @@ fn sums_whose_terms_cancel_are_accounted_for() {
         let terms = weights.iter().enumerate().map(|(element, weight)| (2, element, sign * weight, 0.0)).collect();
         let row = Row { terms, constant: 0.0, strict: false };
         let goal = Goal { rows: vec![(0, 1.0)], ..Goal::default() };
-        let tuned = certify(&program, &mut bounds.pick(&[0]), &[row], goal, &[], false);
-        assert!(tuned.bound <= sign * 64.0, "{}", tuned.bound);
+        let optimised = certify(&program, &mut bounds.pick(&[0]), &[row], goal, &[], false);
+        assert!(optimised.bound <= sign * 64.0, "{}", optimised.bound);
     }
 }
 
@@ -335,8 +333,8 @@ fn a_slope_that_moves_takes_its_rounding_along() {
     // relu(x) − 2x is least at the right end, where a steeper line below is better.
     let row = Row { terms: vec![(1, 0, 1.0, 0.0), (0, 0, -2.0, 0.0)], constant: 0.0, strict: false };
     let goal = Goal { rows: vec![(0, 1.0)], ..Goal::default() };
-    let climb = Climb { steps: 3, keep_leans: false, cuts: 0 };
-    tune(&program, &mut bounds, &[row], vec![goal], climb, &|| false);
-    assert!(bounds.lines[1].lower_slope[0] > 0.1);
+    let ascent = Ascent { steps: 3, keep_alphas: false, splits: 0 };
+    optimise(&program, &mut bounds, &[row], vec![goal], ascent, &|| false);
+    assert!(bounds.relaxations[1].lower_slope[0] > 0.1);
     assert!(sizes_cover_lines(&program, &bounds));
 }

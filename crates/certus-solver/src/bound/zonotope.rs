@@ -1,20 +1,24 @@
-//! Forward bounds that remember where values come from: affine forms over a batch of boxes.
+//! Zonotopes: forward bounds that remember where values come from, over a batch of boxes.
 //!
-//! An element's value is written as `centre + Σ coefficient · symbol + error`, where each symbol is some number in [−1, 1] that all
-//! elements share and the error is a number of the element's own, known by its size alone. Inputs bring a symbol each; a
+//! Affine arithmetic (de Figueiredo and Stolfi, *Affine Arithmetic: Concepts and Applications*, Numerical Algorithms 2004) in
+//! the form of DeepZ (Singh, Gehr, Mirman, Püschel, Vechev, *Fast and Effective Robustness Certification*, NeurIPS 2018). An
+//! element's value is `centre + Σ coefficient · symbol + error`, where each noise symbol is some number in [−1, 1] that
+//! all elements share and the error is a number of this element alone, known by its size. Inputs bring a symbol each; a
 //! curve f over a range is `slope · x` plus a number in a narrow band, and the band brings a new symbol, as does the
 //! remainder of a product x·y = m·y + n·x − m·n + (x − m)(y − n) about the middles of both ranges. Affine nodes are one
-//! matrix product for all columns. One pass from front to back bounds every node, where substitution backwards needs a pass for each; the price
-//! is one slope per curve for both sides, so the bounds are looser.
+//! matrix product for all columns. One pass from front to back bounds every node, where backward substitution needs a pass
+//! for each; the price is one slope per curve for both sides, so the bounds are looser.
 //!
-//! *A bounded number of symbols.* Each box keeps as many as it is given. When a layer brings more, the ones with the smallest
-//! coefficients there are dissolved: their part of every form that is still to be read becomes part of the error.
+//! *Departures: a bounded number of symbols.* Each box keeps a fixed number. When a layer brings more, the ones with the
+//! smallest coefficients there are dissolved: what they contribute to every form that is still to be read becomes error.
 //!
-//! *Rounding.* Coefficients are computed to nearest. In a row with n terms each column is off by at most γₙ Σ|w||x|, and
-//! summed over the columns that is γₙ Σ|w| (|centre| + Σ|coefficient|); it goes through the matrix of magnitudes together with the errors.
+//! *Soundness.* Coefficients are computed to nearest. In a row with n terms each column is off by at most γₙ Σ|w||x|, and
+//! summed over the columns that is γₙ Σ|w| (|centre| + Σ|coefficient|); it goes through the matrix of magnitudes together
+//! with the errors.
 
 use certus_graph::Interval;
 
+use super::domain::{AbstractDomain, last_readers, transfer};
 use super::program::{Layer, Program, Role};
 use super::table::Bounds;
 use super::{ROOM, gamma};
@@ -70,6 +74,42 @@ impl Form {
     }
 }
 
+/// One node's turn: the forms so far, and the bounds that become tighter.
+struct Step<'a> {
+    zonotopes: &'a mut Zonotopes,
+    program: &'a Program,
+    bounds: &'a Bounds,
+    scratch: &'a mut Vec<f64>,
+}
+
+impl AbstractDomain for Step<'_> {
+    type Value = Form;
+
+    fn input(&mut self, node: usize, offset: usize) -> Option<Form> {
+        Some(self.zonotopes.input(self.bounds, node, offset, self.program.sizes[node]))
+    }
+
+    fn affine(&mut self, node: usize, layer: &Layer) -> Option<Form> {
+        self.zonotopes.affine(layer, self.program.sizes[node], self.scratch)
+    }
+
+    fn movement(&mut self, sources: &[(usize, usize)]) -> Option<Form> {
+        self.zonotopes.movement(sources)
+    }
+
+    fn curve(&mut self, node: usize, curve: &Curve, argument: usize) -> Option<Form> {
+        self.zonotopes.curve(curve, self.bounds, node, argument)
+    }
+
+    fn product(&mut self, node: usize, left: usize, right: usize) -> Option<Form> {
+        self.zonotopes.product(self.bounds, node, left, right)
+    }
+
+    fn opaque(&mut self, _: usize) -> Option<Form> {
+        None
+    }
+}
+
 /// Affine forms of the nodes that are still to be read, over a batch of boxes.
 pub(crate) struct Zonotopes {
     boxes: usize,
@@ -86,7 +126,7 @@ pub(crate) struct Zonotopes {
 }
 
 impl Zonotopes {
-    /// Forms for a graph and a batch of boxes in which some inputs are `free` (have any width), with so many symbols beside the inputs'.
+    /// Symbols for a graph and a batch of boxes in which some inputs are `free` (have any width), with so many symbols beside the inputs'.
     pub(crate) fn new(program: &Program, free: &[bool], boxes: usize, symbols: usize) -> Zonotopes {
         let mut inputs = 0;
         let of_inputs = free
@@ -96,10 +136,7 @@ impl Zonotopes {
                 free.then_some(inputs)
             })
             .collect();
-        let mut last_reader = vec![0; program.roles.len()];
-        for (reader, node) in program.graph.nodes().iter().enumerate() {
-            node.inputs.iter().for_each(|argument| last_reader[argument.index()] = reader);
-        }
+        let last_reader = last_readers(program);
         let forms = program.roles.iter().map(|_| None).collect();
         let limit = inputs + symbols;
         Zonotopes { boxes, limit, of_inputs, inputs, used: vec![inputs; boxes], forms, last_reader }
@@ -108,20 +145,14 @@ impl Zonotopes {
     /// The form of one node, after its arguments' and given its enclosure, which becomes tighter by it.
     pub(crate) fn advance(&mut self, program: &Program, bounds: &mut Bounds, node: usize, scratch: &mut Vec<f64>) {
         let elements = program.sizes[node];
-        let form = match &program.roles[node] {
-            Role::Input(offset) => Some(self.input(bounds, node, *offset, elements)),
-            Role::Affine(layer) => self.affine(layer, elements, scratch),
-            Role::Movement(sources) => self.movement(sources),
-            Role::Curve(curve, argument) => self.curve(curve, bounds, node, *argument),
-            Role::Product(left, right) => self.product(bounds, node, *left, *right),
-            Role::Opaque => None,
-        };
+        let form = transfer(program, &mut Step { zonotopes: self, program, bounds, scratch }, node);
         let mut form = form.unwrap_or_else(|| {
             let mut form = Form::new(elements, self.boxes, 1);
             form.error.fill(f64::INFINITY);
             form
         });
         self.settle(&mut form, bounds, node);
+        debug_assert!(form.error.iter().all(|error| *error >= 0.0), "the error of an affine form is negative");
         self.forms[node] = (self.last_reader[node] > node).then_some(form);
         for argument in &program.graph.nodes()[node].inputs {
             if self.last_reader[argument.index()] == node {
@@ -366,16 +397,7 @@ impl Zonotopes {
 /// Whether forms may show that elements need no backward bounds: only curves with straight pieces become straight over a range.
 pub(crate) fn can_help(program: &Program) -> bool {
     let straightens = |reader: &usize| match &program.roles[*reader] {
-        Role::Curve(curve, _) => matches!(
-            curve,
-            Curve::Relu
-                | Curve::LeakyRelu(_)
-                | Curve::Clip { .. }
-                | Curve::Abs
-                | Curve::Elu(_)
-                | Curve::Floor
-                | Curve::Step { .. }
-        ),
+        Role::Curve(curve, _) => curve.has_linear_piece(),
         _ => false,
     };
     program.readers.iter().zip(&program.refinable).any(|(readers, &wanted)| wanted && readers.iter().any(straightens))

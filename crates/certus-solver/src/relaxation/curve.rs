@@ -1,34 +1,20 @@
-//! Elementwise functions of one variable that have lines.
+//! Curves: elementwise functions of one variable that have linear relaxations.
+//!
+//! Most are activation functions, which say themselves what they are like (`certus_graph::ops::activation`): the relaxation
+//! follows from their family, or from where they are convex and concave. The rest are operators of two arguments of which
+//! one is constant: powers, reciprocals, comparisons with zero.
 
-use certus_graph::ops::{self, Binary, Compare, Op, Unary};
+use certus_graph::ops::{self, Activation, Binary, Compare, Curvature, Family, Op, Smooth};
 use certus_graph::{Graph, Interval, NodeId};
 
-use super::periodic::Wave;
-use super::power::Power;
-use super::smooth::{Bend, Smooth};
+use super::power::{Power, Reciprocal};
 use super::steps::Step;
-use super::{Lean, Line, Lines, clip, formulas, hinge, smooth, steps};
+use super::{Alpha, Line, Relaxation, clip, relu, smooth, steps};
 
 /// A function of one variable, applied to each element of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Curve {
-    Relu,
-    LeakyRelu(f64),
-    Clip {
-        lower: f64,
-        upper: f64,
-    },
-    Tanh,
-    Sigmoid,
-    Elu(f64),
-    Softplus,
-    Abs,
-    Sqrt,
-    Exp,
-    Log,
-    Sin,
-    Cos,
-    Floor,
+    Activation(Activation),
     /// A constant exponent.
     Power(f64),
     Reciprocal,
@@ -40,87 +26,71 @@ pub(crate) enum Curve {
     },
 }
 
+impl<A: Into<Activation>> From<A> for Curve {
+    fn from(activation: A) -> Curve {
+        Curve::Activation(activation.into())
+    }
+}
+
 impl Curve {
     /// The curve that a node applies, and the node that it reads.
     pub(crate) fn of(graph: &Graph, id: NodeId) -> Option<(Curve, NodeId)> {
         let node = graph.node(id);
-        let first = *node.inputs.first()?;
-        let curve = match &node.op {
-            Op::Relu(_) => Curve::Relu,
-            Op::LeakyRelu(leaky) => Curve::LeakyRelu(leaky.alpha),
-            Op::Clip(clip) => Curve::Clip { lower: clip.lower, upper: clip.upper },
-            Op::Tanh(_) => Curve::Tanh,
-            Op::Sigmoid(_) => Curve::Sigmoid,
-            Op::Elu(elu) => Curve::Elu(elu.alpha),
-            Op::Softplus(_) => Curve::Softplus,
-            Op::Abs(_) => Curve::Abs,
-            Op::Sqrt(_) => Curve::Sqrt,
-            Op::Exp(_) => Curve::Exp,
-            Op::Log(_) => Curve::Log,
-            Op::Sin(_) => Curve::Sin,
-            Op::Cos(_) => Curve::Cos,
-            Op::Floor(_) => Curve::Floor,
-            Op::Pow(_) | Op::Div(_) | Op::Compare(_) => {
-                let (curve, argument) = binary(graph, &node.op, &node.inputs)?;
-                // Without broadcasting, so that elements correspond.
-                return (graph.elements(argument) == graph.elements(id)).then_some((curve, argument));
-            }
-            _ => return None,
-        };
-        Some((curve, first))
+        if let Some(activation) = node.op.activation() {
+            return Some((Curve::Activation(activation), *node.inputs.first()?));
+        }
+        let (curve, argument) = binary(graph, &node.op, &node.inputs)?;
+        // Without broadcasting, so that elements correspond.
+        (graph.elements(argument) == graph.elements(id)).then_some((curve, argument))
+    }
+
+    /// Whether this is max(x, 0), by far the most frequent curve.
+    #[inline]
+    pub(crate) fn is_relu(&self) -> bool {
+        matches!(self, Curve::Activation(Activation::Relu(_)))
+    }
+
+    /// How it is relaxed; nothing for steps.
+    #[inline]
+    pub(crate) fn family(&self) -> Option<Family> {
+        match self {
+            Curve::Activation(activation) => Some(activation.family()),
+            Curve::Power(_) | Curve::Reciprocal => Some(Family::Smooth),
+            Curve::Step { .. } => None,
+        }
     }
 
     /// The value in floats.
     pub(crate) fn value(&self, x: f64) -> f64 {
         match *self {
-            Curve::Relu => ops::Relu.real(x),
-            Curve::LeakyRelu(alpha) => ops::LeakyRelu { alpha }.real(x),
-            Curve::Clip { lower, upper } => ops::Clip { lower, upper }.real(x),
-            Curve::Tanh => ops::Tanh.real(x),
-            Curve::Sigmoid => ops::Sigmoid.real(x),
-            Curve::Elu(alpha) => ops::Elu { alpha }.real(x),
-            Curve::Softplus => ops::Softplus.real(x),
-            Curve::Abs => ops::Abs.real(x),
-            Curve::Sqrt => ops::Sqrt.real(x),
-            Curve::Exp => ops::Exp.real(x),
-            Curve::Log => ops::Log.real(x),
-            Curve::Sin => ops::Sin.real(x),
-            Curve::Cos => ops::Cos.real(x),
-            Curve::Floor => ops::Floor.real(x),
+            Curve::Activation(activation) => activation.value(x),
             Curve::Power(exponent) => ops::Pow.real(x, exponent),
             Curve::Reciprocal => 1.0 / x,
             Curve::Step { below, at, above } => pick(x, below, at, above),
         }
     }
 
-    /// A derivative in floats: any subgradient at kinks, zero for steps.
+    /// A derivative in floats: any subgradient at breakpoints, zero for steps.
     pub(crate) fn slope(&self, x: f64) -> f64 {
         match *self {
-            Curve::Relu => pick(x, 0.0, 0.0, 1.0),
-            Curve::LeakyRelu(alpha) => pick(x, alpha, 1.0, 1.0),
-            Curve::Abs => pick(x, -1.0, 0.0, 1.0),
-            Curve::Clip { lower, upper } => f64::from(u8::from(lower < x && x < upper)),
-            Curve::Tanh => 1.0 - x.tanh().powi(2),
-            Curve::Sigmoid => {
-                let y = self.value(x);
-                y * (1.0 - y)
-            }
-            Curve::Elu(alpha) => {
-                if x < 0.0 {
-                    alpha * x.exp()
-                } else {
-                    1.0
-                }
-            }
-            Curve::Softplus => ops::Sigmoid.real(x),
-            Curve::Sqrt => 0.5 / x.sqrt(),
-            Curve::Exp => x.exp(),
-            Curve::Log => 1.0 / x,
-            Curve::Sin => x.cos(),
-            Curve::Cos => -x.sin(),
+            Curve::Activation(activation) => activation.derivative(x),
             Curve::Power(exponent) => exponent * x.powf(exponent - 1.0),
             Curve::Reciprocal => -1.0 / (x * x),
-            Curve::Floor | Curve::Step { .. } => 0.0,
+            Curve::Step { .. } => 0.0,
+        }
+    }
+
+    /// Every difference quotient over a range; nothing if they are unbounded or not known.
+    pub(crate) fn slopes(&self, x: Interval) -> Option<Interval> {
+        match *self {
+            Curve::Activation(activation) => activation.derivative_range(x),
+            Curve::Power(2.0) => Some(Interval::point(2.0) * x),
+            Curve::Power(3.0) => Some(Interval::point(3.0) * x.powi(2)),
+            Curve::Step { .. } => {
+                let values = self.enclose(x);
+                (values.lo == values.hi).then_some(Interval::ZERO)
+            }
+            Curve::Power(_) | Curve::Reciprocal => None,
         }
     }
 
@@ -128,169 +98,168 @@ impl Curve {
     #[inline]
     pub(crate) fn enclose(&self, x: Interval) -> Interval {
         match *self {
-            Curve::Relu => Interval { lo: x.lo.max(0.0), hi: x.hi.max(0.0) },
-            Curve::LeakyRelu(alpha) => ops::LeakyRelu { alpha }.interval(x),
-            Curve::Clip { lower, upper } => ops::Clip { lower, upper }.interval(x),
-            Curve::Tanh => x.tanh(),
-            Curve::Sigmoid => x.sigmoid(),
-            Curve::Elu(alpha) => ops::Elu { alpha }.interval(x),
-            Curve::Softplus => x.softplus(),
-            Curve::Abs => x.abs(),
-            Curve::Sqrt => x.sqrt(),
-            Curve::Exp => x.exp(),
-            Curve::Log => x.ln(),
-            Curve::Sin => x.sin(),
-            Curve::Cos => x.cos(),
-            Curve::Floor => x.floor(),
+            Curve::Activation(Activation::Relu(_)) => Interval { lo: x.lo.max(0.0), hi: x.hi.max(0.0) },
+            Curve::Activation(activation) => activation.enclose(x),
             Curve::Power(exponent) => x.pow(Interval::point(exponent)),
             Curve::Reciprocal => Interval::ONE / x,
             Curve::Step { below, at, above } => Step { below, at, above }.range(x),
         }
     }
 
-    /// Whether the function is exactly affine over a range.
+    /// Whether finitely many splits make the curve linear, and nothing jumps.
+    pub(crate) fn is_piecewise_linear(&self) -> bool {
+        matches!(self.family(), Some(Family::Breakpoint { .. } | Family::Clip { .. }))
+    }
+
+    /// Whether the curve is linear on some range, so that narrower bounds can make it stable.
+    pub(crate) fn has_linear_piece(&self) -> bool {
+        match self.family() {
+            Some(Family::Smooth) => self.smooth(|function| function.has_breakpoint()).unwrap_or(false),
+            _ => true,
+        }
+    }
+
+    /// Whether a ReLU or a clip hands its argument on over a range.
+    #[inline]
+    pub(crate) fn hands_on(&self, x: Interval) -> bool {
+        match self.family() {
+            Some(Family::Breakpoint { negative_slope: 0.0 }) => x.lo >= 0.0,
+            Some(Family::Clip { lower, upper }) => lower <= x.lo && x.hi <= upper,
+            _ => false,
+        }
+    }
+
+    /// Whether the function is exactly affine over a range: whether the neuron is stable.
     #[inline]
     pub(crate) fn is_linear(&self, x: Interval) -> bool {
         if x.lo == x.hi {
             return true;
         }
-        match *self {
-            Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs => x.lo >= 0.0 || x.hi <= 0.0,
-            Curve::Clip { lower, upper } => clip::is_linear(lower, upper, x),
-            Curve::Elu(alpha) => x.lo >= 0.0 || alpha == 0.0 && x.hi <= 0.0,
-            Curve::Power(exponent) => Power(exponent).is_linear(),
-            Curve::Floor | Curve::Step { .. } => {
+        match (self.family(), self) {
+            (Some(Family::Breakpoint { .. }), _) => x.lo >= 0.0 || x.hi <= 0.0,
+            (Some(Family::Clip { lower, upper }), _) => clip::is_linear(lower, upper, x),
+            (Some(Family::Smooth), Curve::Activation(activation)) => activation.is_linear(x),
+            (Some(Family::Smooth), Curve::Power(exponent)) => Power(*exponent).is_linear(),
+            (Some(Family::Smooth), _) => false,
+            (Some(Family::Floor) | None, _) => {
                 let range = self.enclose(x);
                 range.lo == range.hi
             }
-            _ => false,
         }
     }
 
-    /// The lean to begin with.
+    /// The α to begin with.
     #[inline]
-    pub(crate) fn default_lean(&self, x: Interval) -> Lean {
-        match *self {
-            Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs => hinge::default_lean(x),
-            Curve::Clip { lower, upper } => clip::default_lean(lower, upper, x),
-            Curve::Step { below, at, above } => Step { below, at, above }.default_lean(x),
-            Curve::Floor => steps::floor_lean(x),
+    pub(crate) fn default_alpha(&self, x: Interval) -> Alpha {
+        match (self.family(), *self) {
+            (Some(Family::Breakpoint { .. }), _) => relu::default_alpha(x),
+            (Some(Family::Clip { lower, upper }), _) => clip::default_alpha(lower, upper, x),
+            (Some(Family::Floor), _) => steps::floor_alpha(x),
+            (None, Curve::Step { below, at, above }) => Step { below, at, above }.default_alpha(x),
             _ => {
-                let bend = self.bend(x).filter(|_| x.lo.is_finite() && x.hi.is_finite());
-                let lean = bend.and_then(|bend| self.smooth(|function| smooth::default_lean(function, bend, x)));
-                lean.unwrap_or(Lean { lower: 0.5, upper: 0.5 })
+                let curvature = self.curvature(x).filter(|_| x.lo.is_finite() && x.hi.is_finite());
+                let alpha = curvature
+                    .and_then(|curvature| self.smooth(|function| smooth::default_alpha(function, curvature, x)));
+                alpha.unwrap_or(Alpha { lower: 0.5, upper: 0.5 })
             }
         }
     }
 
-    /// Lines with the default lean: one search for both, where the default has to be searched for.
+    /// The relaxation with the default α: one search for both, where the default has to be searched for.
     #[inline]
-    pub(crate) fn default_lines(&self, x: Interval) -> Lines {
-        self.lines(x, Lean { lower: f64::NAN, upper: f64::NAN })
+    pub(crate) fn default_relaxation(&self, x: Interval) -> Relaxation {
+        self.relax(x, Alpha { lower: f64::NAN, upper: f64::NAN })
     }
 
-    /// Lines below and above over a range, for any lean: numbers outside [0, 1] are clamped, what is no number is the
-    /// default.
+    /// Lines below and above over a range, for any α: numbers outside [0, 1] are clamped, NaN is the default.
     #[inline]
-    pub(crate) fn lines(&self, x: Interval, lean: Lean) -> Lines {
+    pub(crate) fn relax(&self, x: Interval, alpha: Alpha) -> Relaxation {
         if x.lo.is_finite()
             && x.hi.is_finite()
             && x.lo <= x.hi
-            && let Some(lines) = self.finite_lines(x, lean)
+            && let Some(relaxation) = self.finite_relaxation(x, alpha)
         {
-            return lines.or_constants(|| self.enclose(x));
+            return relaxation.or_constants(|| self.enclose(x));
         }
-        Lines::constants(if x.lo <= x.hi { self.enclose(x) } else { Interval::ENTIRE })
+        Relaxation::constants(if x.lo <= x.hi { self.enclose(x) } else { Interval::ENTIRE })
     }
 
-    /// One of the lines of [`Curve::lines`], below or above, for a share in [0, 1]; cheaper than both where they are searched for.
+    /// One of the lines of [`Curve::relax`], below or above, for a share in [0, 1]; cheaper than both where they are
+    /// searched for.
     pub(crate) fn line(&self, x: Interval, below: bool, share: f64) -> Line {
         if x.lo.is_finite()
             && x.hi.is_finite()
             && x.lo <= x.hi
-            && let Some(bend) = self.bend(x)
-            && let Some(line) = self.smooth(|function| smooth::line(function, bend, x, below, share.clamp(0.0, 1.0)))
+            && let Some(curvature) = self.curvature(x)
+            && let Some(line) =
+                self.smooth(|function| smooth::line(function, curvature, x, below, share.clamp(0.0, 1.0)))
             && line.slope.is_finite()
             && line.offset.is_finite()
         {
             return line;
         }
-        self.lines(x, Lean { lower: share, upper: share }).side(below)
+        self.relax(x, Alpha { lower: share, upper: share }).side(below)
     }
 
     #[inline]
-    fn finite_lines(&self, x: Interval, lean: Lean) -> Option<Lines> {
-        if let Curve::Relu = self {
-            // By far the most frequent one.
-            return Some(hinge::lines(0.0, x, lean.clamped(|| hinge::default_lean(x))));
+    fn finite_relaxation(&self, x: Interval, alpha: Alpha) -> Option<Relaxation> {
+        let family = self.family();
+        if let Some(Family::Breakpoint { negative_slope }) = family {
+            let alpha = alpha.clamped(|| relu::default_alpha(x));
+            return negative_slope.is_finite().then(|| relu::relax(negative_slope, x, alpha));
         }
-        if let Some(bend) = self.bend(x) {
-            // The search for the default is part of the search for the lines: what is no number stays so.
-            return self.smooth(|function| smooth::lines(function, bend, x, lean.clamped(|| lean)));
+        if let Some(curvature) = self.curvature(x) {
+            // The search for the default is one with the search for the lines: NaN stays NaN.
+            return self.smooth(|function| smooth::relax(function, curvature, x, alpha.clamped(|| alpha)));
         }
-        let lean = lean.clamped(|| self.default_lean(x));
-        Some(match *self {
-            Curve::Abs => hinge::lines(-1.0, x, lean),
-            Curve::LeakyRelu(alpha) if alpha.is_finite() => hinge::lines(alpha, x, lean),
-            Curve::Clip { lower, upper } => clip::lines(lower, upper, x, lean),
-            Curve::Step { below, at, above } => Step { below, at, above }.lines(x, lean),
-            Curve::Floor => steps::floor_lines(x, lean),
-            Curve::Elu(_) if x.lo >= 0.0 => Lines::IDENTITY,
-            Curve::Power(1.0) => Lines::IDENTITY,
-            Curve::Power(0.0) => Lines::both(0.0, 1.0),
+        let alpha = alpha.clamped(|| self.default_alpha(x));
+        Some(match (family, *self) {
+            (Some(Family::Clip { lower, upper }), _) => clip::relax(lower, upper, x, alpha),
+            (Some(Family::Floor), _) => steps::floor_relaxation(x, alpha),
+            (None, Curve::Step { below, at, above }) => Step { below, at, above }.relax(x, alpha),
+            (_, Curve::Activation(activation)) if activation.is_identity(x) => Relaxation::IDENTITY,
+            (_, Curve::Power(1.0)) => Relaxation::IDENTITY,
+            (_, Curve::Power(0.0)) => Relaxation::both(0.0, 1.0),
             _ => return None,
         })
     }
 
     /// Does something with the curve as a smooth function, if it is one.
     fn smooth<R>(&self, then: impl FnOnce(&dyn Smooth) -> R) -> Option<R> {
-        Some(match *self {
-            Curve::Tanh => then(&formulas::Tanh),
-            Curve::Sigmoid => then(&formulas::Sigmoid),
-            Curve::Elu(alpha) => then(&formulas::Elu(alpha)),
-            Curve::Softplus => then(&formulas::Softplus),
-            Curve::Sqrt => then(&formulas::Sqrt),
-            Curve::Exp => then(&formulas::Exp),
-            Curve::Log => then(&formulas::Log),
-            Curve::Sin => then(&Wave::Sine),
-            Curve::Cos => then(&Wave::Cosine),
-            Curve::Power(exponent) => then(&Power(exponent)),
-            Curve::Reciprocal => then(&formulas::Reciprocal),
-            _ => return None,
-        })
-    }
-
-    /// How a smooth curve bends over a range, if in one of the ways that have lines.
-    pub(super) fn bend(&self, x: Interval) -> Option<Bend> {
-        match *self {
-            Curve::Tanh | Curve::Sigmoid => Some(formulas::sigmoidal_bend(x)),
-            Curve::Elu(alpha) => (alpha.is_finite() && x.lo < 0.0).then(|| formulas::Elu(alpha).bend(x)),
-            Curve::Softplus | Curve::Exp => Some(Bend::Convex),
-            Curve::Sqrt => (x.lo >= 0.0).then_some(Bend::Concave),
-            Curve::Log => (x.lo >= 0.0 && x.hi > 0.0).then_some(Bend::Concave),
-            Curve::Sin => Wave::Sine.bend(x),
-            Curve::Cos => Wave::Cosine.bend(x),
-            Curve::Power(exponent) => Power(exponent).bend(x),
-            Curve::Reciprocal => formulas::Reciprocal::bend(x),
-            _ => None,
+        match self {
+            Curve::Activation(activation) => activation.smooth().map(then),
+            Curve::Power(exponent) => Some(then(&Power(*exponent))),
+            Curve::Reciprocal => Some(then(&Reciprocal)),
+            Curve::Step { .. } => None,
         }
     }
 
-    /// Where cutting the range helps most, strictly inside it.
+    /// Where a smooth curve is convex and where concave over a range, if there are lines for that.
+    #[inline]
+    pub(super) fn curvature(&self, x: Interval) -> Option<Curvature> {
+        match self {
+            Curve::Activation(activation) => activation.curvature(x),
+            Curve::Power(exponent) => Power(*exponent).curvature(x),
+            Curve::Reciprocal => Reciprocal::curvature(x),
+            Curve::Step { .. } => None,
+        }
+    }
+
+    /// Where splitting the range helps most, strictly inside it.
     pub(crate) fn split_point(&self, x: Interval) -> Option<f64> {
         if self.is_linear(x) {
             return None;
         }
         let inside = |at: f64| (x.lo < at && at < x.hi && at.is_finite()).then_some(at);
         let middle = x.lo / 2.0 + x.hi / 2.0;
-        let wanted = match *self {
-            Curve::Relu | Curve::LeakyRelu(_) | Curve::Abs | Curve::Step { .. } => 0.0,
-            Curve::Clip { lower, upper } => clip::split_point(lower, upper, x)?,
-            Curve::Floor => middle.round(),
-            _ if !(x.lo.is_finite() && x.hi.is_finite()) => 0.0,
-            _ => self
-                .bend(x)
-                .and_then(|bend| self.smooth(|function| smooth::split_point(function, bend, x)))
+        let wanted = match self.family() {
+            Some(Family::Breakpoint { .. }) | None => 0.0,
+            Some(Family::Clip { lower, upper }) => clip::split_point(lower, upper, x)?,
+            Some(Family::Floor) => middle.round(),
+            Some(Family::Smooth) if !(x.lo.is_finite() && x.hi.is_finite()) => 0.0,
+            Some(Family::Smooth) => self
+                .curvature(x)
+                .and_then(|curvature| self.smooth(|function| smooth::split_point(function, curvature, x)))
                 // A pole: apart, both sides have lines.
                 .unwrap_or(if x.contains(0.0) { 0.0 } else { middle }),
         };
@@ -299,9 +268,10 @@ impl Curve {
 
     /// A rough largest distance between the two default lines.
     pub(crate) fn gap(&self, x: Interval) -> f64 {
-        let lines = self.default_lines(x);
-        let distance =
-            |at: f64| (lines.upper_slope - lines.lower_slope) * at + (lines.upper_offset - lines.lower_offset);
+        let relaxation = self.default_relaxation(x);
+        let distance = |at: f64| {
+            (relaxation.upper_slope - relaxation.lower_slope) * at + (relaxation.upper_offset - relaxation.lower_offset)
+        };
         let gap = if x.lo.is_finite() && x.hi.is_finite() { distance(x.lo).max(distance(x.hi)) } else { f64::INFINITY };
         if gap.is_nan() { f64::INFINITY } else { gap.max(0.0) }
     }

@@ -1,29 +1,29 @@
-//! Lines below and above a function over an interval, planes below and above a product over a box.
+//! Linear relaxations: lines below and above a function over an interval, planes below and above a product over a box.
 //!
-//! For y = f(x) with x in [l, u] a relaxation is a pair of lines with `a·x + c ≤ f(x) ≤ b·x + d` for all x in between.
+//! For y = f(x) with x in [l, u] a relaxation is a pair of lines with `a·x + c ≤ f(x) ≤ b·x + d` for all x in between
+//! (Zhang et al., *Efficient Neural Network Robustness Certification with General Activation Functions*, NeurIPS 2018).
 //! *Slopes are free choices, made in floats*; what makes a line sound is its offset, which is computed with outward
 //! rounding for the slope as it was rounded. So no search for a good slope has to be exact, and no choice can be wrong.
 //!
-//! Within a family of sound lines the choice is a pair of numbers in [0, 1], the [`Lean`]; every lean is sound, and
-//! gradient steps or linear programs look for a good one.
+//! Within a family of sound lines the choice is a pair of numbers in [0, 1], the relaxation slopes [`Alpha`]; every α is
+//! sound, and gradient ascent or an LP looks for a good one. (For an unstable ReLU, α is the slope of the lower line, as in
+//! α-CROWN.)
 //!
-//! One file per family: [`hinge`] (one kink at zero), [`clip`] (two kinks), [`smooth`] (convex, concave and S-shaped
-//! functions) with [`two_turns`] (more than half a wave), [`steps`] (comparisons and rounding), [`product`] (two
-//! variables). The smooth functions themselves, with their derivatives and how they bend, are in [`formulas`],
-//! [`power`] and [`periodic`].
+//! One file per family: [`relu`] (one breakpoint at zero), [`clip`] (two breakpoints), [`smooth`] (convex, concave and
+//! S-shaped functions) with [`two_inflections`] (more than half a wave), [`steps`] (comparisons and rounding), [`product`]
+//! (two variables). What the functions themselves are like, activation functions say (`certus_graph::ops::activation`);
+//! [`power`] has those that are no activations.
 
 mod clip;
 mod curve;
-mod formulas;
-mod hinge;
-mod periodic;
 mod power;
 mod product;
+mod relu;
 mod smooth;
 mod steps;
 #[cfg(test)]
 mod tests;
-mod two_turns;
+mod two_inflections;
 
 pub(crate) use curve::Curve;
 pub(crate) use product::product_planes;
@@ -32,34 +32,39 @@ use certus_graph::Interval;
 
 /// Which line of a family is taken, below and above; each in [0, 1].
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Lean {
+pub(crate) struct Alpha {
     pub(crate) lower: f64,
     pub(crate) upper: f64,
 }
 
-impl Lean {
+impl Alpha {
+    /// Whether both numbers are in [0, 1].
+    pub(crate) fn is_valid(self) -> bool {
+        (0.0..=1.0).contains(&self.lower) && (0.0..=1.0).contains(&self.upper)
+    }
+
     /// Within [0, 1]; what is no number becomes the default.
     #[inline]
-    fn clamped(self, default: impl Fn() -> Lean) -> Lean {
-        let clamp = |value: f64, pick: fn(Lean) -> f64| {
+    fn clamped(self, default: impl Fn() -> Alpha) -> Alpha {
+        let clamp = |value: f64, pick: fn(Alpha) -> f64| {
             if value.is_nan() { pick(default()) } else { value.clamp(0.0, 1.0) }
         };
-        Lean { lower: clamp(self.lower, |lean| lean.lower), upper: clamp(self.upper, |lean| lean.upper) }
+        Alpha { lower: clamp(self.lower, |alpha| alpha.lower), upper: clamp(self.upper, |alpha| alpha.upper) }
     }
 }
 
 /// A line below and a line above.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) struct Lines {
+pub(crate) struct Relaxation {
     pub(crate) lower_slope: f64,
     pub(crate) lower_offset: f64,
     pub(crate) upper_slope: f64,
     pub(crate) upper_offset: f64,
 }
 
-impl Lines {
+impl Relaxation {
     /// Whether a curve is between both lines at the ends and in the middle of a range.
-    pub(crate) fn enclose_at_ends(&self, curve: &Curve, range: Interval) -> bool {
+    pub(crate) fn encloses_at_ends(&self, curve: &Curve, range: Interval) -> bool {
         let at =
             |slope: f64, offset: f64, x: f64| Interval::point(slope) * Interval::point(x) + Interval::point(offset);
         [range.lo, range.hi, range.lo / 2.0 + range.hi / 2.0].into_iter().filter(|x| x.is_finite()).all(|x| {
@@ -70,15 +75,15 @@ impl Lines {
         })
     }
 
-    const IDENTITY: Lines = Lines::both(1.0, 0.0);
+    const IDENTITY: Relaxation = Relaxation::both(1.0, 0.0);
 
     /// One line for both sides, for what is exactly linear.
-    const fn both(slope: f64, offset: f64) -> Lines {
-        Lines { lower_slope: slope, lower_offset: offset, upper_slope: slope, upper_offset: offset }
+    const fn both(slope: f64, offset: f64) -> Relaxation {
+        Relaxation { lower_slope: slope, lower_offset: offset, upper_slope: slope, upper_offset: offset }
     }
 
-    fn new(lower: Line, upper: Line) -> Lines {
-        Lines {
+    fn new(lower: Line, upper: Line) -> Relaxation {
+        Relaxation {
             lower_slope: lower.slope,
             lower_offset: lower.offset,
             upper_slope: upper.slope,
@@ -94,13 +99,13 @@ impl Lines {
         }
     }
 
-    fn constants(range: Interval) -> Lines {
-        Lines { lower_slope: 0.0, lower_offset: range.lo, upper_slope: 0.0, upper_offset: range.hi }
+    fn constants(range: Interval) -> Relaxation {
+        Relaxation { lower_slope: 0.0, lower_offset: range.lo, upper_slope: 0.0, upper_offset: range.hi }
     }
 
     /// The lines, but constants where overflow or a pole has spoilt one of them.
     #[inline]
-    fn or_constants(self, range: impl Fn() -> Interval) -> Lines {
+    fn or_constants(self, range: impl Fn() -> Interval) -> Relaxation {
         let mut lines = self;
         if !(self.lower_slope.is_finite() && self.lower_offset.is_finite()) {
             (lines.lower_slope, lines.lower_offset) = (0.0, range().lo);

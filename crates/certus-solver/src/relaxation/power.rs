@@ -1,11 +1,10 @@
-//! xᵖ for a constant exponent.
+//! xᵖ for a constant exponent, and 1/x.
 //!
-//! Even powers are convex on all reals, odd powers turn at zero, negative powers bend one way on each side of their
+//! Even powers are convex on all reals, odd powers have an inflection point at zero, negative powers are convex or concave on each side of their
 //! pole, and exponents that are no integers have non-negative bases only.
 
 use certus_graph::Interval;
-
-use super::smooth::{Bend, Side, Smooth};
+use certus_graph::ops::{Curvature, Side, Smooth};
 
 /// Beyond this an integer exponent is treated like any other real (enclosures do the same).
 const LARGEST_INTEGER: f64 = 1024.0;
@@ -22,23 +21,23 @@ impl Power {
         self.0 == 0.0 || self.0 == 1.0
     }
 
-    /// How it bends, unless the range touches a pole or leaves the domain.
-    pub(super) fn bend(&self, x: Interval) -> Option<Bend> {
+    /// Where it is convex and where concave, unless the range touches a pole or leaves the domain.
+    pub(super) fn curvature(&self, x: Interval) -> Option<Curvature> {
         let p = self.0;
         if !p.is_finite() || self.is_linear() {
             return None;
         }
         if !self.is_integer() {
             let inside = if p > 0.0 { x.lo >= 0.0 } else { x.lo > 0.0 };
-            return inside.then_some(if p > 0.0 && p < 1.0 { Bend::Concave } else { Bend::Convex });
+            return inside.then_some(if p > 0.0 && p < 1.0 { Curvature::Concave } else { Curvature::Convex });
         }
         let even = p % 2.0 == 0.0;
         if p >= 0.0 && even || x.lo > 0.0 || x.lo == 0.0 && p > 0.0 {
-            Some(Bend::Convex)
+            Some(Curvature::Convex)
         } else if x.hi < 0.0 || x.hi == 0.0 && p > 0.0 {
-            Some(if even { Bend::Convex } else { Bend::Concave })
+            Some(if even { Curvature::Convex } else { Curvature::Concave })
         } else if p > 0.0 {
-            Some(Bend::ConcaveConvex(Interval::ZERO))
+            Some(Curvature::ConcaveConvex(Interval::ZERO))
         } else {
             None
         }
@@ -65,5 +64,32 @@ impl Smooth for Power {
             exponent * value / base
         };
         (value, slope)
+    }
+}
+
+/// 1/x on one side of zero: slope −y², curvature 2y³.
+pub(super) struct Reciprocal;
+
+impl Reciprocal {
+    pub(super) fn curvature(x: Interval) -> Option<Curvature> {
+        if x.lo > 0.0 {
+            Some(Curvature::Convex)
+        } else if x.hi < 0.0 {
+            Some(Curvature::Concave)
+        } else {
+            None
+        }
+    }
+}
+
+impl Smooth for Reciprocal {
+    fn floats(&self, x: f64) -> [f64; 3] {
+        let y = 1.0 / x;
+        [y, -y * y, 2.0 * y * y * y]
+    }
+
+    fn enclosures(&self, x: f64, _: Side) -> (Interval, Interval) {
+        let y = Interval::ONE / Interval::point(x);
+        (y, -(y * y))
     }
 }

@@ -1,13 +1,16 @@
-//! Planes below and above a product over a box.
+//! McCormick planes: the relaxation of a product over a box.
 //!
 //! From (x − lₓ)(y − l_y) ≥ 0 and (uₓ − x)(u_y − y) ≥ 0 come two planes below, from the other two pairs of signs two
-//! planes above (McCormick); a lean mixes each two. Whatever the slopes a and b are, x·y − a·x − b·y is linear in each
-//! variable, so its extremes over the box are at corners, and they give the offset.
+//! planes above (McCormick, *Computability of Global Solutions to Factorable Nonconvex Programs*, Mathematical Programming
+//! 1976); α mixes each two.
+//!
+//! *Soundness.* Whatever the slopes a and b are, x·y − a·x − b·y is linear in each variable, so its extremes over the box are
+//! at corners, and they give the offset.
 
 use certus_graph::Interval;
 use certus_graph::interval::{add_down, add_up, mul_down, mul_up, sub_down, sub_up};
 
-use super::{Lean, between};
+use super::{Alpha, between};
 
 /// A plane below and a plane above: slope in x, slope in y, offset.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -16,16 +19,16 @@ pub(crate) struct Planes {
     pub(crate) upper: [f64; 3],
 }
 
-/// The lean to begin with.
-const PRODUCT_LEAN: Lean = Lean { lower: 0.5, upper: 0.5 };
+/// The alpha to begin with.
+const PRODUCT_ALPHA: Alpha = Alpha { lower: 0.5, upper: 0.5 };
 
-/// Planes for x·y over the box `x` × `y`, for any lean.
-pub(crate) fn product_planes(x: Interval, y: Interval, lean: Lean) -> Planes {
+/// Planes for x·y over the box `x` × `y`, for any alpha.
+pub(crate) fn product_planes(x: Interval, y: Interval, alpha: Alpha) -> Planes {
     let ordered = x.lo <= x.hi && y.lo <= y.hi;
     if ordered && [x.lo, x.hi, y.lo, y.hi].iter().all(|end| end.is_finite()) {
-        let lean = lean.clamped(|| PRODUCT_LEAN);
-        let lower = plane(x, y, between(y.lo, y.hi, lean.lower), between(x.lo, x.hi, lean.lower), true);
-        let upper = plane(x, y, between(y.hi, y.lo, lean.upper), between(x.lo, x.hi, lean.upper), false);
+        let alpha = alpha.clamped(|| PRODUCT_ALPHA);
+        let lower = plane(x, y, between(y.lo, y.hi, alpha.lower), between(x.lo, x.hi, alpha.lower), true);
+        let upper = plane(x, y, between(y.hi, y.lo, alpha.upper), between(x.lo, x.hi, alpha.upper), false);
         if lower.iter().chain(&upper).all(|number| number.is_finite()) {
             return Planes { lower, upper };
         }
@@ -73,7 +76,7 @@ mod tests {
         fn planes_enclose_and_meet_two_corners(
             x in any_range(), y in any_range(), lower in 0.0f64..=1.0, upper in 0.0f64..=1.0, s in 0.0f64..=1.0, t in 0.0f64..=1.0,
         ) {
-            let planes = product_planes(x, y, Lean { lower, upper });
+            let planes = product_planes(x, y, Alpha { lower, upper });
             let inside = (between(x.lo, x.hi, s), between(y.lo, y.hi, t));
             let corners = [(x.lo, y.lo), (x.lo, y.hi), (x.hi, y.lo), (x.hi, y.hi)];
             for (a, b) in corners.into_iter().chain([inside]) {
@@ -94,7 +97,7 @@ mod tests {
     #[test]
     fn leans_of_zero_and_one_are_the_four_planes() {
         let (x, y) = (Interval::new(-1.0, 2.0), Interval::new(3.0, 5.0));
-        let planes = |t: f64| product_planes(x, y, Lean { lower: t, upper: t });
+        let planes = |t: f64| product_planes(x, y, Alpha { lower: t, upper: t });
         assert_eq!(planes(0.0), Planes { lower: [3.0, -1.0, 3.0], upper: [5.0, -1.0, 5.0] });
         assert_eq!(planes(1.0), Planes { lower: [5.0, 2.0, -10.0], upper: [3.0, 2.0, -6.0] });
         assert_eq!(planes(f64::NAN), planes(0.5));
@@ -104,12 +107,12 @@ mod tests {
     #[test]
     fn infinite_and_huge_ranges_give_constants() {
         let half = Interval::new(0.0, f64::INFINITY);
-        let planes = product_planes(half, Interval::new(1.0, 2.0), PRODUCT_LEAN);
+        let planes = product_planes(half, Interval::new(1.0, 2.0), PRODUCT_ALPHA);
         assert_eq!(planes, Planes { lower: [0.0; 3], upper: [0.0, 0.0, f64::INFINITY] });
         let huge = Interval::new(-1e200, 1e200);
-        let planes = product_planes(huge, huge, PRODUCT_LEAN);
+        let planes = product_planes(huge, huge, PRODUCT_ALPHA);
         assert_eq!((planes.lower[2], planes.upper[2]), (f64::NEG_INFINITY, f64::INFINITY));
-        let disorder = product_planes(Interval { lo: f64::NAN, hi: 0.0 }, half, PRODUCT_LEAN);
+        let disorder = product_planes(Interval { lo: f64::NAN, hi: 0.0 }, half, PRODUCT_ALPHA);
         assert_eq!((disorder.lower[2], disorder.upper[2]), (f64::NEG_INFINITY, f64::INFINITY));
     }
 }

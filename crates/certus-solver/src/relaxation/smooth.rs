@@ -1,4 +1,9 @@
-//! Lines for functions made of one convex or concave piece, or of one of each; [`two_turns`] has what is left.
+//! Relaxations of smooth functions by tangents and chords: one convex or concave piece, or one of each; [`two_inflections`]
+//! has what is left.
+//!
+//! Tangent and chord lines of S-shaped activations are those of CROWN (Zhang et al., NeurIPS 2018) and DeepPoly (Singh et
+//! al., POPL 2019). *Departures:* any function that knows its curvature has them, tangents are searched by Newton steps,
+//! and which tangent is taken is a parameter α that can be optimised.
 //!
 //! Everything is reduced to *the line below*: the line above f is the mirror image of the line below −f, and a function
 //! that is concave first is read from right to left. Three cases are left.
@@ -14,65 +19,16 @@
 //! The default is the line closest to the function in the middle of the range: the tangent there, or the nearest useful
 //! one.
 //!
-//! A kink at c (exponential linear units) leaves a gap between the last tangent and the line from (c, f(c)) to the
-//! concave end; then the second half of the lean turns the line about the kink.
+//! A breakpoint at c (exponential linear units) leaves a gap between the last tangent and the line from (c, f(c)) to the
+//! concave end; then the second half of the range of α turns the line about the breakpoint.
 
 use certus_graph::Interval;
 use certus_graph::interval::{add_up, mul_up, sub_down, sub_up};
+use certus_graph::ops::{Curvature, Side, Smooth};
 
-use super::{Lean, Line, Lines, between, two_turns};
+use super::{Alpha, Line, Relaxation, between, two_inflections};
 
-/// From which side a derivative is taken.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Side {
-    Left,
-    Right,
-}
-
-/// A function that is twice differentiable within its pieces.
-pub(super) trait Smooth {
-    /// The value, the slope and the curvature, to nearest.
-    fn floats(&self, x: f64) -> [f64; 3];
-
-    /// Enclosures of the value and of the one-sided slope.
-    fn enclosures(&self, x: f64, side: Side) -> (Interval, Interval);
-
-    /// Whether the slope jumps where the curvature changes its sign.
-    fn kinked(&self) -> bool {
-        false
-    }
-
-    /// How far from a turn the function has all but settled.
-    fn reach(&self) -> f64 {
-        f64::INFINITY
-    }
-}
-
-/// How a function bends over a range; where the sense changes is enclosed.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Bend {
-    Convex,
-    Concave,
-    ConvexConcave(Interval),
-    ConcaveConvex(Interval),
-    ConvexConcaveConvex(Interval, Interval),
-    ConcaveConvexConcave(Interval, Interval),
-}
-
-impl Bend {
-    fn negated(self) -> Bend {
-        match self {
-            Bend::Convex => Bend::Concave,
-            Bend::Concave => Bend::Convex,
-            Bend::ConvexConcave(turn) => Bend::ConcaveConvex(turn),
-            Bend::ConcaveConvex(turn) => Bend::ConvexConcave(turn),
-            Bend::ConvexConcaveConvex(first, second) => Bend::ConcaveConvexConcave(first, second),
-            Bend::ConcaveConvexConcave(first, second) => Bend::ConvexConcaveConvex(first, second),
-        }
-    }
-}
-
-/// The useful lines below a function that is convex up to a turn and concave from there.
+/// The useful lines below a function that is convex up to an inflection and concave from there.
 #[derive(Clone, Copy)]
 enum Family {
     Chord,
@@ -80,9 +36,9 @@ enum Family {
     Tangents {
         farthest: f64,
     },
-    /// Tangents up to the kink, then lines about it between these slopes.
-    AboutKink {
-        kink: f64,
+    /// Tangents up to the breakpoint, then lines about it between these slopes.
+    AboutBreakpoint {
+        breakpoint: f64,
         flattest: f64,
         steepest: f64,
     },
@@ -181,20 +137,20 @@ impl<'f, F: Smooth + ?Sized> View<'f, F> {
         Line { slope, offset: offset_by_tangent(tangent, slope, touch, (self.range.lo, self.range.hi)) }
     }
 
-    /// The lines below a function that is convex up to `turn` and concave from there.
-    fn family(&self, turn: Interval) -> Family {
+    /// The lines below a function that is convex up to `inflection` and concave from there.
+    fn family(&self, inflection: Interval) -> Family {
         let Interval { lo: start, hi: end } = self.range;
-        let last = turn.lo.clamp(start, end);
+        let last = inflection.lo.clamp(start, end);
         let miss = self.miss();
         let at_start = miss(start).0;
         if at_start.is_nan() || at_start <= 0.0 {
             return Family::Chord;
         }
-        if self.function.kinked() && last < end {
+        if self.function.has_breakpoint() && last < end {
             let (at_kink, exact) = self.enclosures(last, Side::Left);
             let (flattest, steepest) = (middle(exact), (middle(self.at_high) - middle(at_kink)) / (end - last));
             if steepest >= flattest {
-                return Family::AboutKink { kink: last, flattest, steepest };
+                return Family::AboutBreakpoint { breakpoint: last, flattest, steepest };
             }
         }
         // For a cubic the guess is exact.
@@ -208,15 +164,15 @@ impl<'f, F: Smooth + ?Sized> View<'f, F> {
         match family {
             Family::Chord => 1.0,
             Family::Tangents { farthest } => share_nearest(start, farthest, middle),
-            Family::AboutKink { kink, .. } if middle >= kink => 1.0,
-            Family::AboutKink { kink, .. } => share_nearest(start, kink, middle) / 2.0,
+            Family::AboutBreakpoint { breakpoint, .. } if middle >= breakpoint => 1.0,
+            Family::AboutBreakpoint { breakpoint, .. } => share_nearest(start, breakpoint, middle) / 2.0,
         }
     }
 
-    /// The line below a function that is convex up to `turn` and concave from there.
-    fn below_turning(&self, turn: Interval, t: f64) -> Line {
+    /// The line below a function that is convex up to `inflection` and concave from there.
+    fn below_inflected(&self, inflection: Interval, t: f64) -> Line {
         let Interval { lo: start, hi: end } = self.range;
-        let family = self.family(turn);
+        let family = self.family(inflection);
         let t = if t.is_nan() { self.best_in_the_middle(family) } else { t };
         let tangent_at = |touch: f64| {
             let side = if touch > start { Side::Left } else { Side::Right };
@@ -224,39 +180,41 @@ impl<'f, F: Smooth + ?Sized> View<'f, F> {
         };
         let (slope, (touch, tangent)) = match family {
             Family::Chord => (self.chord_slope(), tangent_at(start)),
-            Family::AboutKink { kink, flattest, steepest } if t > 0.5 => {
-                (between(flattest, steepest, 2.0 * t - 1.0), tangent_at(kink))
+            Family::AboutBreakpoint { breakpoint, flattest, steepest } if t > 0.5 => {
+                (between(flattest, steepest, 2.0 * t - 1.0), tangent_at(breakpoint))
             }
-            Family::AboutKink { kink, .. } => with_own_slope(tangent_at(between(start, kink, 2.0 * t))),
+            Family::AboutBreakpoint { breakpoint, .. } => {
+                with_own_slope(tangent_at(between(start, breakpoint, 2.0 * t)))
+            }
             Family::Tangents { farthest } => with_own_slope(tangent_at(between(start, farthest, t))),
         };
-        let offset = offset_by_tangent(tangent, slope, touch, (start, turn.hi.clamp(start, end)));
+        let offset = offset_by_tangent(tangent, slope, touch, (start, inflection.hi.clamp(start, end)));
         Line { slope, offset: offset.min(self.offset_at_ends(slope)) }
     }
 
     /// The share that the line below takes if nothing else is asked for.
-    fn default_share(&self, bend: Bend) -> f64 {
-        match bend {
-            Bend::Convex | Bend::Concave => 0.5,
-            Bend::ConvexConcave(turn) => self.best_in_the_middle(self.family(turn)),
-            Bend::ConcaveConvex(turn) => self.mirror().default_share(Bend::ConvexConcave(-turn)),
-            Bend::ConvexConcaveConvex(first, second) => two_turns::humped_share(self, first, second),
-            Bend::ConcaveConvexConcave(first, second) => two_turns::hollow_share(self, first, second),
+    fn default_share(&self, curvature: Curvature) -> f64 {
+        match curvature {
+            Curvature::Convex | Curvature::Concave => 0.5,
+            Curvature::ConvexConcave(inflection) => self.best_in_the_middle(self.family(inflection)),
+            Curvature::ConcaveConvex(inflection) => self.mirror().default_share(Curvature::ConvexConcave(-inflection)),
+            Curvature::ConvexConcaveConvex(first, second) => two_inflections::humped_share(self, first, second),
+            Curvature::ConcaveConvexConcave(first, second) => two_inflections::hollow_share(self, first, second),
         }
     }
 
     /// The line below; a share that is no number stands for the default.
-    fn below(&self, bend: Bend, t: f64) -> Line {
-        match bend {
-            Bend::Convex => self.tangent(if t.is_nan() { 0.5 } else { t }),
-            Bend::Concave => self.chord(),
-            Bend::ConvexConcave(turn) => self.below_turning(turn, t),
-            Bend::ConcaveConvex(turn) => {
-                let line = self.mirror().below_turning(-turn, t);
+    fn below(&self, curvature: Curvature, t: f64) -> Line {
+        match curvature {
+            Curvature::Convex => self.tangent(if t.is_nan() { 0.5 } else { t }),
+            Curvature::Concave => self.chord(),
+            Curvature::ConvexConcave(inflection) => self.below_inflected(inflection, t),
+            Curvature::ConcaveConvex(inflection) => {
+                let line = self.mirror().below_inflected(-inflection, t);
                 Line { slope: -line.slope, offset: line.offset }
             }
-            Bend::ConvexConcaveConvex(first, second) => two_turns::below_humped(self, first, second, t),
-            Bend::ConcaveConvexConcave(first, second) => two_turns::below_hollow(self, first, second, t),
+            Curvature::ConvexConcaveConvex(first, second) => two_inflections::below_humped(self, first, second, t),
+            Curvature::ConcaveConvexConcave(first, second) => two_inflections::below_hollow(self, first, second, t),
         }
     }
 }
@@ -319,53 +277,62 @@ pub(super) fn falling_root(function: impl Fn(f64) -> (f64, f64), low: f64, high:
 }
 
 /// Lines below and above.
-pub(super) fn lines(function: &(impl Smooth + ?Sized), bend: Bend, x: Interval, lean: Lean) -> Lines {
+pub(super) fn relax(function: &(impl Smooth + ?Sized), curvature: Curvature, x: Interval, alpha: Alpha) -> Relaxation {
     let view = View::new(function, x);
-    let below = view.below(bend, lean.lower);
-    let above = view.negate().below(bend.negated(), lean.upper);
-    Lines::new(below, Line { slope: -above.slope, offset: -above.offset })
+    let below = view.below(curvature, alpha.lower);
+    let above = view.negate().below(curvature.negated(), alpha.upper);
+    Relaxation::new(below, Line { slope: -above.slope, offset: -above.offset })
 }
 
 /// One of the two lines: below, or above.
-pub(super) fn line(function: &(impl Smooth + ?Sized), bend: Bend, x: Interval, below: bool, share: f64) -> Line {
+pub(super) fn line(
+    function: &(impl Smooth + ?Sized),
+    curvature: Curvature,
+    x: Interval,
+    below: bool,
+    share: f64,
+) -> Line {
     let view = View::new(function, x);
     if below {
-        return view.below(bend, share);
+        return view.below(curvature, share);
     }
-    let above = view.negate().below(bend.negated(), share);
+    let above = view.negate().below(curvature.negated(), share);
     Line { slope: -above.slope, offset: -above.offset }
 }
 
-/// The leans whose lines are closest in the middle of the range.
-pub(super) fn default_lean(function: &(impl Smooth + ?Sized), bend: Bend, x: Interval) -> Lean {
-    if let Bend::Convex | Bend::Concave = bend {
-        return Lean { lower: 0.5, upper: 0.5 };
+/// The alphas whose lines are closest in the middle of the range.
+pub(super) fn default_alpha(function: &(impl Smooth + ?Sized), curvature: Curvature, x: Interval) -> Alpha {
+    if let Curvature::Convex | Curvature::Concave = curvature {
+        return Alpha { lower: 0.5, upper: 0.5 };
     }
     let view = View::new(function, x);
-    Lean { lower: view.default_share(bend), upper: view.negate().default_share(bend.negated()) }
+    Alpha { lower: view.default_share(curvature), upper: view.negate().default_share(curvature.negated()) }
 }
 
-/// Where to cut a range: at a turn that is well inside; else where the function is farthest from its chord.
-pub(super) fn split_point(function: &(impl Smooth + ?Sized), bend: Bend, x: Interval) -> f64 {
+/// Where to cut a range: at an inflection that is well inside; else where the function is farthest from its chord.
+pub(super) fn split_point(function: &(impl Smooth + ?Sized), curvature: Curvature, x: Interval) -> f64 {
     let width = x.hi - x.lo;
     let inner = (x.lo + INNER * width, x.hi - INNER * width);
-    let turns = match bend {
-        Bend::Convex | Bend::Concave => {
+    let inflections = match curvature {
+        Curvature::Convex | Curvature::Concave => {
             let slope = View::new(function, x).chord_slope();
-            let sign = if bend == Bend::Convex { 1.0 } else { -1.0 };
+            let sign = if curvature == Curvature::Convex { 1.0 } else { -1.0 };
             let excess = |at: f64| {
                 let [_, here, curvature] = function.floats(at);
                 (sign * (slope - here), -sign * curvature)
             };
             return falling_root(excess, x.lo, x.hi, middle(x)).max(inner.0).min(inner.1);
         }
-        Bend::ConvexConcave(turn) | Bend::ConcaveConvex(turn) => [turn, turn],
-        Bend::ConvexConcaveConvex(first, second) | Bend::ConcaveConvexConcave(first, second) => [first, second],
+        Curvature::ConvexConcave(inflection) | Curvature::ConcaveConvex(inflection) => [inflection, inflection],
+        Curvature::ConvexConcaveConvex(first, second) | Curvature::ConcaveConvexConcave(first, second) => {
+            [first, second]
+        }
     };
-    let distance = |turn: &f64| (turn - middle(x)).abs();
-    let turns = turns.map(middle).into_iter().filter(|&turn| inner.0 <= turn && turn <= inner.1);
-    turns.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(middle(x))
+    let distance = |inflection: &f64| (inflection - middle(x)).abs();
+    let inflections =
+        inflections.map(middle).into_iter().filter(|&inflection| inner.0 <= inflection && inflection <= inner.1);
+    inflections.min_by(|a, b| distance(a).total_cmp(&distance(b))).unwrap_or(middle(x))
 }
 
-/// Cuts keep at least this share of the range on each side.
+/// Splits keep at least this share of the range on each side.
 const INNER: f64 = 0.1;

@@ -1,4 +1,4 @@
-//! Functions with jumps: comparisons with zero, and rounding down.
+//! Relaxations of functions with jumps: comparisons with zero, and rounding down.
 //!
 //! *Comparison.* Three constants, below zero, at it and above. A line below goes through (0, v) with v the least of the
 //! values met; its slope is limited by meeting the value of each side at that side's end. f(x) − s·x is linear on each
@@ -11,7 +11,7 @@
 use certus_graph::Interval;
 use certus_graph::interval::{add_up, mul_down, mul_up, sub_down, sub_up};
 
-use super::{Lean, Line, Lines, between};
+use super::{Alpha, Line, Relaxation, between};
 
 /// The values of a step below zero, at it and above.
 #[derive(Clone, Copy)]
@@ -52,39 +52,39 @@ impl Step {
         Line { slope, offset: ends.fold(f64::INFINITY, f64::min) }
     }
 
-    pub(super) fn lines(self, x: Interval, lean: Lean) -> Lines {
-        let below = self.line_below(x, lean.lower);
-        let above = self.negated().line_below(x, lean.upper);
-        Lines::new(below, Line { slope: -above.slope, offset: -above.offset })
+    pub(super) fn relax(self, x: Interval, alpha: Alpha) -> Relaxation {
+        let below = self.line_below(x, alpha.lower);
+        let above = self.negated().line_below(x, alpha.upper);
+        Relaxation::new(below, Line { slope: -above.slope, offset: -above.offset })
     }
 
     /// Constants; where lines can fall to both sides, along the longer one.
-    pub(super) fn default_lean(self, x: Interval) -> Lean {
+    pub(super) fn default_alpha(self, x: Interval) -> Alpha {
         let longer = if x.hi > -x.lo { 1.0 } else { 0.0 };
-        let lean = |step: Step| {
+        let alpha = |step: Step| {
             let (falling, rising) = step.slopes_below(x);
             if falling < 0.0 && rising > 0.0 { longer } else { 0.0 }
         };
-        Lean { lower: lean(self), upper: lean(self.negated()) }
+        Alpha { lower: alpha(self), upper: alpha(self.negated()) }
     }
 }
 
-/// Lines for rounding down.
-pub(super) fn floor_lines(x: Interval, lean: Lean) -> Lines {
+/// The relaxation of rounding down.
+pub(super) fn floor_relaxation(x: Interval, alpha: Alpha) -> Relaxation {
     let (first, last) = (x.lo.floor(), x.hi.floor());
     if first == last {
-        return Lines::both(0.0, first);
+        return Relaxation::both(0.0, first);
     }
-    let (lower, upper) = (lean.lower, lean.upper);
-    Lines::new(
+    let (lower, upper) = (alpha.lower, alpha.upper);
+    Relaxation::new(
         Line { slope: lower, offset: sub_down(first, mul_up(lower, add_up(first, 1.0))) },
         Line { slope: upper, offset: sub_up(last, mul_down(upper, last)) },
     )
 }
 
 /// The line that is closer in the middle of the range.
-pub(super) fn floor_lean(x: Interval) -> Lean {
+pub(super) fn floor_alpha(x: Interval) -> Alpha {
     let middle = x.lo / 2.0 + x.hi / 2.0;
     let one_if = |truth: bool| if truth { 1.0 } else { 0.0 };
-    Lean { lower: one_if(middle > x.lo.floor() + 1.0), upper: one_if(middle < x.hi.floor()) }
+    Alpha { lower: one_if(middle > x.lo.floor() + 1.0), upper: one_if(middle < x.hi.floor()) }
 }

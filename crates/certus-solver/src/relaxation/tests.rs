@@ -1,14 +1,13 @@
-//! Every curve under random ranges and leans: lines enclose, and are as tight as their families promise.
+//! Every curve under random ranges and alphas: lines enclose, and are as tight as their families promise.
 
 use std::f64::consts::PI;
 
-use certus_graph::ops::{self, Compare, Op};
+use certus_graph::ops::{self, Activation, Compare, Curvature, Op};
 use certus_graph::{Graph, Interval, Tensor};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use super::smooth::Bend;
-use super::{Curve, Lean, Lines};
+use super::{Alpha, Curve, Relaxation};
 
 const COMPARISONS: [Compare; 6] =
     [Compare::Less, Compare::LessEqual, Compare::Greater, Compare::GreaterEqual, Compare::Equal, Compare::NotEqual];
@@ -19,31 +18,31 @@ fn step(compare: Compare) -> Curve {
 
 fn any_curve() -> impl Strategy<Value = Curve> {
     let fixed = vec![
-        Curve::Relu,
-        Curve::Tanh,
-        Curve::Sigmoid,
-        Curve::Softplus,
-        Curve::Abs,
-        Curve::Sqrt,
-        Curve::Exp,
-        Curve::Log,
-        Curve::Sin,
-        Curve::Cos,
-        Curve::Floor,
+        Curve::from(ops::Relu),
+        Curve::from(ops::Tanh),
+        Curve::from(ops::Sigmoid),
+        Curve::from(ops::Softplus),
+        Curve::from(ops::Abs),
+        Curve::from(ops::Sqrt),
+        Curve::from(ops::Exp),
+        Curve::from(ops::Log),
+        Curve::from(ops::Sin),
+        Curve::from(ops::Cos),
+        Curve::from(ops::Floor),
         Curve::Reciprocal,
     ];
     let exponents = vec![-3.0, -2.0, -1.5, -1.0, 0.0, 0.3, 0.5, 1.0, 1.5, 2.0, 2.7, 3.0, 4.0, 5.0, 7.0];
     prop_oneof![
         12 => select(fixed),
-        1 => prop_oneof![Just(0.01), -2.0f64..3.0].prop_map(Curve::LeakyRelu),
-        2 => (-3.0f64..3.0, -1.0f64..6.0).prop_map(|(lower, width)| Curve::Clip { lower, upper: lower + width }),
-        2 => prop_oneof![Just(1.0), Just(1.67), -1.0f64..3.0].prop_map(Curve::Elu),
+        1 => prop_oneof![Just(0.01), -2.0f64..3.0].prop_map(|alpha| Curve::from(ops::LeakyRelu { alpha })),
+        2 => (-3.0f64..3.0, -1.0f64..6.0).prop_map(|(lower, width)| Curve::from(ops::Clip { lower, upper: lower + width })),
+        2 => prop_oneof![Just(1.0), Just(1.67), -1.0f64..3.0].prop_map(|alpha| Curve::from(ops::Elu { alpha })),
         4 => select(exponents).prop_map(Curve::Power),
         2 => select(COMPARISONS.to_vec()).prop_map(step),
     ]
 }
 
-/// Ranges about zero, kinks, multiples of π/2 and anywhere, from tiny to huge; about a third of them of positive
+/// Ranges about zero, breakpoints, multiples of π/2 and anywhere, from tiny to huge; about a third of them of positive
 /// numbers.
 fn any_range() -> impl Strategy<Value = Interval> {
     let about = prop_oneof![
@@ -65,15 +64,15 @@ fn any_range() -> impl Strategy<Value = Interval> {
     })
 }
 
-fn any_lean() -> impl Strategy<Value = Lean> {
+fn any_lean() -> impl Strategy<Value = Alpha> {
     let number = || prop_oneof![2 => 0.0f64..=1.0, 1 => Just(0.0), 1 => Just(1.0), 1 => Just(0.5)];
-    (number(), number()).prop_map(|(lower, upper)| Lean { lower, upper })
+    (number(), number()).prop_map(|(lower, upper)| Alpha { lower, upper })
 }
 
-/// Points worth a look in a range: ends, kinks and turns with their neighbours, and evenly spread ones.
+/// Points worth a look in a range: ends, breakpoints and turns with their neighbours, and evenly spread ones.
 fn samples(curve: &Curve, x: Interval) -> Vec<f64> {
     let mut points = vec![0.0, x.lo.floor() + 1.0, x.hi.floor(), x.lo / 2.0 + x.hi / 2.0];
-    if let Curve::Clip { lower, upper } = curve {
+    if let Curve::Activation(Activation::Clip(ops::Clip { lower, upper })) = curve {
         points.extend([*lower, *upper]);
     }
     let turns = (-16i32..=16).map(|k| f64::from(k) * PI / 2.0);
@@ -90,7 +89,7 @@ fn at(slope: f64, offset: f64, x: f64) -> Interval {
 }
 
 /// Whether both lines are on their sides of the function at a point, up to what rounding of this very check can hide.
-fn encloses(curve: &Curve, lines: &Lines, x: f64) -> bool {
+fn encloses(curve: &Curve, lines: &Relaxation, x: f64) -> bool {
     let y = curve.enclose(Interval::point(x));
     let below = lines.lower_offset == f64::NEG_INFINITY || at(lines.lower_slope, lines.lower_offset, x).lo <= y.hi;
     let above = lines.upper_offset == f64::INFINITY || at(lines.upper_slope, lines.upper_offset, x).hi >= y.lo;
@@ -98,7 +97,7 @@ fn encloses(curve: &Curve, lines: &Lines, x: f64) -> bool {
 }
 
 /// f − lower and upper − f at a point, each relative to the size of the numbers in play.
-fn gaps(curve: &Curve, lines: &Lines, range: Interval, x: f64) -> (f64, f64) {
+fn gaps(curve: &Curve, lines: &Relaxation, range: Interval, x: f64) -> (f64, f64) {
     let y = curve.value(x);
     let scale = |slope: f64| 1.0 + curve.enclose(range).magnitude().min(1e300) + slope.abs() * range.magnitude();
     let below = (y - (lines.lower_slope * x + lines.lower_offset)) / scale(lines.lower_slope);
@@ -112,27 +111,27 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(5000))]
 
     #[test]
-    fn lines_enclose_the_function(curve in any_curve(), range in any_range(), lean in any_lean()) {
-        for lean in [lean, curve.default_lean(range)] {
-            let lines = curve.lines(range, lean);
+    fn lines_enclose_the_function(curve in any_curve(), range in any_range(), alpha in any_lean()) {
+        for alpha in [alpha, curve.default_alpha(range)] {
+            let lines = curve.relax(range, alpha);
             for x in samples(&curve, range) {
-                prop_assert!(encloses(&curve, &lines, x), "{curve:?} over {range} leaning {lean:?}: {lines:?} at {x}");
+                prop_assert!(encloses(&curve, &lines, x), "{curve:?} over {range} weighted {alpha:?}: {lines:?} at {x}");
             }
         }
     }
 
     #[test]
     fn default_leans_are_shares_and_other_numbers_are_clamped(curve in any_curve(), range in any_range(), far in 1.0f64..9.0) {
-        let default = curve.default_lean(range);
+        let default = curve.default_alpha(range);
         prop_assert!((0.0..=1.0).contains(&default.lower) && (0.0..=1.0).contains(&default.upper));
-        let lines = |lower: f64, upper: f64| curve.lines(range, Lean { lower, upper });
+        let lines = |lower: f64, upper: f64| curve.relax(range, Alpha { lower, upper });
         prop_assert_eq!(lines(far, -far), lines(1.0, 0.0));
-        prop_assert_eq!(curve.default_lines(range), curve.lines(range, default));
+        prop_assert_eq!(curve.default_relaxation(range), curve.relax(range, default));
     }
 
     #[test]
     fn default_lines_are_closer_in_the_middle_than_constants(curve in any_curve(), range in any_range()) {
-        let lines = curve.lines(range, curve.default_lean(range));
+        let lines = curve.relax(range, curve.default_alpha(range));
         let constants = curve.enclose(range);
         if !constants.width().is_finite() {
             return Ok(());
@@ -145,49 +144,49 @@ proptest! {
     }
 
     #[test]
-    fn chords_meet_the_ends_and_tangents_their_points(curve in any_curve(), range in any_range(), lean in any_lean()) {
-        let Some(bend) = curve.bend(range) else { return Ok(()) };
-        let lines = curve.lines(range, lean);
+    fn chords_meet_the_ends_and_tangents_their_points(curve in any_curve(), range in any_range(), alpha in any_lean()) {
+        let Some(curvature) = curve.curvature(range) else { return Ok(()) };
+        let lines = curve.relax(range, alpha);
         // A vertical tangent, or values beyond all doubles.
         if curve.enclose(range).width() > 1e300 || curve.slope(range.lo).abs() > 1e100 {
             return Ok(());
         }
         let touch = |t: f64| if t >= 1.0 { range.hi } else { range.lo + t * (range.hi - range.lo) };
         let gap = |x: f64| gaps(&curve, &lines, range, x);
-        match bend {
-            Bend::Convex => {
-                prop_assert!(gap(touch(lean.lower)).0.abs() <= TIGHT, "{curve:?} {range} {lean:?} {lines:?}");
-                prop_assert!(gap(range.lo).1.max(gap(range.hi).1) <= TIGHT, "{curve:?} {range} {lean:?} {lines:?}");
+        match curvature {
+            Curvature::Convex => {
+                prop_assert!(gap(touch(alpha.lower)).0.abs() <= TIGHT, "{curve:?} {range} {alpha:?} {lines:?}");
+                prop_assert!(gap(range.lo).1.max(gap(range.hi).1) <= TIGHT, "{curve:?} {range} {alpha:?} {lines:?}");
             }
-            Bend::Concave => {
-                prop_assert!(gap(touch(lean.upper)).1.abs() <= TIGHT, "{curve:?} {range} {lean:?} {lines:?}");
-                prop_assert!(gap(range.lo).0.max(gap(range.hi).0) <= TIGHT, "{curve:?} {range} {lean:?} {lines:?}");
+            Curvature::Concave => {
+                prop_assert!(gap(touch(alpha.upper)).1.abs() <= TIGHT, "{curve:?} {range} {alpha:?} {lines:?}");
+                prop_assert!(gap(range.lo).0.max(gap(range.hi).0) <= TIGHT, "{curve:?} {range} {alpha:?} {lines:?}");
             }
-            Bend::ConvexConcave(_) | Bend::ConcaveConvex(_) => {
-                let farthest = curve.lines(range, Lean { lower: 1.0, upper: 1.0 });
+            Curvature::ConvexConcave(_) | Curvature::ConcaveConvex(_) => {
+                let farthest = curve.relax(range, Alpha { lower: 1.0, upper: 1.0 });
                 let gap = |x: f64| gaps(&curve, &farthest, range, x);
-                let concave_last = matches!(bend, Bend::ConvexConcave(_));
+                let concave_last = matches!(curvature, Curvature::ConvexConcave(_));
                 let (below, above) = if concave_last { (range.hi, range.lo) } else { (range.lo, range.hi) };
                 prop_assert!(gap(below).0 <= TIGHT, "{curve:?} {range} {farthest:?}");
                 prop_assert!(gap(above).1 <= TIGHT, "{curve:?} {range} {farthest:?}");
             }
-            Bend::ConvexConcaveConvex(..) | Bend::ConcaveConvexConcave(..) => {
-                for lean in [Lean { lower: 0.0, upper: 0.0 }, Lean { lower: 1.0, upper: 1.0 }] {
-                    let lines = curve.lines(range, lean);
+            Curvature::ConvexConcaveConvex(..) | Curvature::ConcaveConvexConcave(..) => {
+                for alpha in [Alpha { lower: 0.0, upper: 0.0 }, Alpha { lower: 1.0, upper: 1.0 }] {
+                    let lines = curve.relax(range, alpha);
                     let gap = |x: f64| gaps(&curve, &lines, range, x);
-                    prop_assert!(gap(range.lo).0.min(gap(range.hi).0) <= TIGHT, "{curve:?} {range} {lean:?} {lines:?}");
-                    prop_assert!(gap(range.lo).1.min(gap(range.hi).1) <= TIGHT, "{curve:?} {range} {lean:?} {lines:?}");
+                    prop_assert!(gap(range.lo).0.min(gap(range.hi).0) <= TIGHT, "{curve:?} {range} {alpha:?} {lines:?}");
+                    prop_assert!(gap(range.lo).1.min(gap(range.hi).1) <= TIGHT, "{curve:?} {range} {alpha:?} {lines:?}");
                 }
             }
         }
     }
 
     #[test]
-    fn linear_means_that_both_lines_are_the_function(curve in any_curve(), range in any_range(), lean in any_lean()) {
+    fn linear_means_that_both_lines_are_the_function(curve in any_curve(), range in any_range(), alpha in any_lean()) {
         if !curve.is_linear(range) || curve.enclose(range).width() > 1e300 {
             return Ok(());
         }
-        let lines = curve.lines(range, lean);
+        let lines = curve.relax(range, alpha);
         for x in samples(&curve, range) {
             let (below, above) = gaps(&curve, &lines, range, x);
             prop_assert!(below.max(above) <= TIGHT, "{curve:?} {range} {lines:?} at {x}");
@@ -198,27 +197,27 @@ proptest! {
     #[test]
     fn cuts_are_inside_and_halves_are_no_worse(curve in any_curve(), range in any_range()) {
         prop_assert!(curve.gap(range) >= 0.0);
-        let Some(cut) = curve.split_point(range) else { return Ok(()) };
-        prop_assert!(range.lo < cut && cut < range.hi);
+        let Some(at) = curve.split_point(range) else { return Ok(()) };
+        prop_assert!(range.lo < at && at < range.hi);
         let size = 1.0 + curve.enclose(range).magnitude() + range.magnitude();
         // Near the end of the doubles lines are moved down to stay finite.
         if size > 1e300 {
             return Ok(());
         }
-        for half in [Interval::new(range.lo, cut), Interval::new(cut, range.hi)] {
+        for half in [Interval::new(range.lo, at), Interval::new(at, range.hi)] {
             // A tangent in the middle of a half may reach farther down at its end than before, not by much.
-            prop_assert!(curve.gap(half) <= 2.0 * curve.gap(range) + TIGHT * size, "{curve:?} {range} {cut}");
+            prop_assert!(curve.gap(half) <= 2.0 * curve.gap(range) + TIGHT * size, "{curve:?} {range} {at}");
         }
     }
 
     #[test]
     fn lines_move_little_with_the_lean(
-        curve in select(vec![Curve::Tanh, Curve::Sigmoid, Curve::Sin, Curve::Cos, Curve::Exp, Curve::Power(2.0), Curve::Power(3.0)]),
+        curve in select(vec![Curve::from(ops::Tanh), Curve::from(ops::Sigmoid), Curve::from(ops::Sin), Curve::from(ops::Cos), Curve::from(ops::Exp), Curve::Power(2.0), Curve::Power(3.0)]),
         lo in -4.0f64..4.0, width in 0.01f64..4.0, t in 0.0f64..0.999,
     ) {
         let range = Interval::new(lo, lo + width);
         let value = |t: f64| {
-            let lines = curve.lines(range, Lean { lower: t, upper: t });
+            let lines = curve.relax(range, Alpha { lower: t, upper: t });
             let x = lo + width / 3.0;
             (lines.lower_slope * x + lines.lower_offset, lines.upper_slope * x + lines.upper_offset)
         };
@@ -259,28 +258,28 @@ fn hostile_ranges_give_sound_constants() {
         f64::INFINITY,
     ];
     let curves = [
-        Curve::Relu,
-        Curve::LeakyRelu(0.1),
-        Curve::LeakyRelu(-3.0),
-        Curve::LeakyRelu(f64::NAN),
-        Curve::Abs,
-        Curve::Clip { lower: -1.0, upper: 1.0 },
-        Curve::Clip { lower: f64::NEG_INFINITY, upper: f64::INFINITY },
-        Curve::Clip { lower: 2.0, upper: 1.0 },
-        Curve::Clip { lower: f64::NAN, upper: f64::NAN },
-        Curve::Tanh,
-        Curve::Sigmoid,
-        Curve::Elu(1.0),
-        Curve::Elu(2.0),
-        Curve::Elu(-1.0),
-        Curve::Elu(f64::INFINITY),
-        Curve::Softplus,
-        Curve::Sqrt,
-        Curve::Exp,
-        Curve::Log,
-        Curve::Sin,
-        Curve::Cos,
-        Curve::Floor,
+        Curve::from(ops::Relu),
+        Curve::from(ops::LeakyRelu { alpha: 0.1 }),
+        Curve::from(ops::LeakyRelu { alpha: -3.0 }),
+        Curve::from(ops::LeakyRelu { alpha: f64::NAN }),
+        Curve::from(ops::Abs),
+        Curve::from(ops::Clip { lower: -1.0, upper: 1.0 }),
+        Curve::from(ops::Clip { lower: f64::NEG_INFINITY, upper: f64::INFINITY }),
+        Curve::from(ops::Clip { lower: 2.0, upper: 1.0 }),
+        Curve::from(ops::Clip { lower: f64::NAN, upper: f64::NAN }),
+        Curve::from(ops::Tanh),
+        Curve::from(ops::Sigmoid),
+        Curve::from(ops::Elu { alpha: 1.0 }),
+        Curve::from(ops::Elu { alpha: 2.0 }),
+        Curve::from(ops::Elu { alpha: -1.0 }),
+        Curve::from(ops::Elu { alpha: f64::INFINITY }),
+        Curve::from(ops::Softplus),
+        Curve::from(ops::Sqrt),
+        Curve::from(ops::Exp),
+        Curve::from(ops::Log),
+        Curve::from(ops::Sin),
+        Curve::from(ops::Cos),
+        Curve::from(ops::Floor),
         Curve::Power(2.0),
         Curve::Power(3.0),
         Curve::Power(-1.0),
@@ -299,8 +298,8 @@ fn hostile_ranges_give_sound_constants() {
                 }
                 let range = Interval { lo, hi };
                 for t in [0.0, 0.5, 1.0, f64::NAN] {
-                    let lines = curve.lines(range, Lean { lower: t, upper: t });
-                    let context = format!("{curve:?} over {range} leaning {t}: {lines:?}");
+                    let lines = curve.relax(range, Alpha { lower: t, upper: t });
+                    let context = format!("{curve:?} over {range} weighted {t}: {lines:?}");
                     assert!(lines.lower_slope.is_finite() && lines.upper_slope.is_finite(), "{context}");
                     assert!(!lines.lower_offset.is_nan() && !lines.upper_offset.is_nan(), "{context}");
                     let infinite = lines.lower_offset.is_infinite();
@@ -310,15 +309,15 @@ fn hostile_ranges_give_sound_constants() {
                     for &x in ends.iter().filter(|x| x.is_finite() && range.contains(**x)) {
                         assert!(encloses(&curve, &lines, x), "{context} at {x}");
                     }
-                    if let Some(cut) = curve.split_point(range) {
-                        assert!(lo < cut && cut < hi, "{context}: {cut}");
+                    if let Some(at) = curve.split_point(range) {
+                        assert!(lo < at && at < hi, "{context}: {at}");
                     }
                     assert!(curve.gap(range) >= 0.0, "{context}");
                 }
             }
         }
         let disorder = Interval { lo: f64::NAN, hi: 1.0 };
-        let lines = curve.lines(disorder, Lean { lower: 0.5, upper: 0.5 });
+        let lines = curve.relax(disorder, Alpha { lower: 0.5, upper: 0.5 });
         assert_eq!((lines.lower_offset, lines.upper_offset), (f64::NEG_INFINITY, f64::INFINITY));
     }
 }
@@ -332,20 +331,20 @@ fn every_curve_comes_from_a_node() {
     let ones = graph.constant(Tensor::vector(vec![1.0, 1.0]));
     let mixed = graph.constant(Tensor::vector(vec![1.0, 2.0]));
     let unary: Vec<(Op, Curve)> = vec![
-        (ops::Relu.into(), Curve::Relu),
-        (ops::LeakyRelu { alpha: 0.1 }.into(), Curve::LeakyRelu(0.1)),
-        (ops::Clip { lower: -1.0, upper: 2.0 }.into(), Curve::Clip { lower: -1.0, upper: 2.0 }),
-        (ops::Tanh.into(), Curve::Tanh),
-        (ops::Sigmoid.into(), Curve::Sigmoid),
-        (ops::Elu { alpha: 1.5 }.into(), Curve::Elu(1.5)),
-        (ops::Softplus.into(), Curve::Softplus),
-        (ops::Abs.into(), Curve::Abs),
-        (ops::Sqrt.into(), Curve::Sqrt),
-        (ops::Exp.into(), Curve::Exp),
-        (ops::Log.into(), Curve::Log),
-        (ops::Sin.into(), Curve::Sin),
-        (ops::Cos.into(), Curve::Cos),
-        (ops::Floor.into(), Curve::Floor),
+        (ops::Relu.into(), Curve::from(ops::Relu)),
+        (ops::LeakyRelu { alpha: 0.1 }.into(), Curve::from(ops::LeakyRelu { alpha: 0.1 })),
+        (ops::Clip { lower: -1.0, upper: 2.0 }.into(), Curve::from(ops::Clip { lower: -1.0, upper: 2.0 })),
+        (ops::Tanh.into(), Curve::from(ops::Tanh)),
+        (ops::Sigmoid.into(), Curve::from(ops::Sigmoid)),
+        (ops::Elu { alpha: 1.5 }.into(), Curve::from(ops::Elu { alpha: 1.5 })),
+        (ops::Softplus.into(), Curve::from(ops::Softplus)),
+        (ops::Abs.into(), Curve::from(ops::Abs)),
+        (ops::Sqrt.into(), Curve::from(ops::Sqrt)),
+        (ops::Exp.into(), Curve::from(ops::Exp)),
+        (ops::Log.into(), Curve::from(ops::Log)),
+        (ops::Sin.into(), Curve::from(ops::Sin)),
+        (ops::Cos.into(), Curve::from(ops::Cos)),
+        (ops::Floor.into(), Curve::from(ops::Floor)),
     ];
     for (op, curve) in unary {
         let node = graph.apply(op, &[x]).unwrap();

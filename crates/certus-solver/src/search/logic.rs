@@ -1,9 +1,9 @@
-//! The formula as rows over the lowered graph, and which of them a part of the search must satisfy.
+//! The formula as rows over the lowered graph, and which of them a subproblem must satisfy.
 
 use certus_graph::{Graph, Interval};
 
+use crate::bound::goal::Row;
 use crate::bound::table::Range;
-use crate::bound::tune::Row;
 use crate::formula::{Atom, Formula};
 use crate::query::place;
 use crate::vnnlib::Variable;

@@ -1,19 +1,33 @@
-//! Branch and bound.
+//! Branch and bound over subproblems of a query.
 //!
-//! The region is cut into parts. A part is closed when bounds show that the formula holds nowhere in it; otherwise
-//! points that the bounds suggest are tried, and it is made smaller by what the formula's rows forbid, or cut in two: at an input, at the
-//! value of an element that a curve reads, or by the disjuncts of the formula. Parts are taken in waves of a few batches, and the
-//! results of a wave are merged in order, so the same query gives the same answer whatever the number of threads.
+//! The framework is that of Bunel, Turkaslan, Torr, Kohli, Kumar (*A Unified View of Piecewise Linear Neural Network
+//! Verification*, NeurIPS 2018): a subproblem is a box of inputs with ranges of some neurons and chosen disjuncts. It is
+//! *verified* (pruned) when a bound shows that the formula holds nowhere in it; otherwise points that the bounds suggest
+//! are tried, and it is clipped by what the formula's rows forbid, or split: at an input, at an unstable neuron, or by the
+//! disjuncts of the formula.
+//!
+//! * [`batch`]: one round for a batch of subproblems: [`dual_bounds`], [`clip`], [`conclude`];
+//! * [`branching`]: how an open subproblem is split; [`strategy`]: which kind of split a search prefers;
+//! * [`run`]: one search with one strategy: its stack, its waves of batches, its attacks;
+//! * [`proof`], [`saved`]: the branch tree as a certificate, and the state of a search as text;
+//! * [`optimise`]: the same search for the maximum of a linear function.
+//!
+//! *Determinism.* Subproblems are taken in waves of a few batches, and the results of a wave are merged in order, so the same
+//! query gives the same answer whatever the number of threads.
 
+mod batch;
+mod branching;
 mod clip;
-mod examine;
+mod conclude;
+mod dual_bounds;
 mod logic;
 mod optimise;
-mod part;
 mod proof;
 mod run;
 mod sample;
 mod saved;
+mod strategy;
+mod subproblem;
 #[cfg(test)]
 mod tests;
 
@@ -21,17 +35,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use certus_graph::GraphError;
-use certus_graph::reads::elements_read;
 
-use self::examine::{LARGE_PROGRAM, Strategy};
 use self::logic::Logic;
 use self::run::{Ended, Run};
+use self::strategy::{Strategy, fits_strong_branching, strategies};
 use crate::answer::{Answer, Progress, Refutation, UnknownReason};
 use crate::attack::Attack;
-use crate::bound::program::{Program, Role};
-use crate::linear_program::has_only_kinks;
-use crate::query::{Query, visit};
-use crate::vnnlib::Variable;
+use crate::bound::program::Program;
+use crate::query::Query;
 
 pub use optimise::{Maximum, optimise};
 pub use saved::{Saved, SavedError};
@@ -41,34 +52,43 @@ pub use saved::{Saved, SavedError};
 pub struct Budget<'a> {
     /// When to stop.
     pub deadline: Option<Instant>,
-    /// Set by somebody else to stop.
+    /// Set from outside to cancel the search.
     pub stop: Option<&'a AtomicBool>,
     /// How many threads; at least one.
     pub threads: usize,
-    /// Names the random points.
+    /// The seed of all random points.
     pub seed: u64,
-    /// How many bytes the open parts may take.
+    /// How many bytes the open subproblems may take.
     pub memory: usize,
-    /// How many parts may be bounded in all.
-    pub boxes: u64,
+    /// How many subproblems may be bounded in all.
+    pub subproblems: u64,
     /// Whether to keep what an unsatisfiable query's certificate needs.
     pub certify: bool,
 }
 
 impl Default for Budget<'_> {
     fn default() -> Self {
-        Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 4 << 30, boxes: u64::MAX, certify: false }
+        Budget {
+            deadline: None,
+            stop: None,
+            threads: 1,
+            seed: 0,
+            memory: 4 << 30,
+            subproblems: u64::MAX,
+            certify: false,
+        }
     }
 }
 
 impl Budget<'_> {
-    fn stopped(&self) -> bool {
+    /// Whether it is time to stop.
+    pub fn stopped(&self) -> bool {
         self.stop.is_some_and(|stop| stop.load(Ordering::Relaxed))
             || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
     }
 }
 
-/// Somebody who watches a search.
+/// Observes a search.
 pub trait Watcher {
     /// How far the search is; called often.
     fn progress(&mut self, progress: Progress);
@@ -117,58 +137,21 @@ pub fn solve_from(
         Some(saved) => vec![saved.resume(&search, budget)],
         None => {
             let mut all = strategies(&search);
-            all.extend((all.contains(&Strategy::Nodes) && fits_programs(&search)).then_some(Strategy::Programs));
+            all.extend(
+                (all.contains(&Strategy::NeuronSplits) && fits_strong_branching(&search))
+                    .then_some(Strategy::StrongBranching),
+            );
             all.into_iter().map(|strategy| Run::new(&search, strategy, budget)).collect()
         }
     };
     race(&search, runs, budget, watcher)
 }
 
-/// With so many inputs that have any width, only inputs are cut.
-const FEW_INPUTS: usize = 5;
-
-/// With more than so many, only elements are.
-const MANY_INPUTS: usize = 40;
-
-/// Parts that a strategy bounds before it is another's turn; then four times as many.
+/// Subproblems that a strategy bounds before it is another's turn; then four times as many.
 const FIRST_TURN: u64 = 128;
 
-/// Linear programs begin with turns of so many parts: what is easy is easier without.
-const FIRST_PROGRAMS: u64 = 4 * FIRST_TURN;
-
-/// Whether everything that bends has only kinks, and linear programs of all of it are not too large.
-fn fits_programs(search: &Search<'_>) -> bool {
-    let mut bends = 0;
-    for (role, size) in search.program.roles.iter().zip(&search.program.sizes) {
-        match role {
-            Role::Curve(curve, _) if has_only_kinks(curve) => bends += size,
-            Role::Curve(..) | Role::Product(..) => return false,
-            _ => {}
-        }
-    }
-    bends + search.program.inputs <= LARGE_PROGRAM
-}
-
-/// The strategies worth trying: few inputs are best cut themselves, many cannot be.
-fn strategies(search: &Search<'_>) -> Vec<Strategy> {
-    let region = &search.query.region;
-    // What no operator and no atom reads need not be cut.
-    let mut read = elements_read(&search.query.original);
-    visit(&search.query.formula, &mut |variable| {
-        if let Variable::Input(index) = variable {
-            read[*index] = true;
-        }
-    });
-    let ends = region.lower.iter().zip(&region.upper).zip(&read);
-    let free = ends.filter(|((low, high), read)| low < high && **read).count();
-    let curved = search.program.roles.iter().any(|role| matches!(role, Role::Curve(..) | Role::Product(..)));
-    match free {
-        _ if !curved => vec![Strategy::Inputs],
-        0..=FEW_INPUTS => vec![Strategy::Inputs],
-        count if count > MANY_INPUTS => vec![Strategy::Nodes],
-        _ => vec![Strategy::Nodes, Strategy::Inputs],
-    }
-}
+/// Strong branching joins at turns of this many subproblems: easy queries are faster without it.
+const FIRST_STRONG_BRANCHING: u64 = 4 * FIRST_TURN;
 
 /// Lets strategies take turns until one of them ends.
 fn race(
@@ -184,16 +167,16 @@ fn race(
         let mut given_up = None;
         for index in 0..runs.len() {
             let run = &mut runs[index];
-            let parts = match run.strategy {
+            let subproblems = match run.strategy {
                 _ if alone => u64::MAX,
-                Strategy::Programs if turn < FIRST_PROGRAMS => continue,
+                Strategy::StrongBranching if turn < FIRST_STRONG_BRANCHING => continue,
                 _ => turn,
             };
-            match run.advance(search, budget, parts, watcher)? {
+            match run.advance(search, budget, subproblems, watcher)? {
                 Some(Ended::Sat(witness)) => return Ok(Answer::Sat(witness)),
-                Some(Ended::Closed) => return Ok(Answer::Unsat(run.refutation())),
+                Some(Ended::Refuted) => return Ok(Answer::Unsat(run.refutation())),
                 // What stops one strategy need not stop another.
-                Some(Ended::Open(reason @ (UnknownReason::Numerics | UnknownReason::Boxes))) if !alone => {
+                Some(Ended::Open(reason @ (UnknownReason::Numerics | UnknownReason::Subproblems))) if !alone => {
                     given_up = Some((index, reason));
                 }
                 Some(Ended::Open(reason)) => {
@@ -204,9 +187,11 @@ fn race(
                         watcher.state(Saved::of(run));
                     }
                     let reason = match reason {
-                        // Another one might have come further with more parts.
-                        UnknownReason::Numerics if retired.iter().any(|(_, own)| *own == UnknownReason::Boxes) => {
-                            UnknownReason::Boxes
+                        // Another one might have come further with more subproblems.
+                        UnknownReason::Numerics
+                            if retired.iter().any(|(_, own)| *own == UnknownReason::Subproblems) =>
+                        {
+                            UnknownReason::Subproblems
                         }
                         UnknownReason::Numerics if search.attack.rounded_away() => UnknownReason::Precision,
                         reason => reason,
@@ -219,9 +204,9 @@ fn race(
         if let Some((index, reason)) = given_up {
             retired.push((runs.remove(index), reason));
         } else {
-            // One that is far behind will not come first. Linear programs close few parts and know it late.
+            // One that is far behind will not come first. Strong branching verifies few subproblems, and late.
             let furthest = runs.iter().map(|run| run.state.done).fold(0.0, f64::max);
-            runs.retain(|run| run.strategy == Strategy::Programs || run.state.done >= 0.1 * furthest);
+            runs.retain(|run| run.strategy == Strategy::StrongBranching || run.state.done >= 0.1 * furthest);
         }
         turn = turn.saturating_mul(4);
     }

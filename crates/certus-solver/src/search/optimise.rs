@@ -1,29 +1,31 @@
-//! The maximum of a linear function of a graph's inputs and outputs where a formula holds.
+//! Branch and bound for the maximum of a linear function of a graph's inputs and outputs where a formula holds.
 //!
-//! The objective f becomes one more row, `t − f ≤ 0`, whose threshold t is the best value found so far plus the gap that is
-//! allowed: parts in which it cannot hold are closed. A part's bound of that row is a bound of f over it, so the largest one over the
-//! open parts and t together bound the maximum from above.
+//! The objective f becomes one more row, `t − f ≤ 0`, whose threshold t is the best value found so far (the *incumbent*)
+//! plus the gap that is allowed: subproblems in which it cannot hold are pruned. A subproblem's bound of that row is a bound
+//! of f over it, so the largest one over the open subproblems and t together bound the maximum from above. Subproblems with
+//! the largest bound come first (best-first search; Land and Doig, *An Automatic Method of Solving Discrete Programming
+//! Problems*, Econometrica 1960).
 
 use certus_graph::eval::enclose;
 use certus_graph::interval::{add_down, sub_down};
 use certus_graph::{Fault, GraphError, Interval};
 
-use super::examine::Strategy;
 use super::run::{Ended, Run};
+use super::strategy::Strategy;
 use super::{Budget, Search, Watcher, strategies};
 use crate::answer::{Progress, UnknownReason, Witness};
 use crate::attack::{Attack, falsify};
-use crate::bound::tune::Row;
+use crate::bound::goal::Row;
 use crate::formula::{Atom, Formula, Linear};
 use crate::query::{Query, QueryError};
 use crate::vnnlib::Variable;
 
-/// Descents for a better point: so many at a time, after so many parts and again after four times as many, and so often in
-/// a row while they succeed.
-const FIRST_DESCENTS: usize = 128;
-const FIRST_CLIMB: u64 = 64;
-const MOST_CLIMBS: usize = 12;
-const DESCENT_STEPS: usize = 100;
+/// PGD restarts that look for a better point at a time; after how many subproblems they begin (then after four times as
+/// many each time), and how often in a row they run.
+const RESTARTS: usize = 128;
+const FIRST_IMPROVEMENT: u64 = 64;
+const MOST_IMPROVEMENTS: usize = 12;
+const PGD_STEPS: usize = 100;
 
 /// A sound interval for a maximum.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,50 +71,55 @@ pub fn optimise(
     search.logic.forget_range(number);
     let least = search.logic.rows[number].constant;
     let attack = Attack::new(query);
-    let mut climber = Climber { query, attack, objective, gap: gap.max(0.0), best: none };
+    let mut incumbent = Incumbent { query, attack, objective, gap: gap.max(0.0), best: none };
     let values = enclosed(&extended, objective)?;
-    climber.best.upper = values.hi;
+    incumbent.best.upper = values.hi;
     let (points, count) = search.sample_points(budget.seed);
-    climber.try_points(&points, count)?;
+    incumbent.try_points(&points, count)?;
     let start = if values.lo.is_finite() { values.lo } else { -f64::MAX / 4.0 };
-    climber.climb(FIRST_DESCENTS, budget)?;
-    // With few inputs these are cut: bounds of an objective gain more from small boxes than from single elements.
-    let strategy = strategies(&search).pop().unwrap_or(Strategy::Inputs);
-    let mut next_climb = FIRST_CLIMB;
+    incumbent.improve(RESTARTS, budget)?;
+    // With few inputs these are split: bounds of an objective gain more from small boxes than from single elements.
+    let strategy = strategies(&search).pop().unwrap_or(Strategy::InputSplits);
+    let mut next_improvement = FIRST_IMPROVEMENT;
     let mut run = Run::new(&search, strategy, budget);
     run.objective = Some(number);
     loop {
-        let threshold = if climber.best.witness.is_some() { climber.best.lower + climber.gap } else { start };
+        let threshold = if incumbent.best.witness.is_some() { incumbent.best.lower + incumbent.gap } else { start };
         set_threshold(&mut search.logic.rows[number], least, threshold, &mut run);
         let ended = run.advance(&search, budget, 1, watcher)?;
         for (points, count) in std::mem::take(&mut run.points) {
-            climber.try_points(&points, count)?;
+            incumbent.try_points(&points, count)?;
         }
-        if run.bounded >= next_climb {
-            next_climb *= 4;
-            climber.climb(FIRST_DESCENTS, budget)?;
+        if run.bounded >= next_improvement {
+            next_improvement *= 4;
+            incumbent.improve(RESTARTS, budget)?;
         }
-        climber.best.progress = run.state;
-        // What is open is bounded by its larger parts; a part that is still the whole region, by its enclosure.
-        let open = run.open.iter().map(|part| (threshold - part.bound).next_up()).fold(f64::NEG_INFINITY, f64::max);
-        let closed = if climber.best.witness.is_some() || !run.open.is_empty() { threshold } else { f64::NEG_INFINITY };
-        let upper = if run.stuck { climber.best.upper } else { open.max(closed) };
-        climber.best.upper = climber.best.upper.min(upper);
-        if climber.best.upper < climber.best.lower {
-            climber.crossed()?;
-            climber.best.upper = climber.best.lower;
+        incumbent.best.progress = run.state;
+        // What is open is bounded by its larger subproblems; a subproblem that is still the whole region, by its enclosure.
+        let open = run
+            .open
+            .iter()
+            .map(|subproblem| (threshold - subproblem.bound).next_up())
+            .fold(f64::NEG_INFINITY, f64::max);
+        let pruned =
+            if incumbent.best.witness.is_some() || !run.open.is_empty() { threshold } else { f64::NEG_INFINITY };
+        let upper = if run.stuck { incumbent.best.upper } else { open.max(pruned) };
+        incumbent.best.upper = incumbent.best.upper.min(upper);
+        if incumbent.best.upper < incumbent.best.lower {
+            incumbent.crossed()?;
+            incumbent.best.upper = incumbent.best.lower;
         }
-        if climber.best.upper - climber.best.lower <= climber.gap {
-            return Ok(climber.best);
+        if incumbent.best.upper - incumbent.best.lower <= incumbent.gap {
+            return Ok(incumbent.best);
         }
         match ended {
             None => {}
-            Some(Ended::Closed) => return Ok(climber.best),
-            // Points are judged by the climber; the row's own witnesses do not end this search.
+            Some(Ended::Refuted) => return Ok(incumbent.best),
+            // Points are judged by the incumbent; the row's own witnesses do not end this search.
             Some(Ended::Sat(_)) => {}
             Some(Ended::Open(reason)) => {
-                climber.best.open = Some(reason);
-                return Ok(climber.best);
+                incumbent.best.open = Some(reason);
+                return Ok(incumbent.best);
             }
         }
     }
@@ -141,18 +148,18 @@ fn value_at(query: &Query, objective: &Linear<Variable>, inputs: &[Interval]) ->
     }))
 }
 
-/// Moves the threshold t of the row `t − f ≤ 0`, given the lower end of the constant of −f, and the bounds of open parts with
+/// Moves the threshold t of the row `t − f ≤ 0`, given the lower end of the constant of −f, and the bounds of open subproblems with
 /// it: they are kept relative to it.
 fn set_threshold(row: &mut Row, least: f64, threshold: f64, run: &mut Run) {
     let before = std::mem::replace(&mut row.constant, add_down(threshold, least));
     let rise = sub_down(row.constant, before);
-    for part in &mut run.open {
-        part.bound = add_down(part.bound, rise);
+    for subproblem in &mut run.open {
+        subproblem.bound = add_down(subproblem.bound, rise);
     }
 }
 
 /// The best point so far.
-struct Climber<'q> {
+struct Incumbent<'q> {
     query: &'q Query,
     attack: Attack<'q>,
     objective: &'q Linear<Variable>,
@@ -160,12 +167,12 @@ struct Climber<'q> {
     best: Maximum,
 }
 
-impl Climber<'_> {
-    /// Looks for points that are better by the gap, or by a part of what is open, by descents.
-    fn climb(&mut self, restarts: usize, budget: &Budget<'_>) -> Result<(), QueryError> {
+impl Incumbent<'_> {
+    /// Looks for points that are better by the gap, or by a share of the open gap, with PGD.
+    fn improve(&mut self, restarts: usize, budget: &Budget<'_>) -> Result<(), QueryError> {
         let stop = || budget.stopped();
         let mut share = 0.5;
-        for attempt in 0..MOST_CLIMBS {
+        for attempt in 0..MOST_IMPROVEMENTS {
             let (low, high) = (self.best.lower, self.best.upper);
             let wanted =
                 if low.is_finite() && high.is_finite() { low + (share * (high - low)).max(self.gap) } else { low };
@@ -176,7 +183,7 @@ impl Climber<'_> {
             let row = Formula::Atom(Atom { linear: row, strict: false });
             let better = self.query.with_formula(Formula::And(vec![self.query.formula.clone(), row]))?;
             let seed = budget.seed.wrapping_add(attempt as u64);
-            let found = falsify(&better, restarts, DESCENT_STEPS, seed, &stop)?;
+            let found = falsify(&better, restarts, PGD_STEPS, seed, &stop)?;
             let point = found.witness.map_or(found.nearest, |witness| witness.inputs);
             self.try_points(&point, usize::from(!point.is_empty()))?;
             if self.best.lower == low {

@@ -1,16 +1,17 @@
-//! The branch tree of a search, with what closed each leaf.
+//! The branch tree of a search, with what refutes each leaf.
 
 use std::fmt::Write as _;
 
-use crate::bound::tune::{Multiplier, Tuned};
-use crate::relaxation::Lean;
+use crate::bound::goal::Multiplier;
+use crate::bound::optimise_slopes::OptimisedBound;
+use crate::relaxation::Alpha;
 
-/// A weighted sum of rows and ranges with the leans of its lines: what a bound was computed for.
+/// A weighted sum of rows and ranges with the alphas of its lines: what a bound was computed for.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Combination {
     pub(crate) rows: Vec<(usize, f64)>,
     pub(crate) multipliers: Vec<Multiplier>,
-    pub(crate) leans: Vec<(usize, usize, Lean)>,
+    pub(crate) alphas: Vec<(usize, usize, Alpha)>,
 }
 
 impl Combination {
@@ -19,9 +20,13 @@ impl Combination {
         Combination { rows: vec![(row, 1.0)], ..Combination::default() }
     }
 
-    /// What tuning found.
-    pub(crate) fn tuned(tuned: &Tuned) -> Self {
-        Combination { rows: tuned.rows.clone(), multipliers: tuned.multipliers.clone(), leans: tuned.leans.clone() }
+    /// What an optimised bound was computed for.
+    pub(crate) fn optimised(optimised: &OptimisedBound) -> Self {
+        Combination {
+            rows: optimised.rows.clone(),
+            multipliers: optimised.multipliers.clone(),
+            alphas: optimised.alphas.clone(),
+        }
     }
 }
 
@@ -33,34 +38,34 @@ pub(crate) type Claim = (usize, bool, f64);
 pub(crate) enum Record {
     /// Bounds are computed.
     Bound,
-    /// Bounds are computed, and those of what curves read refined; parts of this one inherit them where `true`.
+    /// Bounds are computed, and those of what curves read refined; subproblems of this one inherit them where `true`.
     Refine(bool),
     /// The inputs are bounded by what a combination forbids.
     Clip(Combination, Vec<Claim>),
-    /// An input is cut.
+    /// An input is split.
     SplitInput(usize, f64),
-    /// An element's range is cut.
+    /// An element's range is split.
     SplitNode(usize, usize, f64),
     /// One child per disjunct.
     Either(usize),
-    /// The combination is positive everywhere in the part.
+    /// The combination is positive everywhere in the subproblem.
     Close(Combination),
-    /// Nothing is left of the part.
+    /// Nothing is left of the subproblem.
     Empty,
 }
 
-/// What became of a part.
+/// What became of a subproblem.
 #[derive(Clone, Debug)]
 pub(crate) enum Tree<P> {
-    /// It was closed.
+    /// It was verified.
     Leaf(Record),
-    /// It is closed when the rest is.
+    /// It is verified when the rest is.
     Then(Record, Box<Tree<P>>),
-    /// It is closed when all of these are.
+    /// It is verified when all of these are.
     Branch(Record, Vec<Tree<P>>),
     /// It is open.
     Open(P),
-    /// It is open and cannot be cut any further.
+    /// It is open and cannot be split any further.
     Stuck,
 }
 
@@ -89,7 +94,7 @@ impl Proof {
         self.nodes[place as usize] = Entry { record: Some(record), children };
     }
 
-    /// A proof whose beginning was written earlier, with `open` where parts were open; those are places 0, 1, ….
+    /// A proof whose beginning was written earlier, with `open` where subproblems were open; those are places 0, 1, ….
     pub(crate) fn resumed(beginning: String, open: usize) -> Proof {
         Proof { nodes: vec![Entry::default(); open], beginning: Some(beginning) }
     }
@@ -179,7 +184,7 @@ fn write_combination(word: &str, combination: &Combination, out: &mut String) {
     for m in combination.multipliers.iter().filter(|m| m.weight > 0.0) {
         let _ = write!(out, " n{}.{}:{:?}", m.node, m.element, if m.from_below { -m.weight } else { m.weight });
     }
-    for (node, element, lean) in &combination.leans {
-        let _ = write!(out, " t{node}.{element}:{:?}/{:?}", lean.lower, lean.upper);
+    for (node, element, alpha) in &combination.alphas {
+        let _ = write!(out, " t{node}.{element}:{:?}/{:?}", alpha.lower, alpha.upper);
     }
 }

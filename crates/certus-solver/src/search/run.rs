@@ -1,29 +1,33 @@
-//! One search with one strategy: open parts, waves of batches, and what became of them.
+//! One search with one strategy: open subproblems, waves of batches, and what became of them.
+//!
+//! Depth first without an objective (the stack stays small), best first with one. Batches of a wave are bounded by threads
+//! that take the next one as they become free, and merged in order. Now and then PGD gets a share of the effort.
 
-use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 use certus_graph::GraphError;
+use certus_numerics::parallel;
 
-use super::examine::{Context, Examined, Strategy};
-use super::part::Part;
+use super::batch::{BatchResult, Context};
 use super::proof::{Proof, Tree};
 use super::saved::Saved;
+use super::strategy::Strategy;
+use super::subproblem::Subproblem;
 use super::{Budget, Search, Watcher};
 use crate::answer::{Progress, Refutation, UnknownReason, Witness};
 use crate::attack::Starts;
 
-/// How a run came to its end.
+/// How a run ended.
 pub(super) enum Ended {
     Sat(Witness),
-    Closed,
+    Refuted,
     Open(UnknownReason),
 }
 
 /// One search with one strategy.
 pub(super) struct Run {
     pub(super) strategy: Strategy,
-    pub(super) open: Vec<Part>,
+    pub(super) open: Vec<Subproblem>,
     open_bytes: usize,
     pub(super) proof: Option<Proof>,
     pub(super) state: Progress,
@@ -31,38 +35,38 @@ pub(super) struct Run {
     pub(super) stuck: bool,
     batch: usize,
     steps: usize,
-    /// The row that bounds an objective: parts where it may be large come first.
+    /// The row that bounds an objective: subproblems where it may be large come first.
     pub(super) objective: Option<usize>,
-    /// How many multiplications bounds took, and when descents are tried next.
+    /// How many multiplications bounds took, and when the next attack is due.
     effort: u64,
-    next_descent: u64,
+    next_attack: u64,
     /// Points that bounds suggested while there is an objective, by batches.
     pub(super) points: Vec<(Vec<f64>, usize)>,
 }
 
-/// How many parts a thread bounds at once: no more than the first, and no fewer than the second where there are enough.
+/// How many subproblems a thread bounds at once: no more than the first, and no fewer than the second where there are enough.
 const BATCH: usize = 32;
 const SMALL_BATCH: usize = 16;
 
-/// How many batches a wave is cut into. Neither a wave nor a batch may depend on the number of threads, since points, cuts and
+/// How many batches a wave is split into. Neither a wave nor a batch may depend on the number of threads, since points, splits and
 /// answers depend on them. With an objective, waves are short: what they find decides what comes next.
 const BATCHES: usize = 4;
 const BATCHES_TO_OBJECTIVE: usize = 2;
 
-/// Searches by descent that are made of what may be spent on them, half of them from open parts; again whatever the threads.
-const DESCENTS: usize = 4;
+/// PGD runs that share what may be spent on an attack, half of them from open subproblems; as many whatever the threads.
+const PGD_RUNS: usize = 4;
 
-/// The first descents cost about as many multiplications as this, and evaluate no more points than that; afterwards descents
+/// The first attack costs about as many multiplications as this, and evaluates no more points than that; afterwards attacks
 /// get a share of the effort that bounds took, each time that has doubled.
-const FIRST_DESCENT: usize = 200_000_000;
+const FIRST_ATTACK: usize = 200_000_000;
 const FIRST_EVALUATIONS: (usize, usize) = (64, 8192);
-const DESCENT_SHARE: f64 = 0.3;
+const ATTACK_SHARE: f64 = 0.3;
 
-/// A descent has at most so many steps, and usually gives up after that many.
-const DESCENT_STEPS: usize = 100;
+/// A restart has at most so many steps, and usually gives up after that many.
+const PGD_STEPS: usize = 100;
 const USUAL_STEPS: usize = 20;
 
-/// Open boxes from which descents begin.
+/// Open boxes from which PGD starts.
 const STARTING_BOXES: usize = 64;
 
 impl Run {
@@ -70,29 +74,34 @@ impl Run {
         let region = &search.query.region;
         let mut proof = budget.certify.then(Proof::default);
         let place = proof.as_mut().map_or(0, Proof::open);
-        let root = Part {
+        let root = Subproblem {
             lower: region.lower.clone(),
             upper: region.upper.clone(),
             refine: true,
             share: 1.0,
             bound: f64::NEG_INFINITY,
             proof: place,
-            ..Part::default()
+            ..Subproblem::default()
         };
-        Run::from_parts(search, strategy, vec![root], proof)
+        Run::from_subproblems(search, strategy, vec![root], proof)
     }
 
-    /// A run that goes on with some open parts.
-    pub(super) fn from_parts(search: &Search<'_>, strategy: Strategy, open: Vec<Part>, proof: Option<Proof>) -> Self {
+    /// A run that goes on with some open subproblems.
+    pub(super) fn from_subproblems(
+        search: &Search<'_>,
+        strategy: Strategy,
+        open: Vec<Subproblem>,
+        proof: Option<Proof>,
+    ) -> Self {
         let values: usize = search.program.sizes.iter().sum();
         let batch = ((1 << 20) / values.max(1)).clamp(1, BATCH);
         let steps = match strategy {
-            Strategy::Inputs => 6,
-            Strategy::Nodes => 16,
-            // What a linear program says, tuning need not find.
-            Strategy::Programs => 6,
+            Strategy::InputSplits => 6,
+            Strategy::NeuronSplits => 16,
+            // What an LP says, gradient steps need not find.
+            Strategy::StrongBranching => 6,
         };
-        let open_bytes = open.iter().map(Part::bytes).sum();
+        let open_bytes = open.iter().map(Subproblem::bytes).sum();
         let state = Progress { open: open.len() as u64, ..Progress::default() };
         Run {
             strategy,
@@ -106,25 +115,25 @@ impl Run {
             steps,
             objective: None,
             effort: 0,
-            next_descent: 1,
+            next_attack: 1,
             points: Vec::new(),
         }
     }
 
-    /// What a closed run has shown.
+    /// What a run without open subproblems has shown.
     pub(super) fn refutation(&self) -> Refutation {
         Refutation { progress: self.state, tree: self.proof.as_ref().and_then(Proof::text) }
     }
 
-    /// Goes on until the run ends or so many parts were bounded.
+    /// Goes on until the run ends or so many subproblems were bounded.
     pub(super) fn advance(
         &mut self,
         search: &Search<'_>,
         budget: &Budget<'_>,
-        parts: u64,
+        subproblems: u64,
         watcher: &mut dyn Watcher,
     ) -> Result<Option<Ended>, GraphError> {
-        let until = self.bounded.saturating_add(parts);
+        let until = self.bounded.saturating_add(subproblems);
         while !self.open.is_empty() {
             if let Some(reason) = self.exhausted(budget) {
                 return Ok(Some(Ended::Open(reason)));
@@ -132,23 +141,23 @@ impl Run {
             if self.bounded >= until {
                 return Ok(None);
             }
-            if let Some(witness) = self.wave(search, budget, until.min(budget.boxes))? {
+            if let Some(witness) = self.wave(search, budget, until.min(budget.subproblems))? {
                 return Ok(Some(Ended::Sat(witness)));
             }
-            if self.effort >= self.next_descent
+            if self.effort >= self.next_attack
                 && self.objective.is_none()
                 && !self.open.is_empty()
-                && let Some(witness) = self.descend(search, budget)?
+                && let Some(witness) = self.attack(search, budget)?
             {
                 return Ok(Some(Ended::Sat(witness)));
             }
             watcher.progress(self.state);
-            // With an objective, parts are closed by what was found so far: no state of a search for the query alone.
+            // With an objective, subproblems are pruned by what was found so far: no state of a search for the query alone.
             if self.objective.is_none() && watcher.wants_state() {
                 watcher.state(Saved::of(self));
             }
         }
-        Ok(Some(if self.stuck { Ended::Open(UnknownReason::Numerics) } else { Ended::Closed }))
+        Ok(Some(if self.stuck { Ended::Open(UnknownReason::Numerics) } else { Ended::Refuted }))
     }
 
     fn exhausted(&self, budget: &Budget<'_>) -> Option<UnknownReason> {
@@ -158,36 +167,41 @@ impl Run {
             Some(UnknownReason::Deadline)
         } else if self.open_bytes > budget.memory {
             Some(UnknownReason::Memory)
-        } else if self.bounded >= budget.boxes {
-            Some(UnknownReason::Boxes)
+        } else if self.bounded >= budget.subproblems {
+            Some(UnknownReason::Subproblems)
         } else {
             None
         }
     }
 
-    /// Looks for a point by descents, half of them from open parts: what bounds cannot close may hold one.
-    fn descend(&mut self, search: &Search<'_>, budget: &Budget<'_>) -> Result<Option<Witness>, GraphError> {
+    /// Looks for a witness by PGD, half of the runs from open subproblems: where bounds fail there may be one.
+    fn attack(&mut self, search: &Search<'_>, budget: &Budget<'_>) -> Result<Option<Witness>, GraphError> {
         let weights = search.program.graph.parameters().max(1);
         let (fewest, most) = FIRST_EVALUATIONS;
-        let first = (FIRST_DESCENT / (3 * weights)).clamp(fewest, most);
-        let share = DESCENT_SHARE * self.effort as f64 / (3 * weights) as f64;
+        let first = (FIRST_ATTACK / (3 * weights)).clamp(fewest, most);
+        let share = ATTACK_SHARE * self.effort as f64 / (3 * weights) as f64;
         let evaluations = (share as usize).max(first);
-        self.next_descent = self.effort.saturating_mul(2).max((4 * first * weights) as u64);
+        self.next_attack = self.effort.saturating_mul(2).max((4 * first * weights) as u64);
         let restarts = (evaluations / USUAL_STEPS).max(1);
-        let boxes: Vec<(Vec<f64>, Vec<f64>)> =
-            self.open.iter().rev().take(STARTING_BOXES).map(|part| (part.lower.clone(), part.upper.clone())).collect();
+        let boxes: Vec<(Vec<f64>, Vec<f64>)> = self
+            .open
+            .iter()
+            .rev()
+            .take(STARTING_BOXES)
+            .map(|subproblem| (subproblem.lower.clone(), subproblem.upper.clone()))
+            .collect();
         let stop = || budget.stopped();
-        let descend = |number: usize| -> Result<Option<Witness>, GraphError> {
+        let attack = |number: usize| -> Result<Option<Witness>, GraphError> {
             let seed = budget.seed.wrapping_add(self.effort).wrapping_add(number as u64);
             let starts = match number % 2 {
                 0 => Starts::Region,
                 _ => Starts::Boxes { boxes: &boxes, confined: false },
             };
-            let share = (restarts / DESCENTS).max(1);
-            Ok(search.attack.descend(starts, share, DESCENT_STEPS, seed, &stop)?.witness)
+            let share = (restarts / PGD_RUNS).max(1);
+            Ok(search.attack.run_pgd(starts, share, PGD_STEPS, seed, &stop)?.witness)
         };
         let found = |result: &Result<Option<Witness>, GraphError>| !matches!(result, Ok(None));
-        for result in in_parallel((0..DESCENTS).collect(), budget.threads, &descend, &found) {
+        for result in parallel::map_until((0..PGD_RUNS).collect(), budget.threads, attack, found) {
             if let Some(witness) = result? {
                 return Ok(Some(witness));
             }
@@ -195,7 +209,7 @@ impl Run {
         Ok(None)
     }
 
-    /// Takes parts off the stack, examines them, and puts what is left of them back; not many more than may be bounded.
+    /// Takes subproblems off the stack, examines them, and puts what is left of them back; not many more than may be bounded.
     fn wave(&mut self, search: &Search<'_>, budget: &Budget<'_>, until: u64) -> Result<Option<Witness>, GraphError> {
         if self.objective.is_some() && self.open_bytes < budget.memory / 2 {
             // The largest bound first tightens the result soonest; without memory to spare, the newest first.
@@ -212,16 +226,17 @@ impl Run {
         };
         let mut wave = self.open.split_off(self.open.len().saturating_sub(most));
         // A batch is refined as a whole or not at all.
-        let refine = wave.last().is_some_and(|part| part.refine);
-        let (wave, others): (Vec<Part>, Vec<Part>) = wave.drain(..).partition(|part| part.refine == refine);
+        let refine = wave.last().is_some_and(|subproblem| subproblem.refine);
+        let (wave, others): (Vec<Subproblem>, Vec<Subproblem>) =
+            wave.drain(..).partition(|subproblem| subproblem.refine == refine);
         self.open.extend(others);
-        let taken: usize = wave.iter().map(Part::bytes).sum();
+        let taken: usize = wave.iter().map(Subproblem::bytes).sum();
         self.open_bytes = self.open_bytes.saturating_sub(taken);
         self.bounded += wave.len() as u64 * cost;
         // One linear program after the other takes long enough for a thread of its own.
-        let least = if self.strategy == Strategy::Programs { 1 } else { SMALL_BATCH.min(self.batch) };
+        let least = if self.strategy == Strategy::StrongBranching { 1 } else { SMALL_BATCH.min(self.batch) };
         let size = wave.len().div_ceil(BATCHES).clamp(least, self.batch);
-        let batches: Vec<Vec<Part>> = wave.chunks(size).map(<[Part]>::to_vec).collect();
+        let batches: Vec<Vec<Subproblem>> = wave.chunks(size).map(<[Subproblem]>::to_vec).collect();
         let context = Context {
             program: &search.program,
             logic: &search.logic,
@@ -232,45 +247,48 @@ impl Run {
             objective: self.objective,
         };
         let stop = || budget.stopped();
-        let examine = |batch: Vec<Part>| -> Result<(Option<Examined>, Option<Witness>), GraphError> {
-            let Some(examined) = context.examine(batch, &stop) else { return Ok((None, None)) };
-            let witness = match examined.point_count {
+        let bound_batch = |batch: Vec<Subproblem>| -> Result<(Option<BatchResult>, Option<Witness>), GraphError> {
+            let Some(bounded_batch) = context.bound_batch(batch, &stop) else { return Ok((None, None)) };
+            let witness = match bounded_batch.point_count {
                 0 => None,
                 _ if context.objective.is_some() => None,
-                count => search.attack.try_points(&examined.points, count)?,
+                count => search.attack.try_points(&bounded_batch.points, count)?,
             };
-            Ok((Some(examined), witness))
+            Ok((Some(bounded_batch), witness))
         };
-        let kept: Vec<Vec<Part>> = batches.clone();
-        let found = |result: &Result<(Option<Examined>, Option<Witness>), GraphError>| !matches!(result, Ok((_, None)));
-        for (batch, result) in kept.into_iter().zip(in_parallel(batches, budget.threads, &examine, &found)) {
+        let kept: Vec<Vec<Subproblem>> = batches.clone();
+        let found =
+            |result: &Result<(Option<BatchResult>, Option<Witness>), GraphError>| !matches!(result, Ok((_, None)));
+        for (batch, result) in kept.into_iter().zip(parallel::map_until(batches, budget.threads, bound_batch, found))
+        {
             match result? {
                 (_, Some(witness)) => return Ok(Some(witness)),
-                (Some(examined), None) => {
-                    self.effort += examined.effort;
-                    if self.objective.is_some() && examined.point_count > 0 {
-                        self.points.push((examined.points, examined.point_count));
+                (Some(bounded_batch), None) => {
+                    self.effort += bounded_batch.effort;
+                    if self.objective.is_some() && bounded_batch.point_count > 0 {
+                        self.points.push((bounded_batch.points, bounded_batch.point_count));
                     }
-                    for (part, tree) in batch.into_iter().zip(examined.trees) {
-                        self.merge(part.proof, part.share, tree);
+                    for (subproblem, tree) in batch.into_iter().zip(bounded_batch.trees) {
+                        self.merge(subproblem.proof, subproblem.share, tree);
                     }
                 }
                 (None, None) => {
-                    self.open_bytes += batch.iter().map(Part::bytes).sum::<usize>();
+                    self.open_bytes += batch.iter().map(Subproblem::bytes).sum::<usize>();
                     self.open.extend(batch);
                 }
             }
         }
         self.state.open = self.open.len() as u64;
-        self.state.bound = self.open.iter().map(|part| part.bound).filter(|bound| bound.is_finite()).reduce(f64::min);
+        self.state.bound =
+            self.open.iter().map(|subproblem| subproblem.bound).filter(|bound| bound.is_finite()).reduce(f64::min);
         Ok(None)
     }
 
-    /// Enters what became of a part.
-    fn merge(&mut self, place: u32, share: f64, tree: Tree<Part>) {
+    /// Enters what became of a subproblem.
+    fn merge(&mut self, place: u32, share: f64, tree: Tree<Subproblem>) {
         match tree {
             Tree::Leaf(record) => {
-                self.state.closed += 1;
+                self.state.verified += 1;
                 self.state.done += share;
                 if let Some(proof) = &mut self.proof {
                     proof.set(place, record, Vec::new());
@@ -293,74 +311,13 @@ impl Run {
                     self.merge(child, share / count, tree);
                 }
             }
-            Tree::Open(mut part) => {
-                part.proof = place;
-                part.share = share;
-                self.open_bytes += part.bytes();
-                self.open.push(part);
+            Tree::Open(mut subproblem) => {
+                subproblem.proof = place;
+                subproblem.share = share;
+                self.open_bytes += subproblem.bytes();
+                self.open.push(subproblem);
             }
             Tree::Stuck => self.stuck = true,
         }
     }
-}
-
-/// Applies a function to items on some threads that take the next one as they become free; results in order, up to the first
-/// that is `enough`. Which one that is does not depend on the threads: all before it are finished.
-fn in_parallel<I: Send, R: Send>(
-    items: Vec<I>,
-    threads: usize,
-    action: &(impl Fn(I) -> R + Sync),
-    enough: &(impl Fn(&R) -> bool + Sync),
-) -> Vec<R> {
-    let mut results = Vec::with_capacity(items.len());
-    if threads < 2 || items.len() < 2 {
-        for item in items {
-            results.push(action(item));
-            if results.last().is_some_and(enough) {
-                break;
-            }
-        }
-        return results;
-    }
-    let count = items.len();
-    let slots: Vec<Mutex<(Option<I>, Option<R>)>> =
-        items.into_iter().map(|item| Mutex::new((Some(item), None))).collect();
-    let next = AtomicUsize::new(0);
-    let last = AtomicUsize::new(count);
-    let work = || {
-        loop {
-            let index = next.fetch_add(1, Ordering::Relaxed);
-            if index > last.load(Ordering::Relaxed) {
-                return;
-            }
-            let Some(slot) = slots.get(index) else { return };
-            let item = slot.lock().map(|mut slot| slot.0.take());
-            if let Ok(Some(item)) = item {
-                let result = action(item);
-                if enough(&result) {
-                    last.fetch_min(index, Ordering::Relaxed);
-                }
-                if let Ok(mut slot) = slot.lock() {
-                    slot.1 = Some(result);
-                }
-            }
-        }
-    };
-    std::thread::scope(|scope| {
-        let workers: Vec<_> = (1..threads.min(count)).map(|_| scope.spawn(work)).collect();
-        work();
-        for worker in workers {
-            if let Err(panic) = worker.join() {
-                std::panic::resume_unwind(panic);
-            }
-        }
-    });
-    let finished = slots.into_iter().map_while(|slot| slot.into_inner().ok().and_then(|(_, result)| result));
-    for result in finished {
-        results.push(result);
-        if results.last().is_some_and(enough) {
-            break;
-        }
-    }
-    results
 }

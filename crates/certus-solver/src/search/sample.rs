@@ -1,4 +1,4 @@
-//! Random points, before anything is bounded.
+//! Random search: uniform samples and corners, before anything is bounded.
 
 use certus_graph::GraphError;
 

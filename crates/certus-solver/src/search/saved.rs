@@ -1,10 +1,10 @@
 //! The state of a search as text, so that it can go on another day.
 //!
 //! ```text
-//! certus-search 1
-//! strategy inputs
-//! closed 12 0.375 0
-//! part <share> <bound> <refine>
+//! certus-search 2
+//! strategy input-splits
+//! verified 12 0.375 0
+//! subproblem <share> <bound> <refine>
 //! box <lower> <upper> …
 //! range <node> <element> <lo> <hi>
 //! choice <disjunction> <disjunct>
@@ -13,20 +13,20 @@
 //! end <checksum>
 //! ```
 //!
-//! A part that got lost would be taken for closed, so nothing is read whose checksum (FNV-1a of all that stands before the
+//! A subproblem that got lost would be taken for verified, so nothing is read whose checksum (FNV-1a of all that stands before the
 //! last line) does not fit.
 //!
-//! Open parts stand in the order in which they were open; closed ones are only counted. Bounds that a larger part lent are not kept: they are found
-//! again.
+//! Open subproblems stand in the order in which they were open; verified ones are only counted. Inherited bounds are not kept: they are
+//! found again.
 
 use std::fmt::{self, Write as _};
 
 use super::Budget;
 use super::Search;
-use super::examine::Strategy;
-use super::part::Part;
 use super::proof::Proof;
 use super::run::Run;
+use super::strategy::Strategy;
+use super::subproblem::Subproblem;
 use crate::answer::Progress;
 use crate::bound::table::Range;
 
@@ -36,8 +36,8 @@ pub struct Saved {
     strategy: Strategy,
     progress: Progress,
     stuck: bool,
-    open: Vec<Part>,
-    /// The proof so far, with `open` where the parts stand, in their order.
+    open: Vec<Subproblem>,
+    /// The proof so far, with `open` where the subproblems stand, in their order.
     proof: Option<String>,
 }
 
@@ -58,7 +58,7 @@ impl fmt::Display for SavedError {
 
 impl std::error::Error for SavedError {}
 
-const VERSION: &str = "certus-search 1";
+const VERSION: &str = "certus-search 2";
 
 /// The last line behind a text: its checksum.
 fn ending(body: &str) -> String {
@@ -85,27 +85,30 @@ impl Saved {
     }
 
     pub(super) fn of(run: &Run) -> Saved {
-        let mut open: Vec<Part> =
-            run.open.iter().map(|part| Part { known: None, warm: Vec::new(), ..part.clone() }).collect();
-        // Once a part could not be cut any further no certificate comes of it.
+        let mut open: Vec<Subproblem> = run
+            .open
+            .iter()
+            .map(|subproblem| Subproblem { known: None, warm: Vec::new(), ..subproblem.clone() })
+            .collect();
+        // Once a subproblem could not be split any further no certificate comes of it.
         let proof = run.proof.as_ref().filter(|_| !run.stuck).map(|proof| {
             let (text, places) = proof.beginning();
-            let order = |part: &Part| places.iter().position(|&place| place == part.proof);
+            let order = |subproblem: &Subproblem| places.iter().position(|&place| place == subproblem.proof);
             open.sort_by_cached_key(order);
             text
         });
-        // A part without the bounds that it inherited needs bounds of its own.
-        open.iter_mut().for_each(|part| part.refine = true);
+        // A subproblem without the bounds that it inherited needs bounds of its own.
+        open.iter_mut().for_each(|subproblem| subproblem.refine = true);
         Saved { strategy: run.strategy, progress: run.state, stuck: run.stuck, open, proof }
     }
 
     pub(super) fn resume(mut self, search: &Search<'_>, budget: &Budget<'_>) -> Run {
         let proof = self.proof.take().filter(|_| budget.certify).map(|text| Proof::resumed(text, self.open.len()));
-        for (place, part) in self.open.iter_mut().enumerate() {
-            part.proof = place as u32;
+        for (place, subproblem) in self.open.iter_mut().enumerate() {
+            subproblem.proof = place as u32;
         }
         let state = self.progress();
-        let mut run = Run::from_parts(search, self.strategy, self.open, proof);
+        let mut run = Run::from_subproblems(search, self.strategy, self.open, proof);
         run.state = state;
         run.stuck = self.stuck;
         run
@@ -115,24 +118,30 @@ impl Saved {
     pub fn print(&self) -> String {
         let mut text = format!("{VERSION}\n");
         let strategy = match self.strategy {
-            Strategy::Inputs => "inputs",
-            Strategy::Nodes => "nodes",
-            Strategy::Programs => "programs",
+            Strategy::InputSplits => "input-splits",
+            Strategy::NeuronSplits => "neuron-splits",
+            Strategy::StrongBranching => "strong-branching",
         };
         // Writing to a string does not fail.
         let _ = writeln!(text, "strategy {strategy}");
-        let _ = writeln!(text, "closed {} {:?} {}", self.progress.closed, self.progress.done, u8::from(self.stuck));
-        for part in &self.open {
-            let _ = writeln!(text, "part {:?} {:?} {}", part.share, part.bound, u8::from(part.refine));
+        let _ = writeln!(text, "verified {} {:?} {}", self.progress.verified, self.progress.done, u8::from(self.stuck));
+        for subproblem in &self.open {
+            let _ = writeln!(
+                text,
+                "subproblem {:?} {:?} {}",
+                subproblem.share,
+                subproblem.bound,
+                u8::from(subproblem.refine)
+            );
             text.push_str("box");
-            for (low, high) in part.lower.iter().zip(&part.upper) {
+            for (low, high) in subproblem.lower.iter().zip(&subproblem.upper) {
                 let _ = write!(text, " {low:?} {high:?}");
             }
             text.push('\n');
-            for range in &part.ranges {
+            for range in &subproblem.ranges {
                 let _ = writeln!(text, "range {} {} {:?} {:?}", range.node, range.element, range.lo, range.hi);
             }
-            for (number, disjunct) in &part.choices {
+            for (number, disjunct) in &subproblem.choices {
                 let _ = writeln!(text, "choice {number} {disjunct}");
             }
         }
@@ -148,17 +157,14 @@ impl Saved {
     pub fn parse(text: &str) -> Result<Saved, SavedError> {
         let fail = |line: usize, message: &str| SavedError { line: line + 1, message: message.to_string() };
         if text.lines().next() != Some(VERSION) {
-            return Err(fail(0, "this is no saved search of this version"));
+            return Err(fail(0, "not a saved search of this version"));
         }
         let Some(body) = checked(text) else {
-            return Err(fail(
-                text.lines().count().saturating_sub(1),
-                "this is not all that was saved, or it was changed",
-            ));
+            return Err(fail(text.lines().count().saturating_sub(1), "the file is incomplete or was changed"));
         };
         let mut lines = body.lines().enumerate().skip(1);
         let mut saved = Saved {
-            strategy: Strategy::Inputs,
+            strategy: Strategy::InputSplits,
             progress: Progress::default(),
             stuck: false,
             open: Vec::new(),
@@ -175,37 +181,39 @@ impl Saved {
             };
             let last = saved.open.last_mut();
             match words[0] {
-                "strategy" if words.get(1) == Some(&"inputs") => saved.strategy = Strategy::Inputs,
-                "strategy" if words.get(1) == Some(&"nodes") => saved.strategy = Strategy::Nodes,
-                "strategy" if words.get(1) == Some(&"programs") => saved.strategy = Strategy::Programs,
-                "closed" => {
-                    saved.progress = Progress { closed: count(1)? as u64, done: float(2)?, ..Progress::default() };
+                "strategy" if words.get(1) == Some(&"input-splits") => saved.strategy = Strategy::InputSplits,
+                "strategy" if words.get(1) == Some(&"neuron-splits") => saved.strategy = Strategy::NeuronSplits,
+                "strategy" if words.get(1) == Some(&"strong-branching") => saved.strategy = Strategy::StrongBranching,
+                "verified" => {
+                    saved.progress = Progress { verified: count(1)? as u64, done: float(2)?, ..Progress::default() };
                     saved.stuck = count(3)? != 0;
                 }
-                "part" => {
+                "subproblem" => {
                     let (share, bound, refine) = (float(1)?, float(2)?, count(3)? != 0);
-                    saved.open.push(Part { share, bound, refine, ..Part::default() });
+                    saved.open.push(Subproblem { share, bound, refine, ..Subproblem::default() });
                 }
                 "box" => {
-                    let Some(part) = last else { return Err(fail(number, "a box without its part")) };
+                    let Some(subproblem) = last else { return Err(fail(number, "a box without its subproblem")) };
                     for pair in 0..(words.len() - 1) / 2 {
-                        part.lower.push(float(1 + 2 * pair)?);
-                        part.upper.push(float(2 + 2 * pair)?);
+                        subproblem.lower.push(float(1 + 2 * pair)?);
+                        subproblem.upper.push(float(2 + 2 * pair)?);
                     }
                 }
                 "range" => {
-                    let Some(part) = last else { return Err(fail(number, "a range without its part")) };
-                    part.ranges.push(Range { node: count(1)?, element: count(2)?, lo: float(3)?, hi: float(4)? });
+                    let Some(subproblem) = last else { return Err(fail(number, "a range without its subproblem")) };
+                    subproblem.ranges.push(Range { node: count(1)?, element: count(2)?, lo: float(3)?, hi: float(4)? });
                 }
                 "choice" => {
-                    let Some(part) = last else { return Err(fail(number, "a choice without its part")) };
+                    let Some(subproblem) = last else { return Err(fail(number, "a choice without its subproblem")) };
                     let small = |at: usize| u32::try_from(count(at)?).map_err(|_| fail(number, "a count is too large"));
-                    part.choices.push((small(1)?, small(2)?));
+                    subproblem.choices.push((small(1)?, small(2)?));
                 }
                 "proof" => {
                     let mut proof = String::new();
                     for _ in 0..count(1)? {
-                        let Some((_, line)) = lines.next() else { return Err(fail(number, "the proof is cut short")) };
+                        let Some((_, line)) = lines.next() else {
+                            return Err(fail(number, "the proof is split short"));
+                        };
                         proof.push_str(line);
                         proof.push('\n');
                     }
@@ -217,7 +225,7 @@ impl Saved {
         Ok(saved)
     }
 
-    /// Whether the parts are parts of this query's region, by their sizes and numbers.
+    /// Whether the subproblems are subproblems of this query's region, by their sizes and numbers.
     pub fn fits(&self, query: &crate::Query) -> bool {
         let region = &query.region;
         let nodes = query.lowered.nodes();
@@ -229,16 +237,15 @@ impl Saved {
             nodes.get(range.node).is_some_and(|node| range.element < node.shape.iter().product())
                 && range.lo <= range.hi
         };
-        let inside = |part: &Part| {
-            let ends = part.lower.iter().zip(&part.upper).zip(region.lower.iter().zip(&region.upper));
-            part.lower.len() == region.lower.len()
+        let inside = |subproblem: &Subproblem| {
+            let ends = subproblem.lower.iter().zip(&subproblem.upper).zip(region.lower.iter().zip(&region.upper));
+            subproblem.lower.len() == region.lower.len()
                 && ends.clone().all(|((low, high), (first, last))| first <= low && low <= high && high <= last)
         };
         let open = self.proof.as_ref().map(|proof| proof.lines().filter(|line| *line == "open").count());
         open.is_none_or(|open| open == self.open.len())
-            && self
-                .open
-                .iter()
-                .all(|part| inside(part) && part.ranges.iter().all(range) && part.choices.iter().all(choice))
+            && self.open.iter().all(|subproblem| {
+                inside(subproblem) && subproblem.ranges.iter().all(range) && subproblem.choices.iter().all(choice)
+            })
     }
 }

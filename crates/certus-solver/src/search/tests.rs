@@ -1,18 +1,18 @@
-//! The pieces of the search that no bound checks again: clips, combinations of lines, ranges of single atoms, and what a part must
+//! The pieces of the search that no bound checks again: clips, combinations of lines, ranges of single atoms, and what a subproblem must
 //! satisfy.
 
 use certus_graph::ops::Relu;
 use certus_graph::{Graph, Interval};
 use proptest::prelude::*;
 
-use super::clip::{Line, combine};
+use super::clip::{LinearBound, combine};
 use super::logic::Logic;
-use super::part::Part;
+use super::subproblem::Subproblem;
 use crate::formula::{Atom, Formula, Linear};
 use crate::vnnlib::Variable;
 
 /// The line's value at a point, for certain.
-fn value(line: &Line, x: &[f64]) -> Interval {
+fn value(line: &LinearBound, x: &[f64]) -> Interval {
     let start = Interval::point(line.constant);
     line.slopes.iter().zip(x).fold(start, |sum, (&slope, &x)| sum + Interval::point(slope) * Interval::point(x))
 }
@@ -22,8 +22,8 @@ fn number() -> impl Strategy<Value = f64> {
     prop_oneof![4 => -2.0f64..2.0, 1 => Just(0.0), 1 => -1e-9f64..1e-9, 1 => -1e9f64..1e9, 1 => whole]
 }
 
-fn line(inputs: usize) -> impl Strategy<Value = Line> {
-    (prop::collection::vec(number(), inputs), number()).prop_map(|(slopes, constant)| Line { slopes, constant })
+fn line(inputs: usize) -> impl Strategy<Value = LinearBound> {
+    (prop::collection::vec(number(), inputs), number()).prop_map(|(slopes, constant)| LinearBound { slopes, constant })
 }
 
 /// A box, and points of it.
@@ -144,8 +144,9 @@ fn what_must_hold_follows_the_choices() {
 
 #[test]
 fn cuts_of_one_element_meet() {
-    let part = Part::default().restricted(3, 1, f64::NEG_INFINITY, 2.0).restricted(3, 1, -1.0, f64::INFINITY);
-    let part = part.restricted(3, 0, 0.0, f64::INFINITY).restricted(3, 1, f64::NEG_INFINITY, 5.0);
-    let ranges: Vec<_> = part.ranges.iter().map(|range| (range.element, range.lo, range.hi)).collect();
+    let subproblem =
+        Subproblem::default().restricted(3, 1, f64::NEG_INFINITY, 2.0).restricted(3, 1, -1.0, f64::INFINITY);
+    let subproblem = subproblem.restricted(3, 0, 0.0, f64::INFINITY).restricted(3, 1, f64::NEG_INFINITY, 5.0);
+    let ranges: Vec<_> = subproblem.ranges.iter().map(|range| (range.element, range.lo, range.hi)).collect();
     assert_eq!(ranges, [(1, -1.0, 2.0), (0, 0.0, f64::INFINITY)]);
 }

@@ -7,11 +7,12 @@
 
 use std::path::{Path, PathBuf};
 
-use certus_check::bmc::Depth;
-use certus_check::errors::NoErrors;
-use certus_check::{guarded, proof};
+use certus_check::guarded;
+use certus_engine::Depth;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Property, System};
+use certus_model::NoErrors;
+use certus_model::proof;
 use certus_obligations::{
     Errors, Face, Method, Obligation, Proof, Scope, WitnessChoice, Words, error_obligations, obligations,
 };
@@ -19,7 +20,7 @@ use certus_solver::{Answer, Budget, Progress, Query, Region, solve};
 use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::write_atomically;
 use crate::sources::{SealedSystem, Sources, Unnamed, Unsealed, load_sealed};
 use crate::{Loading, Source, property_named};
 
@@ -92,7 +93,7 @@ fn certify(
         text.push_str(&format!("# {title}\ncase {case}\n{tree}"));
     }
     text.push_str("end\n");
-    write_whole(path, &text)
+    write_atomically(path, &text)
 }
 
 fn unfinished(why: &str) -> Failure {
@@ -141,7 +142,7 @@ fn words(system: &System, property: &Property, hints: &Hints<'_>, budget: &Budge
         Some(_) => hints.witnesses.iter().map(witness_words).collect(),
         None => Vec::new(),
     };
-    let budget = Budget { boxes: PARTS_PER_GUESS.min(budget.boxes), ..*budget };
+    let budget = Budget { subproblems: PARTS_PER_GUESS.min(budget.subproblems), ..*budget };
     let mut open = String::new();
     for errors in guesses(&proof, hints.no_errors) {
         let words = Words { proof: proof.clone(), errors, witness: witness.clone() };
@@ -225,7 +226,7 @@ fn method_words(method: &proof::Method) -> Method {
     match method {
         proof::Method::Induction { depth, invariant, simple } => {
             let face =
-                |own: &certus_check::induction::Face| Face { coefficients: own.coefficients.clone(), bound: own.bound };
+                |own: &certus_model::proof::Face| Face { coefficients: own.coefficients.clone(), bound: own.bound };
             let invariant = invariant.faces.iter().map(face).collect();
             Method::Induction { depth: *depth, invariant, different: *simple }
         }

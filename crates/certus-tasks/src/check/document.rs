@@ -1,9 +1,9 @@
 //! Results of checks as a JSON document: a contract that scripts and other tools rely on.
 
 use certus_check::enclosed::IN_DOUBLES;
-use certus_check::proof::{Method, Proof};
-use certus_check::{Run, Scope, Verdict};
 use certus_lang::system::{Property, System, Variable};
+use certus_model::proof::{Method, Proof};
+use certus_model::{Run, Scope, Verdict};
 use certus_sim::element_names;
 use certus_solver::UnknownReason;
 use serde_json::{Map, Value, json};
@@ -20,9 +20,9 @@ pub fn why(reason: impl Into<Option<UnknownReason>>) -> &'static str {
     match reason {
         UnknownReason::Deadline => "the time was over",
         UnknownReason::Stopped => "interrupted",
-        UnknownReason::Memory => "the open parts need more memory than --memory allows",
-        UnknownReason::Boxes => "the number of parts was reached",
-        UnknownReason::Numerics => "some part can neither be closed nor cut any further",
+        UnknownReason::Memory => "the open subproblems need more memory than is allowed",
+        UnknownReason::Subproblems => "the budget of subproblems is spent",
+        UnknownReason::Numerics => "some subproblem can be neither verified nor split further",
         UnknownReason::Precision => "rounding decides: a violation in one precision is none in another",
     }
 }
@@ -78,6 +78,8 @@ pub fn document(system: &System, results: &[PropertyResult], provenance: &Proven
                         run.loop_to.into(),
                         notes,
                     ),
+                    // Stands in the members of the probability, which follow.
+                    Verdict::Probability(_) => ("unknown", Value::Null, Value::Null, Value::Null, Value::Null, notes),
                     Verdict::Unknown(unknown) => {
                         let reason = format!("{}, at {}", why(unknown.reason), unknown.place);
                         let scope = unknown.settled.map_or(Value::Null, |steps| json!({"bounded": steps}));
@@ -106,9 +108,9 @@ pub fn document(system: &System, results: &[PropertyResult], provenance: &Proven
             shown.extend(outcome_members(system, outcome, course, provenance));
         }
         if let Some(Verdict::Violated(run)) = outcome.map(|outcome| &outcome.verdict)
-            && run.comes_to_rest
+            && run.converges
         {
-            shown.insert("comes_to_rest".to_owned(), true.into());
+            shown.insert("converges".to_owned(), true.into());
         }
         if let Some(outcome) = outcome {
             if let Verdict::Holds(_) = outcome.verdict {
@@ -137,12 +139,12 @@ fn about(result: &PropertyResult) -> Option<About> {
     let outcome = result.outcome.as_ref().ok().and_then(Found::runs)?;
     let extracted = result.grid.as_ref().is_some_and(|report| report.extracted);
     let in_doubles = match &outcome.verdict {
-        Verdict::Violated(run) if run.comes_to_rest => false,
+        Verdict::Violated(run) if run.converges => false,
         // A loop is shown over the reals before it counts.
         Verdict::Violated(run) => {
             run.loop_to.is_none() && (extracted || outcome.notes.iter().any(|note| note == IN_DOUBLES))
         }
-        Verdict::ModelError(_) | Verdict::Holds(_) | Verdict::Unknown(_) => false,
+        Verdict::ModelError(_) | Verdict::Holds(_) | Verdict::Probability(_) | Verdict::Unknown(_) => false,
     };
     Some(match (extracted, in_doubles) {
         (false, false) => About::Reals,

@@ -1,30 +1,29 @@
-//! The grid engine among the others: its options, its part of a result.
+//! The grid engine among the others: its options, its turns, its part of a result.
 
 use std::collections::HashSet;
 
-use certus_check::{CheckError, Outcome, Turn, Verdict};
-use certus_grid::{Options, Policy, Report, Standing};
-use certus_lang::system::{Property, System};
-use certus_solver::{Budget, UnknownReason};
+use certus_grid::{Options, Policy, Report};
+use certus_lang::system::System;
+use certus_model::CheckError;
 use serde_json::{Map, Value, json};
 
-use super::{Method, names_of};
+use super::{EngineChoice, names_of};
 use crate::output::json_number;
 
-/// What the grid engine is to do.
+/// Options of the grid engine.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct GridOptions {
-    /// Widths of units: of a state variable or an element of one, or of all that are not named.
+    /// Widths of cells: of a state variable or an element of one, or of all that are not named.
     pub widths: Vec<(Option<String>, f64)>,
-    /// Whose actions are taken.
+    /// The policy that is verified.
     pub policy: Policy,
-    /// How often units may be cut finer; none for as often as the budget allows.
+    /// The most refinements; none for as many as the budget allows.
     pub refinements: Option<usize>,
-    /// What units are drawn over: two names of the state's numbers, or one and `step`. None for the first two, or the steps and the only one.
+    /// The axes of the drawing: two state coordinates, or one and `step`. None for the first two, or the steps and the only one.
     pub axes: Option<(String, String)>,
 }
 
-/// How pictures call the number of steps from the initial states.
+/// The name of the number of steps from the initial states, as an axis.
 const STEP: &str = "step";
 
 /// Widths for every number of a system's state.
@@ -35,7 +34,7 @@ pub(crate) fn widths(system: &System, given: &[(Option<String>, f64)]) -> Result
     let mut seen = HashSet::new();
     if let Some((name, _)) = given.iter().find(|(name, _)| !seen.insert(name)) {
         let whose = name.as_deref().unwrap_or("every variable that is not named");
-        return Err(format!("--width: {whose} has two widths"));
+        return Err(format!("⟨widths⟩: {whose} has two widths"));
     }
     let mut widths = certus_grid::suggested_widths(system);
     if let Some((_, width)) = given.iter().find(|(name, _)| name.is_none()) {
@@ -52,97 +51,53 @@ pub(crate) fn widths(system: &System, given: &[(Option<String>, f64)]) -> Result
             }
         }
         if !known {
-            return Err(format!("--width {name}: the state of {} has {}", system.name, elements.join(", ")));
+            return Err(format!("⟨widths={name}⟩: the state of {} has {}", system.name, elements.join(", ")));
         }
     }
     Ok(widths)
 }
 
-/// Checks a property on a grid.
-pub(super) fn check(
+/// The options of the grid engine for a system.
+pub(super) fn grid_options(
     system: &System,
-    property: &Property,
-    (options, assume_no_model_errors): (&GridOptions, bool),
-    budget: &Budget<'_>,
-    watch: &mut dyn FnMut(Standing),
-) -> Result<(Outcome, Report), CheckError> {
+    options: &GridOptions,
+    assume_no_model_errors: bool,
+) -> Result<Options, CheckError> {
     let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
-    let own = Options {
-        widths,
-        policy: options.policy,
-        refinements: options.refinements,
-        most: None,
-        assume_no_model_errors,
-    };
-    certus_grid::check(system, property, &own, budget, watch)
-}
-
-/// Units that may be bounded for each part that another engine may look at, if the step is small and there is one dimension: a unit is the cheaper of the two.
-const UNITS_PER_PART: u64 = 256;
-
-/// With each dimension, up to so many, units have more successors and are half as many.
-const FEW_DIMENSIONS: usize = 4;
-
-/// A step with more numbers than this makes units dearer.
-const SMALL_STEP: u64 = 1 << 14;
-
-/// A turn among other engines, about the network itself.
-pub(super) fn turn(
-    system: &System,
-    property: &Property,
-    (options, assume_no_model_errors): (&GridOptions, bool),
-    parts: u64,
-    budget: &Budget<'_>,
-    watch: &mut dyn FnMut(Standing),
-) -> Result<(Turn, Option<Report>), CheckError> {
-    let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
-    let size = (system.step.parameters() as u64 / SMALL_STEP).max(1);
-    let dimensions = certus_grid::dimensions(system, property)?.clamp(1, FEW_DIMENSIONS);
-    let most = Some((parts.saturating_mul(UNITS_PER_PART) >> (dimensions - 1)) / size);
-    let own =
-        Options { widths, policy: Policy::Network, refinements: options.refinements, most, assume_no_model_errors };
-    let (outcome, report) = match certus_grid::check(system, property, &own, budget, watch) {
-        Err(CheckError::Unsupported(_)) => return Ok((Turn::Open { more: false, learnt: None }, None)),
-        found => found?,
-    };
-    let Verdict::Unknown(unknown) = outcome.verdict else {
-        return Ok((Turn::Decided(Box::new(outcome)), Some(report)));
-    };
-    let more = [UnknownReason::Boxes, UnknownReason::Deadline, UnknownReason::Stopped];
-    let more = unknown.reason.is_some_and(|reason| more.contains(&reason));
-    Ok((Turn::Open { more, learnt: Some(Box::new(unknown)) }, None))
+    let (policy, refinements) = (options.policy, options.refinements);
+    Ok(Options { widths, policy, refinements, most: None, assume_no_model_errors })
 }
 
 /// What an axis of a picture shows: a coordinate by its place, or the steps.
 type Shown = (String, Option<usize>);
 
-/// What a picture of units with these coordinates is drawn over.
+/// What a picture of cells with these coordinates is drawn over.
 fn drawn_over(names: &[String], axes: Option<&(String, String)>) -> Result<(Shown, Shown), String> {
     let place = |name: &String| match names.iter().position(|own| own == name) {
         Some(place) => Ok((name.clone(), Some(place))),
         None if name == STEP => Ok((name.clone(), None)),
-        None => Err(format!("--axes {name}: there are {} and {STEP}", names.join(", "))),
+        None => Err(format!("⟨axes={name}⟩: there are {} and {STEP}", names.join(", "))),
     };
     match (axes, names) {
         (Some((across, up)), _) => Ok((place(across)?, place(up)?)),
         (None, [across, up, ..]) => Ok((place(across)?, place(up)?)),
         (None, [only]) => Ok(((STEP.to_owned(), None), place(only)?)),
-        (None, []) => Err("there is no state to draw units over".to_owned()),
+        (None, []) => Err("there is no state variable to draw cells over".to_owned()),
     }
 }
 
-/// Refuses a grid that none of the properties can have, and axes that there are not.
+/// Refuses a grid that none of the properties can have, and unknown axes.
 pub(super) fn refuse(
     system: &System,
     properties: &[usize],
-    engine: Method,
+    engine: EngineChoice,
     options: &GridOptions,
 ) -> Result<(), String> {
     if options.axes.is_some() {
         drawn_over(&system.state_names(), options.axes.as_ref())?;
     }
     // Where nobody asked for a grid, its turns are left out if there is none.
-    if engine != Method::Grid && (options.widths.is_empty() || !engine.has_grid()) {
+    if !engine.is(certus_grid::NAME) && (options.widths.is_empty() || !engine.has_grid()) {
         return Ok(());
     }
     let mut widths = widths(system, &options.widths)?;
@@ -152,7 +107,8 @@ pub(super) fn refuse(
     let extracted = matches!(options.policy, Policy::Extracted(_));
     let mut refused = None;
     for &property in properties {
-        match certus_grid::possible(system, &system.properties[property], &widths, options.refinements, extracted) {
+        match certus_grid::check_feasible(system, &system.properties[property], &widths, options.refinements, extracted)
+        {
             Ok(()) => return Ok(()),
             Err(reason) => refused = Some(reason),
         }
@@ -160,9 +116,9 @@ pub(super) fn refuse(
     refused.map_or(Ok(()), Err)
 }
 
-/// A picture of the units that can be reached, over two of the names of the state's numbers, or of `step`.
-pub fn units_picture(title: &str, report: &Report, axes: Option<&(String, String)>) -> Result<String, String> {
-    use certus_report::units::{Axis, Unit, Units, draw};
+/// A picture of the reachable cells, over two state coordinates or `step`.
+pub fn cells_picture(title: &str, report: &Report, axes: Option<&(String, String)>) -> Result<String, String> {
+    use certus_report::cells::{Axis, Cell, Cells, draw};
     let ((across, across_at), (up, up_at)) = drawn_over(&report.names, axes)?;
     let last = report.layers.len().max(1) as f64;
     let axis = |name: String, at: Option<usize>| {
@@ -170,28 +126,28 @@ pub fn units_picture(title: &str, report: &Report, axes: Option<&(String, String
         let room = (upper - lower) / 50.0;
         Axis { name, lower: lower - room, upper: upper + room }
     };
-    let units = report.shown.iter().map(|unit| {
-        let ends = |at: Option<usize>| at.map_or((unit.step as f64, unit.step as f64 + 1.0), |at| unit.ends[at]);
-        Unit { across: ends(across_at), up: ends(up_at), step: unit.step }
+    let cells = report.shown.iter().map(|cell| {
+        let ends = |at: Option<usize>| at.map_or((cell.step as f64, cell.step as f64 + 1.0), |at| cell.ends[at]);
+        Cell { across: ends(across_at), up: ends(up_at), step: cell.step }
     });
     let shown = match report.every {
-        1 => format!("{} units", report.units),
-        every => format!("one in {every} of {} units", report.units),
+        1 => format!("{} cells", report.cells),
+        every => format!("one in {every} of {} cells", report.cells),
     };
-    let picture = Units {
+    let picture = Cells {
         title: title.to_owned(),
         across: axis(across, across_at),
         up: axis(up, up_at),
-        units: units.collect(),
+        cells: cells.collect(),
         caption: format!(
-            "{shown} in {} steps, darker the later they were first met",
+            "{shown} in {} steps, darker the later they are first reached",
             report.layers.len().saturating_sub(1)
         ),
     };
-    draw(&picture).ok_or_else(|| "nothing can be drawn: no unit was met".to_owned())
+    draw(&picture).ok_or_else(|| "nothing can be drawn: no cell was reached".to_owned())
 }
 
-/// What an exploration looked like, as a document.
+/// The statistics of an exploration, as a document.
 pub(super) fn grid_document(report: &Report) -> Value {
     let names = &report.names;
     let ends = |ends: &[(f64, f64)]| -> Value {
@@ -200,21 +156,21 @@ pub(super) fn grid_document(report: &Report) -> Value {
     let widths: Map<String, Value> =
         names.iter().cloned().zip(report.widths.iter().map(|&width| json_number(width))).collect();
     let shown: Vec<Value> =
-        report.shown.iter().map(|unit| json!({"step": unit.step, "box": ends(&unit.ends)})).collect();
+        report.shown.iter().map(|cell| json!({"step": cell.step, "box": ends(&cell.ends)})).collect();
     json!({
         "policy": if report.extracted { "extracted" } else { "network" },
         "axes": names,
         "widths": widths,
         "automaton_states": report.automaton,
-        "units": report.units,
+        "cells": report.cells,
         "bounded": report.expansions,
         "bytes": report.bytes,
         "refinements": report.refinements,
         "halved": report.halved,
-        "new_units_per_step": report.layers,
+        "new_cells_per_step": report.layers,
         "hull": ends(&report.hull),
-        "reachable": {"every": report.every, "units": shown},
+        "reachable": {"every": report.every, "cells": shown},
         "candidate": report.candidate.iter().map(|own| ends(own)).collect::<Vec<_>>(),
-        "seconds": {"bounds": json_number(report.expanding), "product": json_number(report.handing)},
+        "seconds": {"bounds": json_number(report.expanding), "product": json_number(report.propagation)},
     })
 }

@@ -1,24 +1,23 @@
 //! Maps properties over boxes of parameters.
 
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use certus_check::bmc::{self, usual_steps};
+use certus_check::bmc;
 use certus_check::errors::Errors;
 use certus_check::parametric::with_parameters_as_states;
 use certus_check::region::{Axis, Map, Surveyed, Tools, survey};
 use certus_check::replay::{Drive, replay};
-use certus_check::scope::within_scope;
-use certus_check::{CheckError, Run};
+use certus_engine::{Board, Ended, Job};
 use certus_lang::diagnostics::nearest;
 use certus_lang::system::{Property, PropertyKind, System};
-use certus_solver::{Budget, UnknownReason};
+use certus_model::{CheckError, Run, usual_steps, within_scope};
+use certus_solver::Budget;
 
 use crate::failure::Failure;
 use crate::output::short;
-use crate::patience::{Waited, wait};
-use crate::{Effort, Loaded, Loading, Provenance, Source, load, load_system, property_named};
+use crate::{BudgetOptions, Loaded, Loading, Provenance, Source, load, load_system, property_named};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -34,7 +33,7 @@ pub struct Regions {
     /// How many grid steps each parameter's range has.
     pub resolution: usize,
     /// How much work it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 impl Regions {
@@ -70,9 +69,9 @@ pub struct RegionResult {
 /// Grids beyond this many steps per parameter are refused.
 const FINEST: usize = 4096;
 
-/// What was found out so far: kept outside of the work, so that nothing is lost if that is late.
+/// What is known while the work goes on: on a board, so that nothing is lost if the work is late.
 #[derive(Default)]
-struct SoFar {
+struct Partial {
     property: String,
     surveyed: Surveyed,
     system: Option<Arc<System>>,
@@ -91,35 +90,23 @@ pub fn regions(
     stop: &Arc<AtomicBool>,
     mut tick: impl FnMut(&str, Surveyed),
 ) -> Result<Mapped, Failure> {
-    let so_far = Arc::new(Mutex::new(SoFar::default()));
-    let work = {
-        let (task, stop, so_far) = (task.clone(), Arc::clone(stop), Arc::clone(&so_far));
-        move || run(&task, &stop, &so_far)
-    };
-    let place = || {
-        let known = locked(&so_far);
-        (known.property.clone(), known.surveyed)
-    };
-    let tick = || {
-        let (property, surveyed) = place();
+    let board = Board::new(Partial::default());
+    let own = task.clone();
+    let shown = |board: &Board<Partial>| {
+        let (property, surveyed) = board.with(|known| (known.property.clone(), known.surveyed));
         tick(&property, surveyed);
     };
-    let reason = match wait(task.effort.deadline, stop, tick, work)? {
-        Waited::Done(done) => {
-            done?;
-            UnknownReason::Stopped
-        }
-        Waited::Late => UnknownReason::Deadline,
-        Waited::Stopped => UnknownReason::Stopped,
-    };
-    let mut known = locked(&so_far);
-    let mut results = std::mem::take(&mut known.results);
-    let mut current = known.current.take();
-    let system = known.system.take();
+    let job = Job::new(task.effort.deadline, stop);
+    let ended = job.run_with_board(&board, shown, move |board, cancel| run(&own, cancel, board))?;
+    let reason = ended.reason();
+    if let Ended::Done(done) = ended {
+        done?;
+    }
+    let Partial { system, sources, axes, properties, mut results, mut current, .. } = board.with(std::mem::take);
     // Properties are known once the system is.
-    let unanswered = system.iter().flat_map(|system| known.properties.iter().map(move |&place| (place, system)));
+    let unanswered = system.iter().flat_map(|system| properties.iter().map(move |&place| (place, system)));
     for (property, system) in unanswered.skip(results.len()) {
-        let mut map = current.take().unwrap_or_else(|| Map::new(&known.axes, task.resolution));
+        let mut map = current.take().unwrap_or_else(|| Map::new(&axes, task.resolution));
         map.leave_the_rest_open(reason);
         results.push(RegionResult {
             property,
@@ -128,7 +115,7 @@ pub fn regions(
             seconds: 0.0,
         });
     }
-    let provenance = system.as_ref().map(|system| provenance(task, system, &known.sources)).unwrap_or_default();
+    let provenance = system.as_ref().map(|system| provenance(task, system, &sources)).unwrap_or_default();
     Ok(Mapped { system, results, provenance })
 }
 
@@ -142,11 +129,7 @@ fn provenance(task: &Regions, system: &System, sources: &[Source]) -> Provenance
         .limit("varied", Some(varied.collect()))
 }
 
-fn locked(so_far: &Mutex<SoFar>) -> MutexGuard<'_, SoFar> {
-    so_far.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), Failure> {
+fn run(task: &Regions, cancel: &AtomicBool, board: &Board<Partial>) -> Result<(), Failure> {
     let Loaded { system, sources } = load(&task.system)?;
     let plain = Arc::new(system);
     let axes = axes(task, &plain)?;
@@ -163,29 +146,20 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
     let free = load_system(&loading)?;
     let varied = with_parameters_as_states(&free, &names)
         .map_err(|error| Failure::message(format!("the parameters cannot be varied: {error}")))?;
-    {
-        let mut known = locked(so_far);
+    board.with(|known| {
         known.system = Some(Arc::clone(&plain));
         known.sources = sources;
         known.properties.clone_from(&properties);
         known.axes.clone_from(&axes);
-    }
-    let budget = Budget {
-        deadline: task.effort.deadline,
-        stop: Some(stop),
-        threads: task.effort.threads(),
-        seed: task.effort.seed,
-        memory: task.effort.memory,
-        ..Budget::default()
-    };
+    });
+    let budget = task.effort.budget(cancel);
     for property in properties {
         let asked = &varied.properties[property];
         let started = Instant::now();
-        {
-            let mut known = locked(so_far);
+        board.with(|known| {
             known.property.clone_from(&asked.name);
             known.current = Some(Map::new(&axes, task.resolution));
-        }
+        });
         let steps = task.steps_for(asked);
         let mut ask = |system: &System, budget: &Budget<'_>| {
             let errors = Errors::new(system, false);
@@ -194,18 +168,21 @@ fn run(task: &Regions, stop: &AtomicBool, so_far: &Mutex<SoFar>) -> Result<(), F
         };
         let mut confirm = |values: &[f64], drive: &Drive| confirmed(task, property, &names, values, drive);
         let mut watch = |surveyed: Surveyed, map: &Map| {
-            let mut known = locked(so_far);
-            known.surveyed = surveyed;
-            if let Some(current) = &mut known.current {
-                current.cells.extend_from_slice(&map.cells[current.cells.len()..]);
-                current.witnesses.extend_from_slice(&map.witnesses[current.witnesses.len()..]);
-            }
+            board.with(|known| {
+                known.surveyed = surveyed;
+                if let Some(current) = &mut known.current {
+                    current.cells.extend_from_slice(&map.cells[current.cells.len()..]);
+                    current.witnesses.extend_from_slice(&map.witnesses[current.witnesses.len()..]);
+                }
+            });
         };
         let tools = Tools { ask: &mut ask, confirm: &mut confirm, watch: &mut watch };
         let map = survey(&varied, asked, &axes, task.resolution, &budget, tools).map_err(|error| error.to_string());
-        let mut known = locked(so_far);
-        known.current = None;
-        known.results.push(RegionResult { property, map, steps, seconds: started.elapsed().as_secs_f64() });
+        let seconds = started.elapsed().as_secs_f64();
+        board.with(|known| {
+            known.current = None;
+            known.results.push(RegionResult { property, map, steps, seconds });
+        });
     }
     Ok(())
 }
@@ -230,7 +207,7 @@ fn confirmed(
 /// The parameters with the ranges in which they are varied.
 fn axes(task: &Regions, system: &System) -> Result<Vec<Axis>, Failure> {
     if !(1..=FINEST).contains(&task.resolution) {
-        let message = format!("--resolution {}: expected 1 to {FINEST} steps per parameter", task.resolution);
+        let message = format!("⟨resolution={}⟩: expected 1 to {FINEST} steps per parameter", task.resolution);
         return Err(Failure::message(message));
     }
     let mut axes: Vec<Axis> = Vec::new();
@@ -250,12 +227,12 @@ fn axes(task: &Regions, system: &System) -> Result<Vec<Axis>, Failure> {
         let set = task.system.options.overrides.iter().any(|(own, _)| own == name);
         if !fits {
             let [lower, upper, low, high] = [lower, upper, parameter.lower, parameter.upper].map(short);
-            let message = format!("--region {name}={lower}..{upper}: expected a range within [{low}, {high}]");
+            let message = format!("⟨region={name}={lower}..{upper}⟩: expected a range within [{low}, {high}]");
             return Err(Failure::message(message));
         }
         if !once || set {
             let why = if once { "is varied, so it cannot be set" } else { "is named twice" };
-            return Err(Failure::message(format!("--region: '{name}' {why}")));
+            return Err(Failure::message(format!("⟨region⟩: '{name}' {why}")));
         }
         axes.push(Axis { name: name.clone(), lower, upper });
     }

@@ -1,6 +1,5 @@
 //! Maps of parameters for other tools: as a JSON document and as a picture.
 
-use certus_check::Scope;
 use certus_check::region::{Cell, Map, Standing, Witness};
 use certus_lang::system::System;
 use certus_report::map as report;
@@ -10,6 +9,7 @@ use super::document::{describe, trace, why};
 use super::region::RegionResult;
 use crate::output::json_number;
 use crate::provenance::{About, Provenance};
+use certus_model::Scope;
 
 /// What a cell says, in one word or a few.
 pub fn standing_word(standing: &Standing) -> &'static str {

@@ -1,10 +1,10 @@
 //! Violating runs as a table for other tools: comma-separated values, one row per position.
 
-use certus_check::Run;
 use certus_lang::system::System;
 
 use super::PropertyResult;
 use super::document::{names_of, policy_names};
+use certus_model::Run;
 
 /// The runs that violate properties: nothing if there is none. Columns are the property, the step, whether the step is in the part
 /// that repeats for ever (0 or 1), then state, environment's choices, chances, policy outputs, actions, and every atom (0 or 1). Numbers are

@@ -5,15 +5,14 @@ use std::time::Instant;
 
 use certus_check::bmc;
 use certus_check::errors::Errors;
-use certus_check::scope::within_scope;
-use certus_check::{Scope, Verdict};
 use certus_lang::system::System;
+use certus_model::{Scope, Verdict, within_scope};
 use certus_solver::Budget;
 
 use super::{Cell, Engine};
 use crate::check::why;
 use crate::failure::Failure;
-use crate::{Effort, deadline_after};
+use crate::{BudgetOptions, deadline_after};
 
 /// Bounded model checking: violations are runs, and what was not found does not exist up to the number of steps.
 #[derive(Clone, Debug)]
@@ -23,7 +22,7 @@ pub struct BoundedChecking {
     /// How many seconds each cell may take.
     pub seconds_per_cell: Option<f64>,
     /// Threads, seed and memory; the deadline is the gate's own.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 impl Engine for BoundedChecking {
@@ -40,15 +39,8 @@ impl Engine for BoundedChecking {
             if stop.load(Ordering::Relaxed) || deadline.is_some_and(|deadline| Instant::now() >= deadline) {
                 return Ok(None);
             }
-            let own = deadline_after(self.seconds_per_cell, "--cell-timeout")?;
-            let budget = Budget {
-                deadline: own.into_iter().chain(deadline).min(),
-                stop: Some(stop),
-                threads: self.effort.threads(),
-                seed: self.effort.seed,
-                memory: self.effort.memory,
-                ..Budget::default()
-            };
+            let own = deadline_after(self.seconds_per_cell, "⟨cell_timeout⟩")?;
+            let budget = Budget { deadline: own.into_iter().chain(deadline).min(), ..self.effort.budget(stop) };
             let asked = &system.properties[property];
             let found = bmc::check(system, asked, self.steps, &errors, &budget, &mut |_| {});
             cells.push(match found.map(|outcome| within_scope(asked, outcome, self.steps, None)) {
@@ -61,6 +53,8 @@ impl Engine for BoundedChecking {
                     }
                     Verdict::Holds(Scope::Bounded(steps)) => Cell::HoldsUpTo(steps),
                     Verdict::Violated(run) => Cell::Refuted { steps: run.states.len() - 1, loop_to: run.loop_to },
+                    // This engine is about runs.
+                    Verdict::Probability(_) => Cell::Open,
                     Verdict::Unknown(unknown) => {
                         Cell::Unknown { reason: why(unknown.reason).to_owned(), settled: unknown.settled }
                     }

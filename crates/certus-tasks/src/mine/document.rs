@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use certus_mine::layout::Layout;
 use certus_mine::quality::Quality;
-use certus_mine::question::Verdict;
+use certus_mine::query::Verdict;
 use certus_mine::search::Trial;
 use certus_mine::spread::{SHARES, Spread};
 use certus_mine::write::to_json;

@@ -3,19 +3,21 @@
 mod document;
 pub mod verdicts;
 mod verification;
+pub mod write;
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+use certus_engine::{Ended, Job};
 use certus_mine::attack::{Attack, Nearest, nearest};
+use certus_mine::bins::Partition;
 use certus_mine::config::{Config, Settings};
 use certus_mine::mining::{Mined, mine as mine_regions};
 use certus_mine::observations::{Rows, Tally, read_all};
-use certus_mine::partition::Partition;
 use certus_mine::quality::{Quality, measure, measure_and, observe};
-use certus_mine::question::{Network, Verdict};
+use certus_mine::query::{Network, Verdict};
 use certus_mine::refine::refine;
 use certus_mine::search::{Trial, search};
 use certus_mine::spread::{Sample, Spread};
@@ -25,9 +27,8 @@ use certus_mine::{MineError, Specification, regions};
 pub use document::{document, verdict_word};
 
 use crate::failure::Failure;
-use crate::patience::{Waited, wait};
 use crate::system::read_network;
-use crate::{Effort, Provenance, Source};
+use crate::{BudgetOptions, Provenance, Source};
 
 /// What is asked.
 #[derive(Clone, Debug, Default)]
@@ -49,7 +50,7 @@ pub struct Mine {
     /// A file of verdicts of earlier runs: what it knows is not asked again, what is found out is added.
     pub cache: Option<PathBuf>,
     /// How much work it is worth.
-    pub effort: Effort,
+    pub effort: BudgetOptions,
 }
 
 /// How far the work is.
@@ -158,9 +159,9 @@ pub fn mine(task: &Mine, stop: &Arc<AtomicBool>, mut tick: impl FnMut(Step)) -> 
         move || work(&task, &stop, &step)
     };
     let shown = || tick(*step.lock().unwrap_or_else(PoisonError::into_inner));
-    match wait(task.effort.deadline, stop, shown, work)? {
-        Waited::Done(result) => result.map(Some),
-        Waited::Late | Waited::Stopped => Ok(None),
+    match Job::new(task.effort.deadline, stop).run(shown, work)? {
+        Ended::Done(result) => result.map(Some),
+        Ended::Late | Ended::Cancelled => Ok(None),
     }
 }
 
@@ -327,13 +328,13 @@ fn tables(task: &Mine, config: &Config) -> Result<Vec<Source>, Failure> {
 /// All files that a task reads, with what whoever asked calls them; the configuration alone if it cannot be read.
 pub fn files(task: &Mine) -> Vec<(String, PathBuf)> {
     let mut files = vec![("the configuration".to_owned(), task.config.clone())];
-    files.extend(task.networks.iter().map(|path| ("--verify".to_owned(), path.clone())));
+    files.extend(task.networks.iter().map(|path| ("⟨verify⟩".to_owned(), path.clone())));
     let config = Config::read(&task.config).ok();
     let beside = config.iter().flat_map(|config| read_beside(task, config));
     files.extend(beside.map(|(role, _, path)| match role {
         "table" => ("a table of the configuration".to_owned(), path),
-        "statistics" => ("--regions".to_owned(), path),
-        other => (format!("--{other}"), path),
+        "statistics" => ("⟨regions⟩".to_owned(), path),
+        other => (format!("⟨{other}⟩"), path),
     }));
     files
 }

@@ -12,13 +12,13 @@ use certus_audit::digest;
 use certus_graph::store::write_graph;
 use certus_mine::attack::{Attack, Extreme};
 use certus_mine::layout::Layout;
-use certus_mine::question::{Network, Verdict};
+use certus_mine::query::{Network, Verdict};
 use certus_mine::{MineError, Specification};
 use serde_json::{Map, Value, json};
 
 use super::Checked;
 use crate::failure::Failure;
-use crate::output::write_whole;
+use crate::output::write_atomically;
 
 /// How the file is called in a folder of specifications.
 pub const FILE_NAME: &str = "verdicts.json";
@@ -149,7 +149,7 @@ impl Verdicts {
     pub fn write(&mut self) -> Result<(), Failure> {
         if self.changed {
             let document = json!({ "format": FORMAT, "verdicts": self.entries });
-            write_whole(&self.path, &format!("{document:#}\n"))?;
+            write_atomically(&self.path, &format!("{document:#}\n"))?;
             (self.changed, self.written) = (false, Instant::now());
         }
         Ok(())

@@ -1,15 +1,16 @@
 //! Every specification and every network: what is known already is looked up, the rest is asked.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 
 use certus_mine::attack::attack;
 use certus_mine::layout::Layout;
 use certus_mine::outputs::OutputSet;
-use certus_mine::question::{Network, Verdict};
+use certus_mine::query::{Network, Verdict};
 use certus_mine::{MineError, Specification};
+use certus_numerics::parallel;
 use certus_solver::{Budget, UnknownReason};
 
 use super::verdicts::{Verdicts, digest_of, key};
@@ -81,23 +82,9 @@ impl Questions<'_> {
     }
 }
 
-/// Does something with every question, on so many threads, and returns the results in the order of the questions.
+/// Applies a function to every question on several threads; results are in the order of the questions.
 fn on_threads<T: Send>(pairs: &[Pair], threads: usize, work: &(dyn Fn(Pair) -> T + Sync)) -> Vec<(Pair, T)> {
-    let next = AtomicUsize::new(0);
-    let found: Mutex<Vec<(Pair, T)>> = Mutex::default();
-    std::thread::scope(|scope| {
-        for _ in 0..threads.min(pairs.len()) {
-            scope.spawn(|| {
-                while let Some(&pair) = pairs.get(next.fetch_add(1, Ordering::Relaxed)) {
-                    let result = work(pair);
-                    found.lock().unwrap_or_else(PoisonError::into_inner).push((pair, result));
-                }
-            });
-        }
-    });
-    let mut found = found.into_inner().unwrap_or_else(PoisonError::into_inner);
-    found.sort_unstable_by_key(|(pair, _)| *pair);
-    found
+    parallel::map(pairs, threads, |&pair| (pair, work(pair)))
 }
 
 /// Answers every question: per network, one answer for each specification.
@@ -123,7 +110,7 @@ pub(super) fn verify(
         threads: 1,
         seed: task.effort.seed,
         memory: task.effort.memory / threads.max(1),
-        boxes: FIRST_ROUND,
+        subproblems: FIRST_ROUND,
         certify: false,
     };
     let verdicts = task.cache.as_deref().map(Verdicts::read).transpose()?;
@@ -175,13 +162,13 @@ pub(super) fn verify(
         for (pair, answer) in answers {
             let (answer, impossible) = answer?;
             before[pair.0][pair.1] = (answer.seconds, impossible);
-            if matches!(answer.verdict, Verdict::Open(UnknownReason::Boxes)) {
+            if matches!(answer.verdict, Verdict::Open(UnknownReason::Subproblems)) {
                 waiting.push(pair);
             }
             checked[pair.0][pair.1] = Some(answer);
         }
         (budget.threads, budget.memory) = (threads.max(2), task.effort.memory);
-        budget.boxes = budget.boxes.saturating_mul(LONGER_ROUNDS);
+        budget.subproblems = budget.subproblems.saturating_mul(LONGER_ROUNDS);
     }
     if let Some(verdicts) = &verdicts {
         verdicts.lock().unwrap_or_else(PoisonError::into_inner).write()?;

@@ -167,7 +167,7 @@ impl Ground {
         };
         let path = self.path("honest.certificate");
         let name = format!("{property} of {system} by {words:?}");
-        let budget = Budget { boxes: 20_000, ..Budget::default() };
+        let budget = Budget { subproblems: 20_000, ..Budget::default() };
         match certify_words(&path, &loading, property, words, &budget) {
             Ok(()) => self.honest.push(Honest { name, text: std::fs::read_to_string(path).unwrap() }),
             Err(failure) => self.failed.push(format!("{name}: {failure}")),

@@ -6,7 +6,7 @@
 
 use std::sync::Arc;
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::PACKET_BYTES;
 use crate::traces::{Capacity, Trace};

@@ -11,15 +11,16 @@
 //!
 //! ```
 //! use certus_traces::aurora::{Aurora, Ranges};
-//! use certus_traces::World;
+//! use certus_traces::Environment;
 //!
-//! let mut world = Aurora::new(Ranges::default()).unwrap();
-//! world.reset(1);
-//! let outcome = world.step(&[0.5]).unwrap();
+//! let mut environment = Aurora::new(Ranges::default()).unwrap();
+//! environment.reset(1);
+//! let outcome = environment.step(&[0.5]).unwrap();
 //! assert!(outcome.reward.is_finite() && !outcome.over());
-//! assert_eq!(world.observation().len(), 30);
+//! assert_eq!(environment.observation().len(), 30);
 //! ```
 
+mod environment;
 mod flow;
 mod history;
 mod interval;
@@ -27,12 +28,11 @@ mod link;
 mod network;
 pub mod reference;
 mod simulator;
-mod world;
 
+pub use environment::{Aurora, EPISODE, Ranges};
 pub use flow::{Acknowledgement, CongestionControl, Flow};
 pub use history::{FEATURES, HISTORY, History};
 pub use interval::{Interval, PACKET_BYTES};
 pub use link::Bandwidth;
 pub use network::Network;
 pub use simulator::{DELTA_SCALE, RATES, Scenario, Simulator};
-pub use world::{Aurora, EPISODE, Ranges};

@@ -7,7 +7,7 @@
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::Interval;
 use super::link::{Bandwidth, Link};

@@ -1,9 +1,9 @@
 //! One connection: a network, the sender's rate, and the history that its policy sees.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Bandwidth, History, Interval, Network};
-use crate::{SettingError, WorldError};
+use crate::{EnvironmentError, SettingError};
 
 /// What an action is multiplied by to give the relative change of the rate.
 pub const DELTA_SCALE: f64 = 0.025;
@@ -64,9 +64,9 @@ impl Simulator {
     }
 
     /// Changes the rate by the action and runs one monitor interval.
-    pub fn step(&mut self, action: f64) -> Result<Interval, WorldError> {
+    pub fn step(&mut self, action: f64) -> Result<Interval, EnvironmentError> {
         if !action.is_finite() {
-            return Err(WorldError::Action(format!("{action} is no action: a finite number is wanted")));
+            return Err(EnvironmentError::Action(format!("{action} is no action: a finite number is wanted")));
         }
         let (rate, delta) = (self.network.rate(), DELTA_SCALE * action);
         let changed = if delta >= 0.0 { rate * (1.0 + delta) } else { rate / (1.0 - delta) };

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Job, Machine};
 

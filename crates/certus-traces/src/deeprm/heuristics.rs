@@ -1,4 +1,5 @@
-//! The schedulers that DeepRM was compared with. Both look only at jobs that could begin now, prefer the first of equal
+//! The schedulers that DeepRM was compared with: shortest job first, and packing as in Tetris (R. Grandl, G. Ananthanarayanan, S. Kandula, S. Rao,
+//! A. Akella, *Multi-Resource Packing for Cluster Schedulers*, SIGCOMM 2014). Both look only at jobs that could begin now, prefer the first of equal
 //! ones, and wait ([`SLOTS`]) where there is none.
 
 use super::{Cluster, Job, SLOTS};
@@ -28,7 +29,7 @@ fn best(cluster: &Cluster, score: impl Fn(&Job) -> f64) -> usize {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use certus_sim::Random;
+    use certus_numerics::Random;
 
     #[test]
     fn choices_by_hand() {

@@ -1,6 +1,6 @@
 //! Jobs, and how they arrive.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::HORIZON;
 use crate::SettingError;

@@ -4,7 +4,7 @@
 //! job may start at row t only if t + length is less than the number of rows, so the last row is never used and a job
 //! of 20 steps can never be placed. That is so in the original, and results depend on it.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Job, RESOURCES, UNITS};
 use crate::draw::shuffle;

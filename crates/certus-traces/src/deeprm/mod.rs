@@ -6,29 +6,29 @@
 //!
 //! ```
 //! use certus_traces::deeprm::{DeepRm, Settings, shortest_job_first};
-//! use certus_traces::World;
+//! use certus_traces::Environment;
 //!
-//! let mut world = DeepRm::new(Settings::default()).unwrap();
-//! world.reset(1);
-//! assert_eq!(world.observation().len(), 20 * 124);
+//! let mut environment = DeepRm::new(Settings::default()).unwrap();
+//! environment.reset(1);
+//! assert_eq!(environment.observation().len(), 20 * 124);
 //! loop {
-//!     let action = shortest_job_first(world.cluster());
-//!     if world.step(&[action as f64]).unwrap().over() {
+//!     let action = shortest_job_first(environment.cluster());
+//!     if environment.step(&[action as f64]).unwrap().over() {
 //!         break;
 //!     }
 //! }
 //! ```
 
 mod cluster;
+mod environment;
 mod heuristics;
 mod job;
 mod machine;
 mod view;
-mod world;
 
 pub use cluster::{BACKLOG, Cluster, MOST_SINCE_ARRIVAL, SLOTS};
+pub use environment::{DeepRm, Ending, Settings, View};
 pub use heuristics::{packer, shortest_job_first};
 pub use job::{Job, RESOURCES, UNITS};
 pub use machine::{COLOURS, HORIZON, Machine};
 pub use view::{COMPACT_LENGTH, IMAGE_COLUMNS, IMAGE_LENGTH, compact, image};
-pub use world::{DeepRm, Ending, Settings, View};

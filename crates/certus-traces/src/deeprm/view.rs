@@ -64,7 +64,7 @@ pub fn compact(cluster: &Cluster) -> Vec<f64> {
 mod tests {
     use super::super::Job;
     use super::*;
-    use certus_sim::Random;
+    use certus_numerics::Random;
 
     fn cluster() -> Cluster {
         let mut cluster = Cluster::new(&mut Random::new(1, 0));

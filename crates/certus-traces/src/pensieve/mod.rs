@@ -9,17 +9,18 @@
 //! use std::sync::Arc;
 //! use certus_traces::pensieve::{Pensieve, Settings, Video};
 //! use certus_traces::traces::Cellular;
-//! use certus_traces::World;
+//! use certus_traces::Environment;
 //!
 //! let traces = [Cellular::default().generate("commute", 1).unwrap()];
-//! let mut world = Pensieve::new(Settings::training(), Arc::new(Video::reference()), traces.into()).unwrap();
-//! world.reset(1);
+//! let mut environment = Pensieve::new(Settings::training(), Arc::new(Video::reference()), traces.into()).unwrap();
+//! environment.reset(1);
 //! // The first chunk came at 750 kbit/s; 47 decisions remain.
-//! assert_eq!(world.observation()[47], 47.0 / 48.0);
-//! let outcome = world.step(&[2.0]).unwrap();
+//! assert_eq!(environment.observation()[47], 47.0 / 48.0);
+//! let outcome = environment.step(&[2.0]).unwrap();
 //! assert!(!outcome.over());
 //! ```
 
+mod environment;
 pub mod observe;
 mod playback;
 mod player;
@@ -27,11 +28,10 @@ mod qoe;
 pub mod reference;
 mod state;
 mod video;
-mod world;
 
+pub use environment::{FIRST_QUALITY, Pensieve, Settings, Start};
 pub use playback::Playback;
 pub use player::{BUFFER_LIMIT_MS, Download, Player, ROUND_TRIP_MS};
 pub use qoe::Qoe;
 pub use state::{COLUMNS, ROWS, State};
 pub use video::{BITRATES, CHUNK_SECONDS, QUALITIES, Video};
-pub use world::{FIRST_QUALITY, Pensieve, Settings, Start};

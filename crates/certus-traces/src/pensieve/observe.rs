@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::reference::{RobustMpc, buffer_based};
 use super::{BITRATES, COLUMNS, Download, FIRST_QUALITY, Player, QUALITIES, State, Video};
 use crate::traces::Trace;
-use crate::{SettingError, WorldError};
+use crate::{EnvironmentError, SettingError};
 
 /// Numbers of [`State`] that policies read: the last bitrate, the buffer, eight throughputs, eight download times, six
 /// sizes, the chunks that remain. Observations have them in this order.
@@ -34,7 +34,7 @@ const INCOMPLETE: usize = COLUMNS;
 /// Whoever decides the quality of the next chunk.
 pub trait Controller {
     /// Takes note of a chunk and decides the quality of the next.
-    fn decide(&mut self, video: &Video, download: &Download, state: &State) -> Result<usize, WorldError>;
+    fn decide(&mut self, video: &Video, download: &Download, state: &State) -> Result<usize, EnvironmentError>;
 
     /// Another trace begins.
     fn begin_trace(&mut self) {}
@@ -45,13 +45,13 @@ pub trait Controller {
 pub struct BufferBased;
 
 impl Controller for BufferBased {
-    fn decide(&mut self, _: &Video, download: &Download, _: &State) -> Result<usize, WorldError> {
+    fn decide(&mut self, _: &Video, download: &Download, _: &State) -> Result<usize, EnvironmentError> {
         Ok(buffer_based(download.buffer_s))
     }
 }
 
 impl Controller for RobustMpc {
-    fn decide(&mut self, video: &Video, download: &Download, _: &State) -> Result<usize, WorldError> {
+    fn decide(&mut self, video: &Video, download: &Download, _: &State) -> Result<usize, EnvironmentError> {
         Ok(RobustMpc::decide(self, video, download))
     }
 
@@ -68,7 +68,7 @@ pub type Show<'a, E> = dyn FnMut(&Row, f64) -> Result<(), E> + 'a;
 pub type Row = [f64; OBSERVED.len()];
 
 /// Runs a controller over traces and shows each row: the numbers of [`OBSERVED`] and the bitrate decided, kbit/s.
-pub fn observe<E: From<SettingError> + From<WorldError>>(
+pub fn observe<E: From<SettingError> + From<EnvironmentError>>(
     video: &Arc<Video>,
     traces: &Arc<[Trace]>,
     controller: &mut dyn Controller,
@@ -85,7 +85,7 @@ pub fn observe<E: From<SettingError> + From<WorldError>>(
             state.push(&download);
             let decided = controller.decide(video, &download, &state)?;
             let bitrate = BITRATES.get(decided).ok_or_else(|| {
-                WorldError::Action(format!("{decided} is no quality: they go from 0 to {}", QUALITIES - 1))
+                EnvironmentError::Action(format!("{decided} is no quality: they go from 0 to {}", QUALITIES - 1))
             })?;
             if chunk >= INCOMPLETE {
                 show(&OBSERVED.map(|place| state.values()[place]), *bitrate)?;
@@ -112,8 +112,8 @@ mod tests {
         }
     }
 
-    impl From<WorldError> for Fault {
-        fn from(_: WorldError) -> Self {
+    impl From<EnvironmentError> for Fault {
+        fn from(_: EnvironmentError) -> Self {
             Fault
         }
     }

@@ -2,11 +2,11 @@
 
 use std::sync::Arc;
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{CHUNK_SECONDS, Playback, QUALITIES, Video};
 use crate::traces::Trace;
-use crate::{SettingError, WorldError};
+use crate::{EnvironmentError, SettingError};
 
 /// What each download takes at least, ms.
 pub const ROUND_TRIP_MS: f64 = 80.0;
@@ -87,9 +87,12 @@ impl Player {
 
     /// Downloads the next chunk at a quality. After the last chunk the video begins again with an empty buffer, and the
     /// trace goes on where it is: call [`Player::begin`] for another.
-    pub fn download(&mut self, quality: usize) -> Result<Download, WorldError> {
+    pub fn download(&mut self, quality: usize) -> Result<Download, EnvironmentError> {
         if quality >= QUALITIES {
-            return Err(WorldError::Action(format!("{quality} is no quality: they go from 0 to {}", QUALITIES - 1)));
+            return Err(EnvironmentError::Action(format!(
+                "{quality} is no quality: they go from 0 to {}",
+                QUALITIES - 1
+            )));
         }
         let chunk = self.chunk;
         let size = self.video.sizes(chunk)[quality];

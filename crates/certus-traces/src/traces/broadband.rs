@@ -6,7 +6,7 @@
 //!
 //! The defaults are round numbers chosen by hand; they are fitted to no data set.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Builder, GREATEST_RATE, MOST_POINTS, Trace};
 use crate::draw::{exponential, normal};

@@ -1,5 +1,4 @@
-//! How much a trace delivers up to a time, and when it will have delivered so much: the integral of the rate and its
-//! inverse, for ever, as the trace repeats itself.
+//! The cumulative capacity of a trace, the integral of its rate, and its inverse; the trace repeats for ever.
 
 use super::Trace;
 

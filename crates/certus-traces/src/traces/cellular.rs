@@ -10,7 +10,7 @@
 //! The defaults are round numbers chosen by hand to resemble published logs of 3G commuting (means of 0.2 to 6 Mbit/s,
 //! outages of a few seconds). They are fitted to no data set.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use super::{Builder, MOST_POINTS, Trace};
 use crate::draw::{exponential, normal};

@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use certus_tasks::check::Method;
+use certus_tasks::check::EngineChoice;
 use clap::{Args, ValueEnum};
 
 use super::common::{Common, Effort, Memory};
@@ -14,8 +14,8 @@ use super::values::{
 ///
 /// Bounded model checking: the loop is unrolled for 0, 1, 2, … steps, and a query asks whether some run of that length
 /// violates the property. A violation is a run, replayed by the system itself, with the environment's choices that it
-/// needs; where only an infinite run can violate the property, it is one that returns to an earlier state, or one that provably comes
-/// to rest over the reals, with a note that says so. `holds up to k steps` says that no prefix of k steps, and no loop within them, shows a violation; it is a proof over the reals about the model's
+/// needs; where only an infinite run can violate the property, it is one that returns to an earlier state, or one that provably
+/// converges to an equilibrium over the reals, with a note that says so. `holds up to k steps` says that no prefix of k steps, and no loop within them, shows a violation; it is a proof over the reals about the model's
 /// runs: from initial states, in the declared ranges, by transitions that `assume` allows.
 ///
 /// A property about a probability gets an interval that contains the worst one over all initial states (`certus prob` has the flags), for the
@@ -40,11 +40,10 @@ pub struct Check {
     pub properties: Vec<String>,
 
     /// How they are checked: `bmc` looks for violations by so many steps, `induction` for a proof for all time, `grid` cuts the
-    /// state space into units and decides for all time, `explicit` visits every state of a finite system, `imdp` bounds probabilities;
-    /// `auto` tries `explicit` where the initial states are finitely many, lets the first three take turns, and takes the last for
-    /// properties about probabilities
+    /// state space into cells and decides for unbounded time, `explicit` visits every state of a finite system, `convergence` looks
+    /// for runs that converge to an equilibrium, `imdp` bounds probabilities; `auto` lets all that support a property take turns
     #[arg(long, default_value_t, value_name = "ENGINE")]
-    pub engine: Method,
+    pub engine: EngineChoice,
 
     /// How many steps are looked at; if not given, 10, or as far as a property's own bounds reach
     #[arg(short = 'k', long = "steps", value_name = "N")]
@@ -98,24 +97,24 @@ pub struct Check {
 /// Flags of `--engine grid`; `auto` takes widths and `--refine` for its turns on the grid, too.
 #[derive(Args, Clone)]
 pub struct GridFlags {
-    /// The width of units: of one state variable (`p=0.001`), or of all that are not named; may be repeated
+    /// The width of cells: of one state variable (`p=0.001`), or of all that are not named; may be repeated
     #[arg(long, value_name = "[NAME=]WIDTH", value_delimiter = ',', value_parser = parse_width, conflicts_with = "region")]
     pub width: Vec<(Option<String>, f64)>,
 
-    /// Whose actions the grid engine takes: all that the network can do in a unit, or one action per unit that is extracted from the network
+    /// The policy that the grid engine verifies: the network itself, or one action per cell extracted from it
     #[arg(long, value_enum, default_value_t = PolicyKind::Network, conflicts_with = "region")]
     pub policy: PolicyKind,
 
-    /// How often the grid engine may cut units finer where an abstract run was no run; as often as the budget allows if not given
+    /// How often the grid engine may split cells after a spurious counterexample; as often as the budget allows if not given
     #[arg(long, value_name = "N", conflicts_with = "region")]
     pub refine: Option<usize>,
 
-    /// Draws the units that can be reached, as SVG; of a state with more than two numbers the first two, or those of `--axes`
-    #[arg(long, value_name = "FILE", conflicts_with = "region")]
-    pub units: Option<PathBuf>,
+    /// Draws the reachable cells as SVG, over the first two state variables or those of `--axes`
+    #[arg(long, alias = "units", value_name = "FILE", conflicts_with = "region")]
+    pub cells: Option<PathBuf>,
 
-    /// The two state variables that `--units` draws; `step` is the number of steps from the initial states
-    #[arg(long, value_name = "X,Y", requires = "units", value_parser = parse_names)]
+    /// The two axes of the drawing: state variables, or `step`, the number of steps from the initial states
+    #[arg(long, value_name = "X,Y", requires = "cells", value_parser = parse_names)]
     pub axes: Option<(String, String)>,
 
     #[command(flatten)]
@@ -125,22 +124,22 @@ pub struct GridFlags {
 /// How actions are extracted from a network.
 #[derive(Args, Clone, Copy)]
 pub struct Sampling {
-    /// States of a unit at which the network is asked for an extracted policy; 5 if not given
+    /// How many states of a cell are sampled to extract its action; 5 if not given
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub samples: Option<u16>,
 
-    /// A label is taken for a unit when an accident is at most this likely, otherwise more states are asked; 0.2 if not given
+    /// Significance level of the binomial test for the label of a cell; more states are sampled until it is met; 0.2 if not given
     #[arg(long, value_name = "P", value_parser = parse_significance)]
     pub significance: Option<f64>,
 }
 
 impl Sampling {
-    /// How many states of a unit.
+    /// How many states of a cell are sampled.
     pub fn samples(&self) -> usize {
         usize::from(self.samples.unwrap_or(5))
     }
 
-    /// How likely an accident may be.
+    /// The significance level.
     pub fn significance(&self) -> f64 {
         self.significance.unwrap_or(0.2)
     }
@@ -149,9 +148,9 @@ impl Sampling {
 /// Whose actions are taken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum PolicyKind {
-    /// Everything that the network can do in a unit
+    /// The network itself: every action that it may take in a cell
     Network,
-    /// One action per unit
+    /// One action per cell, extracted from the network
     Extracted,
 }
 
@@ -176,10 +175,10 @@ pub struct Regions {
     pub picture: Option<PathBuf>,
 }
 
-/// Extracts a policy from a network on a grid of units, and compares what both earn
+/// Extracts a policy from a network on a grid, and compares the returns of both
 ///
-/// Each unit of the state space gets one action: the mean of the network's answers at some of its states, or the label that most of
-/// them choose. Episodes of both policies begin in the same states; the file of `-o` has every unit that an episode came
+/// Each cell of the state space gets one action: the mean of the network's answers at some of its states, or the label that most of
+/// them choose. Episodes of both policies begin in the same states; the file of `-o` has every cell that an episode came
 /// through, with its action. `certus check --engine grid --policy extracted` checks properties of the same policy.
 #[derive(Args)]
 #[command(after_help = "\
@@ -189,7 +188,7 @@ pub struct Extract {
     /// The system: a `.certus` file
     pub file: PathBuf,
 
-    /// The width of units: of one state variable (`p=0.001`), or of all that are not named; may be repeated
+    /// The width of cells: of one state variable (`p=0.001`), or of all that are not named; may be repeated
     #[arg(long, value_name = "[NAME=]WIDTH", value_delimiter = ',', value_parser = parse_width)]
     pub width: Vec<(Option<String>, f64)>,
 

@@ -39,7 +39,7 @@ pub struct Effort {
 /// The flag of commands whose search may grow.
 #[derive(Args, Clone)]
 pub struct Memory {
-    /// How many megabytes the open parts of the search may take
+    /// How many megabytes the open subproblems of the search may take
     #[arg(long = "memory", default_value_t = 4096, value_name = "MB")]
     pub megabytes: usize,
 }

@@ -71,7 +71,7 @@ Examples:
   certus new zoo/toy/toy.onnx -o toy.certus
   certus new zoo/cartpole_gym/cartpole_gym.onnx --actions left,right
   The spaces of a Gymnasium environment, by the Python package:
-    python -m certus.new CartPole-v1 > spaces.json
+    python -m certus.spaces CartPole-v1 > spaces.json
     certus new policy.onnx --spaces spaces.json -o cartpole.certus")]
 pub struct New {
     /// The network (`.onnx`, `.nnet`)

@@ -10,7 +10,7 @@ mod prob;
 mod queries;
 mod shield;
 mod simulate;
-mod values;
+pub mod values;
 
 use clap::{Parser, Subcommand};
 
@@ -23,7 +23,7 @@ pub use mine::{Mine, Observe, ObservedWorld, SqlDialect};
 pub use prob::{Mdp, Prob, ProbDomain, ProbMethod};
 pub use queries::{Asked, Optimise, Verify};
 pub use shield::{Invariant, Language, Shield, ShieldAction, ShieldExport, ShieldRun};
-pub use simulate::{Actions, Format, Inputs, Simulate};
+pub use simulate::{Actions, Format, Simulate};
 
 /// Certus says what a trained network will do in the system around it.
 ///
@@ -81,12 +81,57 @@ mod tests {
 
     #[test]
     fn definitions_are_consistent() {
-        Arguments::command().debug_assert();
+        crate::generic::with_every_command(Arguments::command()).debug_assert();
+    }
+
+    /// Flags that are about printing: every front end has its own way.
+    const PRINTING: &[&str] = &["json", "quiet", "format", "help", "version"];
+
+    /// How a subcommand calls an option: by its place, by a long flag, or by a short one.
+    fn names(command: &clap::Command) -> Vec<String> {
+        let name = |argument: &clap::Arg| match (argument.get_long(), argument.get_short()) {
+            _ if argument.is_positional() => argument.get_id().to_string(),
+            (Some("output"), Some(short)) | (None, Some(short)) => short.to_string(),
+            (Some(long), _) => long.replace('-', "_"),
+            (None, None) => String::new(),
+        };
+        let mut names: Vec<String> = command.get_arguments().map(name).collect();
+        names.retain(|name| !PRINTING.contains(&name.as_str()));
+        names
+    }
+
+    #[test]
+    fn flags_are_the_options_of_the_commands_that_every_front_end_has() {
+        // Of `check`, these are the options of `region`.
+        let mapping = ["region", "resolution", "picture"];
+        let whole = crate::generic::with_every_command(Arguments::command());
+        for own in certus_tasks::commands::COMMANDS {
+            let mut found = Some(&whole);
+            for word in own.name.split('_') {
+                found = found.and_then(|command| command.find_subcommand(word));
+            }
+            let flags = names(found.unwrap_or_else(|| panic!("there is no command {}", own.name)));
+            let options: Vec<&str> = own.options().map(|option| option.flag.unwrap_or(option.name)).collect();
+            for option in &options {
+                let is_there = flags.iter().any(|flag| flag == option || *option == "o" && flag == "output");
+                assert!(is_there, "{} has no flag for {option}; there are {flags:?}", own.name);
+            }
+            let others = flags.iter().filter(|flag| !options.contains(&flag.as_str()));
+            // A document that a program gets as a value needs no file.
+            let others = others.filter(|flag| !["o", "output"].contains(&flag.as_str()));
+            let others: Vec<_> =
+                others.filter(|flag| own.name != "check" || !mapping.contains(&flag.as_str())).collect();
+            assert!(others.is_empty(), "{} has no option for {others:?}", own.name);
+        }
+        let known = |name: &str| certus_tasks::commands::COMMANDS.iter().any(|own| own.name == name);
+        for command in whole.get_subcommands().map(clap::Command::get_name).filter(|name| *name != "completions") {
+            assert!(known(command), "{command} is no command that every front end has");
+        }
     }
 
     #[test]
     fn every_flag_has_a_help_text_and_every_command_an_example() {
-        for command in Arguments::command().get_subcommands() {
+        for command in crate::generic::with_every_command(Arguments::command()).get_subcommands() {
             assert!(command.get_about().is_some(), "{} has no help", command.get_name());
             let after = command.get_after_help().map(ToString::to_string).unwrap_or_default();
             assert!(after.contains("Examples:"), "{} has no example", command.get_name());

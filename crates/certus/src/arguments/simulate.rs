@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use certus_tasks::simulate::Inputs;
 use clap::{Args, ValueEnum};
 
 use super::common::{Common, Effort};
-use super::values::{parse_inputs, parse_setting};
+use super::values::{parse_inputs, parse_network, parse_setting};
 
 /// Runs the closed loop and watches every property
 ///
@@ -47,6 +48,11 @@ pub struct Simulate {
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_setting)]
     pub settings: Vec<(String, f64)>,
 
+    /// A network in place of one of the system's, named by the policy or action that applies it or as the file writes it;
+    /// may be repeated
+    #[arg(long = "network", value_name = "NAME=FILE", value_parser = parse_network)]
+    pub networks: Vec<(String, PathBuf)>,
+
     /// Where the environment's choices come from: `uniform`, `adversary`, or a table of comma-separated values
     ///
     /// `adversary` tries several choices at each step and takes the one after which the margin of the property is
@@ -76,14 +82,6 @@ pub struct Simulate {
 
     #[command(flatten)]
     pub effort: Effort,
-}
-
-/// Where inputs come from.
-#[derive(Clone, Debug)]
-pub enum Inputs {
-    Uniform,
-    Adversary,
-    Table(PathBuf),
 }
 
 /// How random actions are chosen.

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
+use certus_tasks::simulate::Inputs;
+
 use super::prob::Numbers;
 use super::shield::Exponents;
-use super::simulate::Inputs;
 
 /// A state's name with a range.
 pub fn parse_target(text: &str) -> Result<(String, f64, f64), String> {
@@ -110,11 +111,7 @@ pub fn parse_monomial(text: &str) -> Result<Exponents, String> {
 }
 
 pub fn parse_inputs(text: &str) -> Result<Inputs, String> {
-    Ok(match text {
-        "uniform" => Inputs::Uniform,
-        "adversary" => Inputs::Adversary,
-        path => Inputs::Table(path.into()),
-    })
+    Ok(Inputs::named(text))
 }
 
 #[cfg(test)]

@@ -3,15 +3,15 @@
 use std::io::Write;
 use std::time::Instant;
 
-use certus_tasks::audit::{self, Judgement, audit};
+use certus_tasks::audit::{self, Judgement, audit, document};
+use certus_tasks::commands::audit::standing;
 use certus_tasks::{Files, Source, deadline_after};
-use serde_json::{Map, Value, json};
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Audit;
 use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::output::Output;
 use crate::progress::LiveLine;
 use crate::terminal::painted;
 
@@ -36,7 +36,7 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
     };
     files().ready()?;
     let mut line = LiveLine::new(command.quiet);
-    let (judgement, leaves) = audit(&task, &stop, |leaves| line.show(|| format!("{leaves} leaves or claims checked")))?;
+    let (judgement, leaves) = audit(&task, &stop, |leaves| line.show(|| standing(leaves)))?;
     drop(line);
     // The certificate names files, too.
     let named = match &judgement {
@@ -47,7 +47,7 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
     files().reads("a file of the certificate", named).ready()?;
     let mut output = Output::open(command.common.output.as_deref())?;
     if command.common.json {
-        writeln!(output, "{:#}", document(command, judgement.as_ref(), leaves, started))?;
+        writeln!(output, "{:#}", document(&task, judgement.as_ref(), leaves, started.elapsed().as_secs_f64()))?;
     } else {
         write_text(command, judgement.as_ref(), leaves, &mut output)?;
     }
@@ -131,60 +131,4 @@ fn counted(count: u64, noun: &str) -> String {
         (count, "leaf") => format!("{count} leaves"),
         (count, noun) => format!("{count} {noun}s"),
     }
-}
-
-fn document(command: &Audit, judgement: Option<&Judgement>, leaves: u64, started: Instant) -> Value {
-    let mut document = json!({ "certificate": command.certificate.display().to_string() });
-    let files = |sources: &[Source]| -> Value {
-        let file = |source: &Source| {
-            let path = source.path.display().to_string();
-            json!({ "role": source.role, "path": path, "sha256": source.digest })
-        };
-        sources.iter().map(file).collect()
-    };
-    let particulars = |own: &[(&'static str, String)]| -> Value {
-        own.iter()
-            .map(|(name, text)| (name.replace(' ', "_"), Value::from(text.as_str())))
-            .collect::<Map<_, _>>()
-            .into()
-    };
-    let more = match judgement {
-        Some(Judgement::Accepted(own)) => json!({
-            "verdict": "accepted",
-            "claim": own.claim,
-            "files": files(&own.sources),
-            "about": particulars(&own.particulars),
-            "cases": own.summary.cases,
-            "leaves": own.summary.leaves,
-            "refinements": own.summary.refinements,
-            "records": own.summary.records,
-            "settled_by_intervals": own.settled,
-        }),
-        Some(Judgement::Shield(own)) => {
-            let branch = |own: &certus_audit::shield::Settled| {
-                json!({
-                    "invariant": own.invariant, "claims": own.claims, "tolerance": json_number(own.tolerance),
-                })
-            };
-            json!({
-                "verdict": "accepted",
-                "claim": own.claim,
-                "files": files(&own.sources),
-                "about": particulars(&own.particulars),
-                "branches": own.accepted.branches.iter().map(branch).collect::<Vec<_>>(),
-                "parts": own.accepted.boxes,
-                "steps_to_target": own.accepted.convergence.as_ref().map(|own| own.steps),
-            })
-        }
-        Some(Judgement::Rejected { line, reason }) => {
-            let line = Some(line).filter(|line| **line > 0);
-            json!({ "verdict": "rejected", "line": line, "reason": reason })
-        }
-        None => json!({ "verdict": "unknown", "leaves": leaves }),
-    };
-    if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
-        document.extend(more);
-        document.insert("seconds".to_owned(), json_number(started.elapsed().as_secs_f64()));
-    }
-    document
 }

@@ -3,22 +3,23 @@
 use std::io::Write;
 use std::path::Path;
 
-use certus_check::{Engine, Outcome, Run, Scope, Verdict};
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
+use certus_model::{Outcome, Run, Scope, Verdict};
 use certus_tasks::check::{
-    self, Checked, Conclusion, Found, GridOptions, Method, PropertyResult, Where, check, document, names_of,
-    policy_names, proof_names, trace_csv, units_picture, why,
+    self, Checked, Conclusion, Found, GridOptions, PROBABILITIES, PropertyResult, check, document, names_of,
+    policy_names, proof_names, why,
 };
+use certus_tasks::commands::check::{compare, progress_line, without_certificate, write_cells, write_trace};
 use certus_tasks::{Files, Loading};
 
 use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Check, PolicyKind};
-use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::failure::{Dialect, Failure};
+use crate::output::{Output, short};
 use crate::progress::LiveLine;
 use crate::terminal::{colourful_messages, painted};
 
@@ -28,8 +29,8 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return super::region::run(command);
     }
     refuse(command)?;
-    if command.grid.units.is_some() && !command.engine.has_grid() {
-        return Err(Failure::message("--units draws the units of a grid: take --engine grid"));
+    if command.grid.cells.is_some() && !command.engine.has_grid() {
+        return Err(Failure::message("--cells draws the cells of a grid: take --engine grid"));
     }
     let task = check::Check {
         system: Loading {
@@ -52,10 +53,10 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         .writes("-o", &command.common.output)
         .writes("--trace", &command.trace)
         .writes("--certificate", &command.certificate)
-        .writes("--units", &command.grid.units)
+        .writes("--cells", &command.grid.cells)
         .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
-    let checked = check(&task, &stop, |place| line.show(|| standing(place)))?;
+    let checked = check(&task, &stop, |place| line.show(|| progress_line(place)))?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
     let Checked { system: Some(system), results, provenance } = &checked else {
@@ -64,18 +65,30 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", document(system, results, provenance))?,
+        true => {
+            let mut document = document(system, results, provenance);
+            if command.expect {
+                compare(system, results, &mut document);
+            }
+            writeln!(output, "{document:#}")?;
+        }
         false => report(command, &task, system, &checked, &mut output)?,
     }
     output.finish()?;
-    if let Some(path) = &command.grid.units {
-        write_units(path, command, system, results)?;
+    let not_written = |path: &Path, reason: Option<String>| match reason {
+        Some(reason) if !command.effort.quiet => {
+            eprintln!("note: {} was not written: {}", path.display(), Dialect::Flags.word(&reason));
+        }
+        _ => {}
+    };
+    if let Some(path) = &command.grid.cells {
+        not_written(path, write_cells(path, command.engine, command.grid.axes.as_ref(), system, results)?);
     }
-    if let (Some(path), Some(reason)) = (&command.certificate, without_certificate(results)) {
-        not_written(path, reason, command.effort.quiet);
+    if let Some(path) = &command.certificate {
+        not_written(path, without_certificate(results).map(str::to_owned));
     }
     if let Some(path) = &command.trace {
-        write_trace(path, system, &checked, command.effort.quiet)?;
+        not_written(path, write_trace(path, system, &checked)?);
     }
     Ok(finding(command, system, results))
 }
@@ -91,42 +104,6 @@ fn refuse(command: &Check) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Draws the units of the first property that has some.
-fn write_units(path: &Path, command: &Check, system: &System, results: &[PropertyResult]) -> Result<(), Failure> {
-    let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
-    let drawn = match found {
-        Some((property, report)) => {
-            let title = format!("{}: units that can be reached ({})", system.name, system.properties[property].name);
-            units_picture(&title, report, command.grid.axes.as_ref())
-        }
-        None if command.engine == Method::Grid => Err("the exploration was not far enough to be drawn".to_owned()),
-        None => Err("no verdict came from the grid; --engine grid takes it alone".to_owned()),
-    };
-    match drawn {
-        Ok(picture) => write_whole(path, &picture),
-        Err(reason) => {
-            not_written(path, &reason, command.effort.quiet);
-            Ok(())
-        }
-    }
-}
-
-/// Says why a file that was asked for is not there.
-fn not_written(path: &Path, reason: &str, quiet: bool) {
-    if !quiet {
-        eprintln!("note: {} was not written: {reason}", path.display());
-    }
-}
-
-/// Why there is no certificate, where one was asked for.
-fn without_certificate(results: &[PropertyResult]) -> Option<&'static str> {
-    let [PropertyResult { certificate: None, outcome, .. }] = results else { return None };
-    Some(match outcome.as_ref().map(Found::conclusion) {
-        Ok(Conclusion::Holds) => "the verdict came without a proof that can be written down",
-        _ => "only a property that holds has a certificate",
-    })
-}
-
 /// What the grid engine is asked to do.
 fn grid_options(command: &Check) -> GridOptions {
     let own = &command.grid;
@@ -139,40 +116,6 @@ fn grid_options(command: &Check) -> GridOptions {
         }),
     };
     GridOptions { widths: own.width.clone(), policy, refinements: own.refine, axes: own.axes.clone() }
-}
-
-/// Writes the violating runs to a file of the kind that its name says.
-fn write_trace(path: &Path, system: &System, checked: &Checked, quiet: bool) -> Result<(), Failure> {
-    let Checked { results, provenance, .. } = checked;
-    match trace_csv(system, results) {
-        Some(_) if path.extension().is_some_and(|extension| extension == "json") => {
-            write_whole(path, &format!("{:#}\n", document(system, results, provenance)))
-        }
-        Some(table) => write_whole(path, &table),
-        None => {
-            not_written(path, "nothing is violated", quiet);
-            Ok(())
-        }
-    }
-}
-
-/// Where a check stands, for the live line.
-fn standing(place: &Where) -> String {
-    if let Some(own) = place.units {
-        let finer = if own.refinements > 0 { format!(", cut finer {} times", own.refinements) } else { String::new() };
-        return format!("{}: {} units after {} steps{finer}", place.property, own.units, own.steps);
-    }
-    if let Some(own) = place.interval {
-        return format!("{}: {}", place.property, super::prob::so_far(own));
-    }
-    let Some(depth) = place.depth else { return "reading".to_owned() };
-    let shape = match depth.loop_to {
-        None => format!("k = {}", depth.steps),
-        Some(start) => format!("k = {}, back to {start}", depth.steps),
-    };
-    let progress = depth.progress;
-    let bound = progress.bound.map(|bound| format!(", lowest bound {}", short(bound))).unwrap_or_default();
-    format!("{}: {shape}; {} parts closed, {} open{bound}", place.property, progress.closed, progress.open)
 }
 
 /// What one property came to.
@@ -212,9 +155,12 @@ fn words(found: &Result<Found, String>) -> String {
             Verdict::ModelError(error) => format!("model error at step {}: {}", error.run.states.len() - 1, error.kind),
             Verdict::Violated(run) => match run.loop_to {
                 None => format!("violated at step {}", run.states.len() - 1),
-                Some(start) if run.comes_to_rest => format!("violated for ever: comes to rest after step {start}"),
+                Some(start) if run.converges => {
+                    format!("violated for ever: converges to an equilibrium after step {start}")
+                }
                 Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
             },
+            Verdict::Probability(own) => format!("probability in [{}, {}]", short(own.lower), short(own.upper)),
             Verdict::Unknown(unknown) => {
                 let settled = match unknown.settled {
                     Some(steps) => format!("; no violation up to {steps} steps"),
@@ -238,20 +184,16 @@ fn report(
     output: &mut Output,
 ) -> Result<(), Failure> {
     let Checked { results, provenance, .. } = checked;
-    const PROBABILITIES: &str = "bounds on probabilities over all initial states";
     let is_probability = |result: &PropertyResult| matches!(result.outcome, Ok(Found::Probability(..)));
     let steps = results.iter().map(|result| task.steps_for(&system.properties[result.property])).max().unwrap_or(0);
-    let how = match command.engine {
-        Method::Imdp => PROBABILITIES.to_owned(),
-        Method::Runs(_) if !results.is_empty() && results.iter().all(is_probability) => PROBABILITIES.to_owned(),
-        Method::Runs(Engine::Auto) => {
+    let all_probabilities = !results.is_empty() && results.iter().all(is_probability);
+    let how = match command.engine.about(steps) {
+        Some(about) => about,
+        None if all_probabilities => PROBABILITIES.to_owned(),
+        None => {
             let also = if results.iter().any(is_probability) { format!("; {PROBABILITIES}") } else { String::new() };
             format!("violations by at most {steps} steps, and proofs for all time{also}")
         }
-        Method::Runs(Engine::Bmc) => format!("bounded model checking, at most {steps} steps"),
-        Method::Grid => "a grid of units, for all time".to_owned(),
-        Method::Runs(Engine::Induction) => "proofs for all time".to_owned(),
-        Method::Runs(Engine::Explicit) => "all states of a finite system".to_owned(),
     };
     writeln!(output, "{}: {how}", system.name)?;
     write_brief(provenance, output)?;
@@ -284,7 +226,7 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         Verdict::Violated(run) => Some(run),
         Verdict::ModelError(error) => Some(&error.run),
         Verdict::Unknown(unknown) => unknown.candidate.as_deref(),
-        Verdict::Holds(_) => None,
+        Verdict::Holds(_) | Verdict::Probability(_) => None,
     };
     if let Some(run) = shown {
         writeln!(output, "\n{}: {}", property.name, property.source)?;
@@ -295,7 +237,7 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         for (index, row) in rows.iter().enumerate() {
             let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
             let mark = match run.loop_to {
-                Some(start) if index == start + 1 && run.comes_to_rest => "  <- the run comes to rest",
+                Some(start) if index == start + 1 && run.converges => "  <- the run converges",
                 Some(start) if index == start + 1 => "  <- the run returns here",
                 _ => "",
             };

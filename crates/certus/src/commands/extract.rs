@@ -1,9 +1,9 @@
-//! `certus extract`: one action per unit, out of a network.
+//! `certus extract`: one action per cell, out of a network.
 
 use std::io::Write;
 
 use certus_grid::extract::ExtractOptions;
-use certus_grid::returns::Episodes;
+use certus_grid::policy_evaluation::Episodes;
 use certus_lang::LowerOptions;
 use certus_tasks::extract::{self, document, extract, picture, plots};
 use certus_tasks::{Files, Loading};
@@ -12,7 +12,7 @@ use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Extract;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -45,7 +45,7 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
     let found = extract(&task, &stop, || line.show(|| "episodes".to_owned()))?;
     drop(line);
     let Some(found) = found else {
-        eprintln!("note: {} before the first episodes were over", ended_by(&stop));
+        eprintln!("note: {} before the first episodes ended", ended_by(&stop));
         return Ok(Finding::Undecided);
     };
     let mut output = Output::open(None)?;
@@ -66,11 +66,11 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
     }
     output.finish()?;
     if let Some(path) = &command.output {
-        write_whole(path, &format!("{:#}\n", document(&found, &options)))?;
+        write_atomically(path, &format!("{:#}\n", document(&found, &options)))?;
     }
     if let Some(path) = &command.picture {
         let drawn = picture(&found).ok_or_else(|| Failure::message("there are no returns to draw"))?;
-        write_whole(path, &drawn)?;
+        write_atomically(path, &drawn)?;
     }
     if count < task.episodes.count {
         eprintln!("note: {} after {count} of {} episodes", ended_by(&stop), task.episodes.count);

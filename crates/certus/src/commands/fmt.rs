@@ -3,44 +3,28 @@
 use std::io::{Read, Write, stdin, stdout};
 use std::path::Path;
 
-use certus_lang::diagnostics::Source;
-use serde_json::json;
+use certus_tasks::fmt::{self, Done, document, fmt, formatted};
 
-use super::rendered;
 use crate::Finding;
 use crate::arguments::Fmt;
 use crate::failure::Failure;
-use crate::output::write_whole;
-
-/// What became of a file.
-enum Done {
-    Unchanged,
-    Changed,
-    Failed(Failure),
-}
+use crate::terminal::colourful_messages;
 
 /// Formats the files; goes on after a file with errors, and fails at the end.
 pub fn run(command: &Fmt) -> Result<Finding, Failure> {
-    let done: Vec<(&Path, Done)> = command
-        .files
-        .iter()
-        .map(|path| (path.as_path(), format(path, command.check).unwrap_or_else(Done::Failed)))
-        .collect();
-    if command.json {
-        let files = done.iter().map(|(path, done)| {
-            let (status, error) = match done {
-                Done::Unchanged => ("canonical", None),
-                Done::Changed if command.check => ("not canonical", None),
-                Done::Changed => ("rewritten", None),
-                Done::Failed(failure) => ("failed", Some(failure.to_string())),
-            };
-            json!({"file": path.display().to_string(), "status": status, "error": error})
+    let task = |files: Vec<_>| fmt::Fmt { files, check: command.check, colour: colourful_messages() };
+    let mut done = Vec::new();
+    for path in &command.files {
+        done.extend(match path.as_path() == Path::new("-") {
+            true => vec![standard(command.check).unwrap_or_else(Done::Failed)],
+            false => fmt(&task(vec![path.clone()])),
         });
-        let document = json!({"files": files.collect::<Vec<_>>()});
-        writeln!(stdout(), "{document:#}")?;
+    }
+    if command.json {
+        writeln!(stdout(), "{:#}", document(&task(command.files.clone()), &done))?;
     }
     let mut finding = Finding::Good;
-    for (path, done) in &done {
+    for (path, done) in command.files.iter().zip(&done) {
         match done {
             Done::Changed if command.check => {
                 finding = Finding::Violated;
@@ -52,7 +36,7 @@ pub fn run(command: &Fmt) -> Result<Finding, Failure> {
             _ => {}
         }
     }
-    let failed = done.iter().filter(|(_, done)| matches!(done, Done::Failed(_))).count();
+    let failed = done.iter().filter(|done| matches!(done, Done::Failed(_))).count();
     match failed {
         0 => Ok(finding),
         _ if command.json => Ok(Finding::ModelError),
@@ -61,22 +45,13 @@ pub fn run(command: &Fmt) -> Result<Finding, Failure> {
     }
 }
 
-fn format(path: &Path, check: bool) -> Result<Done, Failure> {
-    let standard = path == Path::new("-");
+/// Formats standard input to standard output.
+fn standard(check: bool) -> Result<Done, Failure> {
     let mut text = String::new();
-    match standard {
-        true => stdin().read_to_string(&mut text).map(|_| ()),
-        false => std::fs::read_to_string(path).map(|read| text = read),
-    }
-    .map_err(|error| Failure::reading(path, &error))?;
-    let name = if standard { "<standard input>".to_owned() } else { path.display().to_string() };
-    let source = Source::new(name, text);
-    let formatted = certus_lang::format(&source).map_err(|diagnostics| Failure::Diagnostics(rendered(&diagnostics)))?;
-    let changed = formatted != source.text;
-    if standard && !check {
+    stdin().read_to_string(&mut text).map_err(|error| Failure::reading(Path::new("-"), &error))?;
+    let formatted = formatted("<standard input>", &text, colourful_messages())?;
+    if !check {
         stdout().write_all(formatted.as_bytes())?;
-    } else if changed && !check {
-        write_whole(path, &formatted)?;
     }
-    Ok(if changed { Done::Changed } else { Done::Unchanged })
+    Ok(if formatted == text { Done::Unchanged } else { Done::Changed })
 }

@@ -4,16 +4,14 @@ use std::io::Write;
 use std::time::Instant;
 
 use certus_lang::LowerOptions;
-use certus_tasks::gate::{self, BoundedChecking, Cell, Gated, Row, Simulation, gate};
-use certus_tasks::provenance::About;
-use certus_tasks::{Files, Loading, Provenance, deadline_after};
-use serde_json::{Map, Value, json};
+use certus_tasks::gate::{self, BoundedChecking, Cell, Gated, Judge, Row, Simulation, document, gate};
+use certus_tasks::{Files, Loading, deadline_after};
 
 use super::{stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Gate, GateEngine};
 use crate::failure::Failure;
-use crate::output::{Output, json_number, write_whole};
+use crate::output::{Output, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -30,7 +28,8 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
         checkpoints: command.networks.clone(),
         policy: command.policy.clone(),
         properties: command.properties.clone(),
-        deadline: deadline_after(command.effort.timeout, "--timeout")?,
+        deadline: command.effort.deadline()?,
+        timeout: command.effort.timeout,
     };
     let stop = stop_on_interrupt()?;
     Files::new()
@@ -41,35 +40,32 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
         .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let tick = |done: usize| line.show(|| format!("{done} checkpoints done"));
-    let gated = match command.engine {
-        GateEngine::Simulation => {
-            let engine = Simulation {
-                runs: command.runs,
-                steps: command.steps,
-                seed: command.effort.seed,
-                threads: command.effort.threads,
-                candidates: command.candidates,
-            };
-            gate(&task, engine, &stop, tick)?
-        }
+    let judge = match command.engine {
+        GateEngine::Simulation => Judge::Simulation(Simulation {
+            runs: command.runs,
+            steps: command.steps,
+            seed: command.effort.seed,
+            threads: command.effort.threads,
+            candidates: command.candidates,
+        }),
         GateEngine::Bmc => {
             let effort = command.effort.with_memory(&command.memory)?;
             // Before anything is read: whether that is a number of seconds.
             deadline_after(command.cell_timeout, "--cell-timeout")?;
-            let engine = BoundedChecking { steps: command.depth, seconds_per_cell: command.cell_timeout, effort };
-            gate(&task, engine, &stop, tick)?
+            Judge::Bmc(BoundedChecking { steps: command.depth, seconds_per_cell: command.cell_timeout, effort })
         }
     };
+    let gated = gate(&task, judge.clone(), &stop, tick)?;
     drop(line);
     let seconds = started.elapsed().as_secs_f64();
     let mut output = Output::open(command.common.output.as_deref())?;
     match command.common.json {
-        true => writeln!(output, "{:#}", document(command, &gated, seconds))?,
+        true => writeln!(output, "{:#}", document(&judge, &gated, seconds))?,
         false => table(command, &gated, seconds, &mut output)?,
     }
     output.finish()?;
     if let Some(path) = &command.picture {
-        write_whole(path, &gate::picture(&gated))?;
+        write_atomically(path, &gate::picture(&gated))?;
     }
     if gated.rows.len() < gated.of && !command.effort.quiet {
         eprintln!("note: stopped after {} of {} checkpoints", gated.rows.len(), gated.of);
@@ -143,88 +139,4 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
         )?;
     }
     Ok(())
-}
-
-fn document(command: &Gate, gated: &Gated, seconds: f64) -> Value {
-    let (engine, steps) = match command.engine {
-        GateEngine::Simulation => ("simulation", Some(command.steps)),
-        GateEngine::Bmc => ("bmc", command.depth),
-    };
-    let cell = |(name, cell): (&String, &Cell)| {
-        let mut shown = Map::new();
-        shown.insert("property".to_owned(), name.as_str().into());
-        let verdict = match cell {
-            Cell::Holds | Cell::HoldsUpTo(_) => "holds",
-            Cell::Open => "open",
-            Cell::Unknown { .. } => "unknown",
-            Cell::Violated { .. } | Cell::Refuted { .. } => "violated",
-        };
-        shown.insert("verdict".to_owned(), verdict.into());
-        shown.insert("engine".to_owned(), engine.into());
-        let bounded = |steps: &usize| json!({"bounded": steps});
-        match cell {
-            Cell::Holds => drop(shown.insert("scope".to_owned(), "unbounded".into())),
-            Cell::HoldsUpTo(steps) => drop(shown.insert("scope".to_owned(), bounded(steps))),
-            Cell::Refuted { steps, loop_to } => {
-                shown.insert("step".to_owned(), (*steps).into());
-                shown.insert("loop".to_owned(), (*loop_to).into());
-            }
-            Cell::Unknown { reason, settled } => {
-                shown.insert("reason".to_owned(), reason.as_str().into());
-                shown.insert("scope".to_owned(), settled.as_ref().map_or(Value::Null, bounded));
-            }
-            Cell::Open | Cell::Violated { .. } => {}
-        }
-        if let Cell::Violated { run, step, inputs, margin } = cell {
-            shown.insert("run".to_owned(), (*run).into());
-            shown.insert("step".to_owned(), (*step).into());
-            shown.insert("inputs".to_owned(), (*inputs).into());
-            shown.insert("margin".to_owned(), json_number(*margin));
-        }
-        Value::Object(shown)
-    };
-    let row = |row: &Row| {
-        let cells: Vec<Value> = gated.properties.iter().zip(&row.cells).map(cell).collect();
-        let accepted = row.cells.iter().all(Cell::holds);
-        json!({
-            "network": row.network.display().to_string(), "sha256": row.digest, "accepted": accepted,
-            "faults": row.faults, "results": cells,
-        })
-    };
-    json!({
-        "system": gated.system,
-        "network": gated.network,
-        "engine": engine,
-        "runs": matches!(command.engine, GateEngine::Simulation).then_some(command.runs),
-        "steps": steps,
-        "seed": command.effort.seed,
-        "checkpoints": gated.rows.iter().map(row).collect::<Vec<_>>(),
-        "of": gated.of,
-        "seconds": seconds,
-        "relative_to": relative_to(command, &gated.provenance),
-        "provenance": provenance(command, &gated.provenance, engine).to_json(),
-    })
-}
-
-/// What the cells are about: each the checkpoint of its row.
-fn relative_to(command: &Gate, provenance: &Provenance) -> String {
-    let about = if command.engine == GateEngine::Bmc { About::Reals } else { About::Sampled };
-    let how = provenance.relative_to(about).replacen("the system in its file", "each checkpoint", 1);
-    how.replacen("the network in its file", "each checkpoint", 1)
-}
-
-/// Where the cells come from, with what the engine was allowed to do.
-fn provenance(command: &Gate, base: &Provenance, engine: &str) -> Provenance {
-    let own = Provenance { engine: engine.to_owned(), seed: Some(command.effort.seed), ..base.clone() };
-    let own = own.limit("timeout", command.effort.timeout.map(json_number));
-    match command.engine {
-        GateEngine::Simulation => own
-            .limit("runs", Some(command.runs.into()))
-            .limit("steps", Some(command.steps.into()))
-            .limit("candidates", Some(command.candidates.into())),
-        GateEngine::Bmc => own
-            .limit("memory", Some(command.memory.megabytes.saturating_mul(1 << 20).into()))
-            .limit("steps", command.depth.map(Into::into))
-            .limit("cell_timeout", command.cell_timeout.map(json_number)),
-    }
 }

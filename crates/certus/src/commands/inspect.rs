@@ -3,133 +3,53 @@
 use std::collections::BTreeMap;
 use std::io::Write;
 
-use certus_graph::canonical::canonicalize;
-use certus_graph::eval::evaluate;
-use certus_graph::import::load_network;
-use certus_graph::ops::Operator;
-use certus_graph::{Graph, Port, Real};
-use certus_lang::system::{ActionKind, Formula, Integrator, Property, PropertyKind, System, Variable};
+use certus_lang::system::{ActionKind, Integrator, System};
 use certus_tasks::Files;
-use serde_json::{Map, Value, json};
+use certus_tasks::inspect::{self, Inspected, InspectedNetwork, document, fragment, inspect, operators};
 
-use super::{load_system, loading};
+use super::{loading, show_warnings};
 use crate::Finding;
 use crate::arguments::Inspect;
 use crate::failure::Failure;
-use crate::output::{Output, json_number, short};
+use crate::output::{Output, short};
 
 /// Tells what a network or a system is.
 pub fn run(command: &Inspect) -> Result<Finding, Failure> {
-    let is_system = command.file.extension().is_some_and(|extension| extension == "certus");
-    let own = loading(&command.file, &command.settings);
+    let task = inspect::Inspect {
+        file: loading(&command.file, &command.settings),
+        eval: command.eval.as_deref().map(point).transpose()?,
+    };
     let files = Files::new().writes("-o", &command.common.output);
-    let files = if is_system { files.reads_system(&own) } else { files.reads("the network", [&command.file]) };
+    let files =
+        if task.is_system() { files.reads_system(&task.file) } else { files.reads("the network", [&command.file]) };
     files.ready()?;
+    let inspected = inspect(&task)?;
     let mut output = Output::open(command.common.output.as_deref())?;
-    if is_system {
-        if command.eval.is_some() {
-            return Err(Failure::message(
-                "--eval evaluates a network; for a system, use `certus simulate --format csv`",
-            ));
-        }
-        let system = load_system(&own, command.common.json)?.system;
-        match command.common.json {
-            true => writeln!(output, "{:#}", json_system(&system))?,
-            false => show_system(&system, &mut output)?,
-        }
-    } else {
-        if !command.settings.is_empty() {
-            return Err(Failure::message("--set changes a parameter of a system; a network has none"));
-        }
-        let graph = load_network(&command.file).map_err(|error| Failure::message(error.to_string()))?;
-        let evaluation = command.eval.as_deref().map(|point| eval(&graph, point)).transpose()?;
-        let name = command.file.display().to_string();
-        match command.common.json {
-            true => writeln!(output, "{:#}", json_network(&name, &graph, evaluation)?)?,
-            false => show_network(&name, &graph, evaluation, &mut output)?,
-        }
+    if let Inspected::System(system) = &inspected {
+        show_warnings(system, command.common.json);
+    }
+    match &inspected {
+        _ if command.common.json => writeln!(output, "{:#}", document(&inspected))?,
+        Inspected::System(system) => show_system(system, &mut output)?,
+        Inspected::Network(network) => show_network(network, &mut output)?,
     }
     output.finish()?;
     Ok(Finding::Good)
 }
 
-/// The outputs at a point, in single and in double precision.
-struct Evaluation {
-    single: Vec<Vec<f32>>,
-    double: Vec<Vec<f64>>,
-}
-
-fn eval(graph: &Graph, point: &str) -> Result<Evaluation, Failure> {
-    let values = point
-        .split(',')
-        .map(|text| text.trim().parse::<f64>().map_err(|_| Failure::message(format!("--eval: '{text}' is no number"))))
-        .collect::<Result<Vec<f64>, _>>()?;
-    let sizes: Vec<usize> = graph.inputs().iter().map(|port| graph.elements(port.node)).collect();
-    let wanted: usize = sizes.iter().sum();
-    if values.len() != wanted {
-        let found = values.len();
-        return Err(Failure::message(format!("--eval: the network takes {wanted} numbers, got {found}")));
-    }
-    fn at<T: Real>(graph: &Graph, values: &[f64], sizes: &[usize]) -> Result<Vec<Vec<T>>, Failure> {
-        let values: Vec<T> = values.iter().map(|&value| T::from_f64(value)).collect();
-        let mut rest = values.as_slice();
-        let inputs: Vec<&[T]> = sizes
-            .iter()
-            .map(|&size| {
-                let (own, after) = rest.split_at(size);
-                rest = after;
-                own
-            })
-            .collect();
-        evaluate(graph, &inputs).map_err(|error| Failure::message(error.to_string()))
-    }
-    Ok(Evaluation { single: at(graph, &values, &sizes)?, double: at(graph, &values, &sizes)? })
-}
-
-fn operators(graph: &Graph) -> BTreeMap<&'static str, usize> {
-    let mut counts = BTreeMap::new();
-    for node in graph.nodes() {
-        *counts.entry(node.op.name()).or_insert(0) += 1;
-    }
-    counts.remove("Input");
-    counts
-}
-
-fn json_ports(graph: &Graph, ports: &[Port]) -> Vec<Value> {
-    ports.iter().map(|port| json!({"name": port.name, "shape": graph.shape(port.node)})).collect()
-}
-
-fn json_network(name: &str, graph: &Graph, evaluation: Option<Evaluation>) -> Result<Value, Failure> {
-    let canonical = canonicalize(graph).map_err(|error| Failure::message(error.to_string()))?;
-    let mut document = json!({
-        "network": name,
-        "inputs": json_ports(graph, graph.inputs()),
-        "outputs": json_ports(graph, graph.outputs()),
-        "parameters": graph.parameters(),
-        "operators": operators(graph),
-        "canonical_operators": operators(&canonical),
-    });
-    if let (Some(evaluation), Some(document)) = (evaluation, document.as_object_mut()) {
-        let single: Vec<Vec<Value>> =
-            evaluation.single.iter().map(|y| y.iter().map(|&v| json_number(f64::from(v))).collect()).collect();
-        let double: Vec<Vec<Value>> =
-            evaluation.double.iter().map(|y| y.iter().map(|&v| json_number(v)).collect()).collect();
-        document.insert("evaluation".to_owned(), json!({"float32": single, "float64": double}));
-    }
-    Ok(document)
+/// The numbers of `--eval`.
+fn point(text: &str) -> Result<Vec<f64>, Failure> {
+    let number =
+        |text: &str| text.trim().parse().map_err(|_| Failure::message(format!("--eval: '{text}' is no number")));
+    text.split(',').map(number).collect()
 }
 
 fn counted(operators: &BTreeMap<&'static str, usize>) -> String {
     operators.iter().map(|(name, count)| format!("{name} {count}")).collect::<Vec<_>>().join(", ")
 }
 
-fn show_network(
-    name: &str,
-    graph: &Graph,
-    evaluation: Option<Evaluation>,
-    output: &mut impl Write,
-) -> Result<(), Failure> {
-    let canonical = canonicalize(graph).map_err(|error| Failure::message(error.to_string()))?;
+fn show_network(network: &InspectedNetwork, output: &mut impl Write) -> Result<(), Failure> {
+    let InspectedNetwork { name, graph, canonical, evaluation } = network;
     writeln!(output, "{name}: a network with {} parameters", graph.parameters())?;
     for (kind, ports) in [("input", graph.inputs()), ("output", graph.outputs())] {
         for port in ports {
@@ -137,7 +57,7 @@ fn show_network(
         }
     }
     writeln!(output, "  as read    {}", counted(&operators(graph)))?;
-    writeln!(output, "  canonical  {}", counted(&operators(&canonical)))?;
+    writeln!(output, "  canonical  {}", counted(&operators(canonical)))?;
     if let Some(evaluation) = evaluation {
         for (index, port) in graph.outputs().iter().enumerate() {
             writeln!(output, "  {} in float32  {:?}", port.name, evaluation.single[index])?;
@@ -145,106 +65,6 @@ fn show_network(
         }
     }
     Ok(())
-}
-
-/// The fragment that a property belongs to, in the words of the engines.
-fn fragment(property: &Property) -> &'static str {
-    let temporal_free = |formula: &Formula| !has_temporal(formula);
-    match &property.kind {
-        PropertyKind::Probability { path: Formula::Finally(bounds, inner), .. } if temporal_free(inner) => {
-            if bounds.upper.is_some() { "probability of bounded reachability" } else { "probability of reachability" }
-        }
-        PropertyKind::Probability { .. } => "probability of a path formula",
-        PropertyKind::Ltl(formula) => match formula {
-            Formula::Globally(bounds, inner) if temporal_free(inner) => {
-                if bounds.upper.is_some() {
-                    "bounded safety"
-                } else {
-                    "safety"
-                }
-            }
-            Formula::Finally(bounds, inner) if temporal_free(inner) => {
-                if bounds.upper.is_some() {
-                    "bounded liveness"
-                } else {
-                    "liveness"
-                }
-            }
-            formula if temporal_free(formula) => "initial condition",
-            _ => "LTL",
-        },
-    }
-}
-
-fn has_temporal(formula: &Formula) -> bool {
-    match formula {
-        Formula::Constant(_) | Formula::Atom(_) => false,
-        Formula::Not(a) => has_temporal(a),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(has_temporal),
-        Formula::Implies(a, b) | Formula::Iff(a, b) => has_temporal(a) || has_temporal(b),
-        _ => true,
-    }
-}
-
-fn json_variable(variable: &Variable) -> Value {
-    let list = |values: &[f64]| values.iter().map(|&value| json_number(value)).collect::<Vec<_>>();
-    json!({
-        "name": variable.name, "length": variable.len, "lower": list(&variable.lower), "upper": list(&variable.upper),
-        "doc": variable.doc,
-    })
-}
-
-fn json_system(system: &System) -> Value {
-    let params: Vec<Value> = system
-        .params
-        .iter()
-        .map(|p| json!({"name": p.name, "lower": p.lower, "upper": p.upper, "value": p.value, "doc": p.doc}))
-        .collect();
-    let properties: Vec<Value> = system
-        .properties
-        .iter()
-        .map(|p| {
-            let expect = p.expect.map(|expect| format!("{expect:?}").to_lowercase());
-            json!({"name": p.name, "formula": p.source, "fragment": fragment(p), "expect": expect, "doc": p.doc})
-        })
-        .collect();
-    let policies: Vec<Value> =
-        system.policies.iter().map(|p| json!({"name": p.name, "length": p.len, "networks": p.networks})).collect();
-    let actions: Vec<Value> = system
-        .actions
-        .iter()
-        .map(|a| {
-            let random = a.kind == ActionKind::Softmax;
-            json!({"name": a.name, "labels": a.labels, "random": random, "networks": a.networks})
-        })
-        .collect();
-    let chances: Map<String, Value> = system
-        .chances
-        .iter()
-        .map(|c| {
-            let labels: Map<String, Value> =
-                c.labels.iter().cloned().zip(c.probabilities.iter().map(|&p| json_number(p))).collect();
-            (c.name.clone(), labels.into())
-        })
-        .collect();
-    json!({
-        "system": system.name,
-        "doc": system.doc,
-        "step": system.dt,
-        "states": system.states.iter().map(json_variable).collect::<Vec<_>>(),
-        "inputs": system.inputs.iter().map(json_variable).collect::<Vec<_>>(),
-        "chances": chances,
-        "policies": policies,
-        "actions": actions,
-        "params": params,
-        "initial_box": {
-            "lower": system.init_box.0.iter().map(|&v| json_number(v)).collect::<Vec<_>>(),
-            "upper": system.init_box.1.iter().map(|&v| json_number(v)).collect::<Vec<_>>(),
-            "exact": system.init_is_box,
-        },
-        "properties": properties,
-        "graph_operators": operators(&system.step),
-    })
 }
 
 fn show_system(system: &System, output: &mut impl Write) -> Result<(), Failure> {

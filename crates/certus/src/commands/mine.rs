@@ -1,18 +1,14 @@
 //! `certus mine`: specifications from observations.
 
 use std::io::Write;
-use std::path::{Path, PathBuf};
 
-use certus_mine::config::Config;
 use certus_mine::observations::Faults;
 use certus_mine::quality::Quality;
-use certus_mine::sql::{Dialect, statements};
-use certus_mine::write::{certus, picture, sentence, to_json, vnnlib};
-use certus_tasks::Files;
-use certus_tasks::mine::verdicts::FILE_NAME;
-use certus_tasks::mine::{Checked, Mine as Task, Mining, Step, document, files, mine, verdict_word};
-use certus_tasks::output::write_whole;
-use serde_json::json;
+use certus_mine::sql::Dialect;
+use certus_mine::write::sentence;
+use certus_tasks::commands::mine::standing;
+use certus_tasks::mine::write::{cache, sql, touched, write};
+use certus_tasks::mine::{Checked, Mine as Task, Mining, document, mine, verdict_word};
 
 use super::stop_on_interrupt;
 use crate::Finding;
@@ -31,10 +27,10 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
         search: command.search,
         networks: command.verify.clone(),
         attack: command.attack,
-        cache: cache(command),
+        cache: cache(command.cache.as_ref(), command.write.as_ref(), !command.verify.is_empty()),
         effort: command.effort.with_memory(&command.memory)?,
     };
-    ready(command, &task)?;
+    touched(&task, command.cache.as_ref(), command.write.as_ref()).writes("-o", &command.common.output).ready()?;
     if let Some(dialect) = command.emit_sql {
         return emit_sql(command, dialect);
     }
@@ -43,9 +39,7 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
         std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
     }
     let mut line = LiveLine::new(command.effort.quiet);
-    let mining = mine(&task, &stop, |Step { doing, done, of }| {
-        line.show(|| if of == 0 { doing.to_owned() } else { format!("{doing}: {done} of {of}") });
-    })?;
+    let mining = mine(&task, &stop, |step| line.show(|| standing(step)))?;
     drop(line);
     let Some(mining) = mining else {
         if !command.effort.quiet {
@@ -71,70 +65,17 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
     })
 }
 
-/// That nothing that is read is written over. The file of verdicts is both, and neither may be anything else.
-fn ready(command: &Mine, task: &Task) -> Result<(), Failure> {
-    const WRITTEN: [&str; 4] = ["specifications.json", "specifications.svg", "specifications.certus", FILE_NAME];
-    let mut all = Files::new().writes("-o", &command.common.output).writes("--cache", &command.cache);
-    for (what, path) in files(task) {
-        all = all.reads(&what, [path]);
-    }
-    let queries = existing_queries(command.write.as_deref());
-    let names: Vec<&str> = WRITTEN.into_iter().chain(queries.iter().map(String::as_str)).collect();
-    all.writes_into("--write", command.write.as_ref(), &names).ready()
-}
-
-/// The files of a folder that a mining might write queries to.
-fn existing_queries(folder: Option<&Path>) -> Vec<String> {
-    let entries = folder.and_then(|folder| std::fs::read_dir(folder).ok()).into_iter().flatten().flatten();
-    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
-    names.filter(|name| name.starts_with("specification_") && name.ends_with(".vnnlib")).collect()
-}
-
-/// The file of verdicts: the one that is named, or the one beside what is written.
-fn cache(command: &Mine) -> Option<PathBuf> {
-    let beside = command.write.as_ref().filter(|_| !command.verify.is_empty()).map(|folder| folder.join(FILE_NAME));
-    command.cache.clone().or(beside)
-}
-
 fn emit_sql(command: &Mine, dialect: SqlDialect) -> Result<Finding, Failure> {
     let dialect = match dialect {
         SqlDialect::Duckdb => Dialect::DuckDb,
         SqlDialect::Spark => Dialect::Spark,
         SqlDialect::Trino => Dialect::Trino,
     };
-    let wrong = |error: certus_mine::MineError| Failure::message(error.to_string());
-    let config = Config::read(&command.config).map_err(wrong)?;
-    let text = statements(&config, dialect).map_err(wrong)?;
+    let text = sql(&command.config, dialect)?;
     let mut output = Output::open(command.common.output.as_deref())?;
     output.write_all(text.as_bytes())?;
     output.finish()?;
     Ok(Finding::Good)
-}
-
-/// Writes every form of the specifications.
-fn write(folder: &Path, mining: &Mining, network: Option<&PathBuf>) -> Result<(), Failure> {
-    let (layout, specifications) = (&mining.config.layout, &mining.specifications);
-    let document = json!({ "name": mining.config.name, "specifications": to_json(layout, specifications) });
-    write_whole(&folder.join("specifications.json"), &format!("{document:#}\n"))?;
-    if !mining.ranges.is_empty() {
-        write_whole(&folder.join("specifications.svg"), &picture(layout, &mining.ranges, specifications))?;
-    }
-    if layout.inputs.is_none() {
-        return Ok(());
-    }
-    let wrong = |error: certus_mine::MineError| Failure::message(error.to_string());
-    // A path in a `.certus` file is relative to it; an absolute one is as good.
-    let network = match network {
-        Some(path) => path.canonicalize().map_err(|error| Failure::reading(path, &error))?.display().to_string(),
-        None => "policy.onnx".to_owned(),
-    };
-    let text = certus(layout, &mining.config.name, &network, specifications).map_err(wrong)?;
-    write_whole(&folder.join("specifications.certus"), &text)?;
-    for (index, specification) in specifications.iter().enumerate() {
-        let name = format!("specification_{:03}.vnnlib", index + 1);
-        write_whole(&folder.join(name), &vnnlib(layout, specification).map_err(wrong)?)?;
-    }
-    Ok(())
 }
 
 fn shown(quality: &Quality) -> String {
@@ -157,7 +98,7 @@ fn table(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Fai
         let settings = &config.settings;
         writeln!(
             output,
-            "  {} parts of each of {} columns; {} cells seen by all references, {} of them interesting; clusters of {} cells within {}; coverage {:.4}",
+            "  {} parts of each of {} columns; {} bins seen by all references, {} of them interesting; clusters of {} bins within {}; coverage {:.4}",
             settings.parts,
             config.layout.mined().len(),
             mined.common,

@@ -27,7 +27,8 @@ use std::time::Instant;
 
 use certus_lang::LowerOptions;
 use certus_lang::diagnostics::Diagnostics;
-use certus_tasks::{Files, Loaded, Loading, Provenance, deadline_after};
+use certus_lang::system::System;
+use certus_tasks::{Files, Loading, Provenance, deadline_after};
 
 use crate::arguments::{Asked, Effort, Memory};
 use crate::failure::Failure;
@@ -35,8 +36,8 @@ use crate::terminal::colourful_messages;
 
 impl Asked {
     /// The files, without the flags.
-    pub fn files(&self) -> certus_tasks::Asked {
-        certus_tasks::Asked {
+    pub fn files(&self) -> certus_tasks::QuerySource {
+        certus_tasks::QuerySource {
             file: self.file.clone(),
             specification: self.specification.clone(),
             networks: self.networks.clone(),
@@ -60,19 +61,19 @@ impl Effort {
     }
 
     /// The effort of a search that may grow; its time runs from now on.
-    pub fn with_memory(&self, memory: &Memory) -> Result<certus_tasks::Effort, Failure> {
+    pub fn with_memory(&self, memory: &Memory) -> Result<certus_tasks::BudgetOptions, Failure> {
         let memory = memory.megabytes.saturating_mul(1 << 20);
-        Ok(certus_tasks::Effort { memory, ..self.plain()? })
+        Ok(certus_tasks::BudgetOptions { memory, ..self.plain()? })
     }
 
     /// The same of work that does not grow.
-    pub fn plain(&self) -> Result<certus_tasks::Effort, Failure> {
-        Ok(certus_tasks::Effort {
+    pub fn plain(&self) -> Result<certus_tasks::BudgetOptions, Failure> {
+        Ok(certus_tasks::BudgetOptions {
             deadline: self.deadline()?,
             timeout: self.timeout,
             threads: self.threads,
             seed: self.seed,
-            ..certus_tasks::Effort::default()
+            ..certus_tasks::BudgetOptions::default()
         })
     }
 }
@@ -106,14 +107,11 @@ pub fn loading(path: &Path, settings: &[(String, f64)]) -> Loading {
     }
 }
 
-/// Loads a system, shows its warnings unless told to be quiet.
-pub fn load_system(loading: &Loading, quiet: bool) -> Result<Loaded, Failure> {
-    let loaded = certus_tasks::load(loading)?;
-    let warnings = &loaded.system.warnings;
-    if !quiet && !warnings.is_empty() {
-        eprintln!("{}", rendered(warnings).trim_end());
+/// Shows the warnings of a system, unless told to be quiet.
+pub fn show_warnings(system: &System, quiet: bool) {
+    if !quiet && !system.warnings.is_empty() {
+        eprintln!("{}", rendered(&system.warnings).trim_end());
     }
-    Ok(loaded)
 }
 
 /// What a reader of verdicts has to know of where they come from, in one line; no line if there is nothing of the kind.

@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use certus_tasks::Files;
-use certus_tasks::observe::{Decider, Observe as Task, World, run as observe};
+use certus_tasks::commands::observe::{ready, written};
+use certus_tasks::observe::{Decider, Observe as Task, World};
 
 use crate::Finding;
 use crate::arguments::{Observe, ObservedWorld};
@@ -24,17 +24,9 @@ pub fn run(command: &Observe) -> Result<Finding, Failure> {
         seconds: command.seconds,
         seed: command.seed,
     };
-    let network = if let Decider::Network(path) = &task.decider { Some(path) } else { None };
-    Files::new()
-        .reads("a trace or table", &command.files)
-        .reads("the network", network)
-        .writes("-o", &command.output)
-        .ready()?;
+    ready(&task).writes("-o", &command.output).ready()?;
     let mut output = Output::open(command.output.as_deref())?;
-    let rows = observe(&task, &mut output)?;
-    if rows == 0 {
-        return Err(Failure::message("nothing was observed: the files hold no trace or link that is long enough"));
-    }
+    let rows = written(&task, &mut output)?;
     output.finish()?;
     if let Some(path) = command.output.as_deref() {
         eprintln!("{rows} observations of {} in {}", command.decider, Path::new(path).display());

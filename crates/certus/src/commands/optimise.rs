@@ -3,15 +3,14 @@
 use std::io::Write;
 use std::time::Instant;
 
-use certus_tasks::optimise::{self, Optimised, optimise};
-use certus_tasks::{Files, Question, Standing};
-use serde_json::Value;
+use certus_tasks::optimise::{self, Optimised, document, optimise};
+use certus_tasks::{Files, SearchProgress};
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Optimise;
 use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::output::Output;
 use crate::progress::LiveLine;
 
 /// Bounds the maximum or minimum of an expression.
@@ -28,7 +27,7 @@ pub fn run(command: &Optimise) -> Result<Finding, Failure> {
     let stop = stop_on_interrupt()?;
     command.asked.read_by(Files::new()).writes("-o", &command.common.output).ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
-    let found = optimise(&task, &stop, |standing: Standing| line.show(|| standing.to_string()))?;
+    let found = optimise(&task, &stop, |standing: SearchProgress| line.show(|| standing.to_string()))?;
     drop(line);
     report(command, &task, &found, started)
 }
@@ -46,23 +45,7 @@ fn report(
     let mut output = Output::open(command.common.output.as_deref())?;
     let witness = question.and_then(|question| Some((question, found.witness.as_ref()?)));
     if command.common.json {
-        let mut document = question.map(Question::json_sources).unwrap_or_default();
-        document.insert(if *minimise { "minimise" } else { "maximise" }.to_owned(), expression.as_str().into());
-        document.insert("feasible".to_owned(), if empty { false.into() } else { witness.map(|_| true).into() });
-        let end = |value: f64| if empty { Value::Null } else { json_number(value) };
-        document.insert("lower".to_owned(), end(lower));
-        document.insert("upper".to_owned(), end(upper));
-        document.insert("gap".to_owned(), json_number(command.gap));
-        document.insert("reached".to_owned(), reached.into());
-        let point = witness.map_or(Value::Null, |(question, witness)| question.json_witness(witness));
-        document.insert("point".to_owned(), point);
-        document.insert("reason".to_owned(), found.reason.clone().into());
-        document.insert("closed".to_owned(), standing.closed().into());
-        document.insert("open".to_owned(), standing.open().into());
-        document.insert("seconds".to_owned(), json_number(started.elapsed().as_secs_f64()));
-        document.insert("relative_to".to_owned(), optimise::RELATIVE_TO.into());
-        document.insert("provenance".to_owned(), found.provenance(task).to_json());
-        writeln!(output, "{:#}", Value::Object(document))?;
+        writeln!(output, "{:#}", document(task, found, started.elapsed().as_secs_f64()))?;
     } else if empty {
         writeln!(output, "no point of the region satisfies the assertion: {expression} has no {word}")?;
     } else {

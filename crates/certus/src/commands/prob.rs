@@ -4,15 +4,16 @@ use std::io::Write;
 
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
-use certus_prob::{Domain, Method, Options, Outcome, Standing};
-use certus_tasks::prob::{self, Bounded, Where, document};
+use certus_prob::{Domain, Method, Options, Outcome};
+use certus_tasks::commands::prob::{standing, within, writable, write};
+use certus_tasks::prob::{self, Bounded, document};
 use certus_tasks::{Files, Loading, Provenance};
 
 use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Prob, ProbDomain, ProbMethod};
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -57,18 +58,13 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
         axes: command.map.as_ref().map(|_| axes(command)),
         effort: command.effort.plain()?,
     };
-    if (command.map.is_some() || command.model.is_some()) && command.properties.len() != 1 {
-        return Err(Failure::message("--map and --model are about one property: name it"));
-    }
-    if command.model.is_some() && command.method != ProbMethod::Unfold {
-        return Err(Failure::message("--model writes the interval MDP of one unfolding: add --method unfold"));
-    }
+    writable(&task, command.map.is_some(), command.model.is_some())?;
     let stop = stop_on_interrupt()?;
     Files::new()
         .reads_system(&task.system)
         .writes("-o", &command.common.output)
         .writes("--map", &command.map)
-        .writes("--model", command.model.iter().flat_map(|path| super::mdp::files_of(path)))
+        .writes("--model", command.model.iter().flat_map(|path| certus_tasks::mdp::files_of(path)))
         .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let bounded = prob::prob(&task, &stop, |place| line.show(|| standing(place)))?;
@@ -85,43 +81,14 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
     }
     output.finish()?;
     if let [(place, Ok(outcome))] = results.as_slice() {
-        files(command, system, *place, outcome)?;
+        write(system, *place, outcome, (command.map.as_deref(), axes(command)), command.model.as_deref())?;
     }
     Ok(finding(results))
-}
-
-/// The picture and the model, where they are wanted.
-fn files(command: &Prob, system: &System, place: usize, outcome: &Outcome) -> Result<(), Failure> {
-    if let Some(path) = &command.map {
-        let title = format!("{}: {}{}", system.name, system.properties[place].name, within(outcome));
-        let picture = prob::map(system, &title, outcome, axes(command)).map_err(Failure::message)?;
-        match path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("png")) {
-            true => write_whole(path, &picture.png())?,
-            false => write_whole(path, &picture.standalone())?,
-        }
-    }
-    if let (Some(path), Some(model)) = (&command.model, &outcome.model) {
-        super::mdp::write_model(path, model)?;
-    }
-    Ok(())
 }
 
 /// The state variables over which a map is drawn.
 fn axes(command: &Prob) -> (usize, usize) {
     command.axes.unwrap_or((0, 1))
-}
-
-fn standing(place: &Where) -> String {
-    match place.standing {
-        None => format!("{}: looking for start states", place.property),
-        Some(standing) => format!("{}: {}", place.property, so_far(standing)),
-    }
-}
-
-/// Where an interval stands.
-pub(super) fn so_far(standing: Standing) -> String {
-    let (lower, upper) = (short(standing.lower), short(standing.upper));
-    format!("in [{lower}, {upper}], {} cells, {} regions", standing.cells, standing.regions)
 }
 
 fn finding(results: &[(usize, Result<Outcome, String>)]) -> Finding {
@@ -162,11 +129,6 @@ fn report(
         details(system, *place, outcome, output)?;
     }
     Ok(())
-}
-
-/// How many steps an outcome speaks of.
-fn within(outcome: &Outcome) -> String {
-    outcome.steps.map_or_else(|| " at any time".to_owned(), |steps| format!(" within {steps} steps"))
 }
 
 /// A verdict with its interval.

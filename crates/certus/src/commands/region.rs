@@ -2,33 +2,31 @@
 
 use std::io::Write;
 
-use certus_check::region::{Map, Standing, Surveyed, Witness};
-use certus_check::{Engine, Scope};
+use certus_check::region::{Map, Standing, Witness};
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
+use certus_model::Scope;
 use certus_tasks::check::{
-    Mapped, Method, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
+    Mapped, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
 };
+use certus_tasks::commands::region::{drawable, standing};
 use certus_tasks::{Files, Loading};
 
 use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Check;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_whole};
+use crate::output::{Output, short, write_atomically};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
 /// Maps properties over parameters.
 pub fn run(command: &Check) -> Result<Finding, Failure> {
-    if !matches!(command.engine, Method::Runs(Engine::Auto | Engine::Bmc)) {
+    if !(command.engine.is_auto() || command.engine.is(certus_check::bmc::NAME)) {
         return Err(Failure::message(format!(
             "--region asks about runs of so many steps, not --engine {}: leave that out, or set single values with --set",
             command.engine
         )));
-    }
-    if command.regions.picture.is_some() && command.properties.len() != 1 {
-        return Err(Failure::message("--picture draws one property: name it"));
     }
     let task = Regions {
         system: Loading {
@@ -43,9 +41,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         resolution: command.regions.resolution,
         effort: command.effort.with_memory(&command.memory)?,
     };
-    if command.regions.picture.is_some() && task.parameters.len() > 2 {
-        return Err(Failure::message("--picture shows one parameter or two; --json has all of them"));
-    }
+    drawable(command.regions.picture.is_some(), &task)?;
     let stop = stop_on_interrupt()?;
     Files::new()
         .reads_system(&task.system)
@@ -70,14 +66,9 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         (&command.regions.picture, results.as_slice())
         && let Some(picture) = region_picture(system, *property, *steps, map)
     {
-        write_whole(path, &picture)?;
+        write_atomically(path, &picture)?;
     }
     Ok(finding(results))
-}
-
-fn standing(property: &str, surveyed: Surveyed) -> String {
-    let percent = 100.0 * surveyed.settled;
-    format!("{property}: {percent:.1} % settled, {} cells wait, {} questions", surveyed.waiting, surveyed.asked)
 }
 
 fn finding(results: &[RegionResult]) -> Finding {

@@ -3,9 +3,7 @@
 use std::io::{Read, Write, stdin};
 use std::path::Path;
 
-use certus_report::page::report;
-use certus_tasks::Files;
-use serde_json::Value;
+use certus_tasks::report::{self, Outcome, parse, report};
 
 use crate::Finding;
 use crate::arguments::Report;
@@ -14,32 +12,22 @@ use crate::output::Output;
 
 /// Makes a page from outcomes, and their pictures.
 pub fn run(command: &Report) -> Result<Finding, Failure> {
-    let read_from = || command.results.iter().filter(|path| *path != Path::new("-"));
-    Files::new().reads("a result", read_from()).writes("-o", &command.output).ready()?;
-    let documents = command.results.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
-    let made = report(&documents).map_err(|error| Failure::message(error.to_string()))?;
-    if made.results == 0 {
-        return Err(Failure::message("there is no result in these documents, so there is nothing to show"));
-    }
-    if let Some(folder) = &command.figures {
-        let names: Vec<String> =
-            made.figures.iter().flat_map(|(name, _)| [format!("{name}.svg"), format!("{name}.png")]).collect();
-        let names: Vec<&str> = names.iter().map(String::as_str).collect();
-        Files::new()
-            .reads("a result", read_from())
-            .writes("-o", &command.output)
-            .writes_into("--figures", Some(folder), &names)
-            .ready()?;
-        std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
-        for (name, picture) in &made.figures {
-            write(Some(&folder.join(format!("{name}.svg"))), picture.standalone().as_bytes())?;
-            write(Some(&folder.join(format!("{name}.png"))), &picture.png())?;
+    let task = report::Report {
+        outcomes: command.results.iter().map(|path| outcome(path)).collect::<Result<_, _>>()?,
+        output: command.output.clone(),
+        figures: command.figures.clone(),
+    };
+    let made = report(&task)?;
+    match &command.output {
+        Some(path) => {
+            let plural = if made.results == 1 { "" } else { "s" };
+            println!("wrote {}: {} result{plural}", path.display(), made.results);
         }
-    }
-    write(command.output.as_deref(), made.html.as_bytes())?;
-    if let Some(path) = &command.output {
-        let plural = if made.results == 1 { "" } else { "s" };
-        println!("wrote {}: {} result{plural}", path.display(), made.results);
+        None => {
+            let mut standard = Output::open(None)?;
+            standard.write_all(made.html.as_bytes())?;
+            standard.finish()?;
+        }
     }
     if let Some(folder) = &command.figures {
         eprintln!("note: {} pictures, each as SVG and PNG, in {}", made.figures.len(), folder.display());
@@ -47,25 +35,13 @@ pub fn run(command: &Report) -> Result<Finding, Failure> {
     Ok(Finding::Good)
 }
 
-fn read(path: &Path) -> Result<(String, Value), Failure> {
+/// A file, or what standard input holds.
+fn outcome(path: &Path) -> Result<Outcome, Failure> {
+    if path != Path::new("-") {
+        return Ok(Outcome::File(path.to_owned()));
+    }
     let mut text = String::new();
-    match path == Path::new("-") {
-        true => stdin().read_to_string(&mut text).map(|_| ()),
-        false => std::fs::read_to_string(path).map(|read| text = read),
-    }
-    .map_err(|error| Failure::reading(path, &error))?;
-    let name = if path == Path::new("-") { "standard input".to_owned() } else { path.display().to_string() };
-    match serde_json::from_str(&text) {
-        Ok(value) => Ok((name, value)),
-        Err(error) => Err(Failure::message(format!("{name}: not a JSON document: {error}"))),
-    }
-}
-
-fn write(path: Option<&Path>, bytes: &[u8]) -> Result<(), Failure> {
-    let mut output = Output::open(path)?;
-    match (output.write_all(bytes), path) {
-        (Err(error), Some(path)) => return Err(Failure::writing(path, &error)),
-        (written, _) => written?,
-    }
-    output.finish()
+    stdin().read_to_string(&mut text).map_err(|error| Failure::reading(path, &error))?;
+    let name = "standard input";
+    parse(name, &text).map(|document| Outcome::Here(name.to_owned(), document))
 }

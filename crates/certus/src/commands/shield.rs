@@ -5,20 +5,21 @@ use std::path::Path;
 use std::time::Instant;
 
 use certus_lang::LowerOptions;
-use certus_shield::export::{c_header, c_source, identifier, python_module, rust_module};
-use certus_shield::history::Sample;
+use certus_shield::evaluation::Trial;
 use certus_shield::synthesis::{Failed, Form, Options};
-use certus_shield::trial::Trial;
-use certus_tasks::provenance::{self, About};
-use certus_tasks::shield::{self, Made, Ready, Replay, Shielded, Shielding};
-use certus_tasks::{Files, Loading, Provenance, Source, output};
-use serde_json::{Value, json};
+use certus_tasks::commands::shield::degrees;
+use certus_tasks::shield::document::{
+    about, failed_document, made_document, reason, replay_document, replayed_from, settling, stopped_document,
+};
+use certus_tasks::shield::export::{self, Export, files_of};
+use certus_tasks::shield::{self, Made, Replay, Shielded, Shielding};
+use certus_tasks::{Files, Loading, Provenance, output};
 
 use super::{stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::{Invariant, Language, Shield, ShieldAction, ShieldExport, ShieldRun};
 use crate::failure::Failure;
-use crate::output::{Output, json_number, short};
+use crate::output::Output;
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -34,12 +35,7 @@ pub fn run(command: &Shield) -> Result<Finding, Failure> {
 fn make(command: &Shield) -> Result<Finding, Failure> {
     let started = Instant::now();
     let Some(file) = &command.file else { return Err(Failure::message("which system? name a `.certus` file")) };
-    if let Some(degree) = command.degree.filter(|degree| degree % 2 == 1 || !(2..=12).contains(degree)) {
-        return Err(Failure::message(format!("--degree {degree}: expected an even number from 2 to 12")));
-    }
-    if !(1..=6).contains(&command.program_degree) {
-        return Err(Failure::message("--program-degree: expected a number from 1 to 6"));
-    }
+    degrees(command.degree, command.program_degree)?;
     let task = Shielding {
         loading: Loading {
             path: file.clone(),
@@ -72,7 +68,7 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
         Shielded::Made(made) => {
             let text = format!("{}\n", made.document);
             if let Some(path) = &command.common.output {
-                output::write_whole(path, &text)?;
+                output::write_atomically(path, &text)?;
             }
             let mut standard = Output::open(None)?;
             match command.common.json {
@@ -88,27 +84,10 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
         }
         Shielded::Failed(Failed::Unsupported(reason)) => Err(Failure::message(format!("{}: {reason}", file.display()))),
         Shielded::Failed(failed) => {
-            let (reason, tried) = match &failed {
-                Failed::NotFound { branches, tried, uncovered } => {
-                    let point: Vec<String> = uncovered.iter().map(|x| short(*x)).collect();
-                    let kind = match command.monomials.is_empty() {
-                        true => "no program",
-                        false => "no program over the given monomials",
-                    };
-                    let reason =
-                        format!("{kind} was proved safe from ({}); {branches} branches were proved", point.join(", "));
-                    (reason, *tried)
-                }
-                Failed::Stopped { branches, tried } => (format!("stopped with {branches} branches proved"), *tried),
-                Failed::Unsupported(reason) => (reason.clone(), 0),
-            };
+            let (reason, tried) = reason(&failed, !command.monomials.is_empty());
             let mut standard = Output::open(None)?;
             match command.common.json {
-                true => {
-                    let document =
-                        json!({ "verdict": "unknown", "reason": reason, "programs": tried, "seconds": seconds });
-                    writeln!(standard, "{document:#}")?;
-                }
+                true => writeln!(standard, "{:#}", failed_document(&reason, tried, seconds))?,
                 false => writeln!(standard, "unknown: {reason} ({tried} programs tried)")?,
             }
             standard.finish()?;
@@ -147,93 +126,46 @@ fn made_text(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>, outpu
     Ok(())
 }
 
-fn made_document(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>) -> Value {
-    let branch = |(own, origin): (&certus_audit::shield::Settled, &&str)| {
-        json!({
-            "invariant": own.invariant,
-            "program": origin,
-            "claims": own.claims,
-            "tolerance": json_number(own.tolerance),
-        })
-    };
-    json!({
-        "system": made.system,
-        "property": made.property,
-        "verdict": "verified",
-        "branches": made.accepted.branches.iter().zip(&made.origins).map(branch).collect::<Vec<_>>(),
-        "parts": made.accepted.boxes,
-        "steps_to_target": made.accepted.convergence.as_ref().map(|own| own.steps),
-        "bytes": bytes,
-        "improvement_cut_short": made.cut_short,
-        "file": path.map(|path| path.display().to_string()),
-        "text": made.program,
-        "seconds": seconds,
-        "relative_to": made.provenance.claim.get("relative_to"),
-        "provenance": made.provenance.to_json(),
-    })
-}
-
 fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
     let ready = shield::ready(&command.shield, command.system.as_deref(), &command.networks)?;
     let trial = Trial {
         runs: command.runs,
         steps: command.steps,
         seed: command.effort.seed,
-        threads: certus_tasks::Effort { threads: command.effort.threads, ..certus_tasks::Effort::default() }.threads(),
+        threads: certus_tasks::BudgetOptions {
+            threads: command.effort.threads,
+            ..certus_tasks::BudgetOptions::default()
+        }
+        .threads(),
     };
     let stop = stop_on_interrupt()?;
     files_of(&ready).writes("-o", &command.common.output).ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
     let total = 2 * command.runs * command.steps as u64;
     let name = ready.system.name.clone();
-    let provenance = replayed_from(command, &ready)?;
-    let about = json!({
-        "property": ready.property, "states": ready.runtime.states,
-        "relative_to": provenance.relative_to(About::Sampled),
-        "provenance": provenance.to_json(),
-    });
-    let deadline = command.effort.deadline()?;
-    let replayed = shield::replay(ready, trial, deadline, &stop, |steps| {
+    let loading = Loading { networks: command.networks.clone(), ..Loading::default() };
+    let effort = command.effort.plain()?;
+    let provenance = replayed_from(&ready, &trial, &effort, loading);
+    let about = about(&ready, &provenance);
+    let replayed = shield::replay(ready, trial, effort.deadline, &stop, |steps| {
         line.show(|| format!("{:.0} % of {total} steps", 100.0 * steps as f64 / total.max(1) as f64));
     })?;
     drop(line);
     let mut output = Output::open(command.common.output.as_deref())?;
     let Some(replayed) = replayed else {
         match command.common.json {
-            true => writeln!(output, "{:#}", json!({ "system": name, "verdict": "unknown", "reason": "stopped" }))?,
+            true => writeln!(output, "{:#}", stopped_document(&about))?,
             false => writeln!(output, "unknown: {name} was stopped before the runs were made")?,
         }
         output.finish()?;
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", replay_document(&name, &about, command, &replayed))?,
+        true => writeln!(output, "{:#}", replay_document(&about, &trial, &replayed))?,
         false => replay_text(&name, command, &provenance, &replayed, &mut output)?,
     }
     output.finish()?;
     Ok(if replayed.shielded.unsafe_runs == 0 { Finding::Good } else { Finding::Violated })
-}
-
-/// The mean of the steps until runs settle.
-fn settling(outcome: &certus_shield::trial::Outcome) -> f64 {
-    outcome.settling as f64 / (outcome.runs - outcome.unsafe_runs).max(1) as f64
-}
-
-/// The files that a shield was read with.
-fn files_of(ready: &Ready) -> Files {
-    let named = |files: Files, source: &Source| files.reads(&format!("the {}", source.role), [&source.path]);
-    ready.sources.iter().fold(Files::new(), named)
-}
-
-/// Where the runs of a shield come from.
-fn replayed_from(command: &ShieldRun, ready: &Ready) -> Result<Provenance, Failure> {
-    let settings = &ready.settings;
-    let options = LowerOptions { overrides: settings.clone(), ..LowerOptions::default() };
-    let loading = Loading { networks: command.networks.clone(), options, ..Loading::default() };
-    Ok(Provenance::of_system("simulation", &loading, &ready.system, &ready.sources)
-        .with_effort(&command.effort.plain()?)
-        .limit("runs", Some(command.runs.into()))
-        .limit("steps", Some(command.steps.into())))
 }
 
 fn replay_text(
@@ -264,89 +196,22 @@ fn replay_text(
     Ok(())
 }
 
-fn sample_document(sample: &Sample) -> Value {
-    let states = sample.states.iter().map(|state| state.iter().map(|x| json_number(*x)).collect::<Value>());
-    json!({
-        "run": sample.run,
-        "steps": sample.steps,
-        "states": states.collect::<Value>(),
-        "overridden": sample.overridden,
-        "unsafe_at": sample.unsafe_at,
-    })
-}
-
-fn replay_document(name: &str, about: &Value, command: &ShieldRun, replay: &Replay) -> Value {
-    let outcome = |own: &certus_shield::trial::Outcome, seconds: f64| {
-        json!({
-            "unsafe_runs": own.unsafe_runs,
-            "steps": own.steps,
-            "interventions": own.interventions,
-            "alarms": own.alarms,
-            "steps_to_settle": json_number(settling(own)),
-            "seconds": seconds,
-            "history": {
-                "width": own.history.width,
-                "steps": own.history.steps,
-                "interventions": own.history.interventions,
-            },
-            "samples": own.history.samples.iter().map(sample_document).collect::<Value>(),
-        })
-    };
-    json!({
-        "system": name,
-        "property": about["property"],
-        "states": about["states"],
-        "runs": command.runs,
-        "steps": command.steps,
-        "seed": command.effort.seed,
-        "verdict": if replay.shielded.unsafe_runs == 0 { "safe" } else { "unsafe" },
-        "network_alone": outcome(&replay.bare, replay.bare_seconds),
-        "with_shield": outcome(&replay.shielded, replay.shielded_seconds),
-        "network_nanoseconds": json_number(replay.network_time),
-        "monitor_nanoseconds": json_number(replay.monitor_time),
-        "relative_to": about["relative_to"],
-        "provenance": about["provenance"],
-    })
-}
-
-/// A comment that says where an exported shield comes from: its files as they are now, and what the shield's own file says.
-fn head(ready: &Ready, comment: &str) -> String {
-    let exported = Provenance::new("export", ready.sources.clone()).to_json();
-    let members = ["certus", "sources"].map(|name| (name.to_owned(), exported[name].clone()));
-    let exported = Value::Object(members.into_iter().collect());
-    let written = [("exported", &exported), ("shield", &ready.origin)].into_iter().flat_map(|(what, own)| {
-        provenance::lines(own).into_iter().map(move |line| format!("{comment}{what} {line}\n"))
-    });
-    written.collect()
-}
-
 fn export(command: &ShieldExport) -> Result<Finding, Failure> {
-    let ready = shield::ready(&command.shield, command.system.as_deref(), &[])?;
-    let name = identifier(command.name.as_deref().unwrap_or(&format!("{}_shield", ready.system.name)));
-    let runtime = &ready.runtime;
-    let text = match command.lang {
-        Language::C => {
-            let Some(path) = &command.output else {
-                return Err(Failure::message("C has a header and a source: name them with -o, without `.h` and `.c`"));
-            };
-            let file = path.file_name().and_then(|name| name.to_str()).map(identifier).unwrap_or(name);
-            let at = |ending: &str| path.with_file_name(format!("{file}.{ending}"));
-            files_of(&ready).writes("-o", [at("h"), at("c")]).ready()?;
-            output::write_whole(&at("h"), &(head(&ready, "// ") + &c_header(runtime, &file)))?;
-            output::write_whole(&at("c"), &(head(&ready, "// ") + &c_source(runtime, &file)))?;
-            return Ok(Finding::Good);
-        }
-        Language::Rust => head(&ready, "// ") + &rust_module(runtime, &name),
-        Language::Python => head(&ready, "# ") + &python_module(runtime, &name),
-    };
-    files_of(&ready).writes("-o", &command.output).ready()?;
-    match &command.output {
-        Some(path) => output::write_whole(path, &text)?,
-        None => {
-            let mut standard = Output::open(None)?;
-            standard.write_all(text.as_bytes())?;
-            standard.finish()?;
-        }
+    let (text, written) = certus_tasks::shield::export::export(&Export {
+        shield: command.shield.clone(),
+        language: match command.lang {
+            Language::C => export::Language::C,
+            Language::Rust => export::Language::Rust,
+            Language::Python => export::Language::Python,
+        },
+        system: command.system.clone(),
+        name: command.name.clone(),
+        output: command.output.clone(),
+    })?;
+    if written.is_empty() {
+        let mut standard = Output::open(None)?;
+        standard.write_all(text.as_bytes())?;
+        standard.finish()?;
     }
     Ok(Finding::Good)
 }

@@ -1,81 +1,69 @@
 //! `certus simulate`: the closed loop run forward.
 
 use std::io::Write;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use certus_lang::system::{PropertyKind, System};
-use certus_sim::{
-    ActionMode, End, InputSource, Options, PropertyReport, RunReport, Script, Simulator, Step, Summary, Verdict,
-    element_names, wilson_interval,
-};
-use certus_tasks::provenance::About;
-use certus_tasks::{Files, Loaded, Provenance, Source, property_named};
-use serde_json::{Map, Value, json};
+use certus_sim::{ActionMode, End, Summary};
+use certus_tasks::commands::simulate::standing;
+use certus_tasks::simulate::{self, Simulated, Written, document, estimate, simulate};
+use certus_tasks::{Files, Loading};
 
-use super::{load_system, loading, stop_on_interrupt, write_brief};
+use super::{loading, show_warnings, stop_on_interrupt, write_brief};
 use crate::Finding;
-use crate::arguments::{Actions, Format, Inputs, Simulate};
+use crate::arguments::{Actions, Format, Simulate};
 use crate::failure::Failure;
-use crate::output::{Output, json_number, short};
+use crate::output::{Output, short};
 use crate::progress::LiveLine;
 
 /// Simulates a system.
 pub fn run(command: &Simulate) -> Result<Finding, Failure> {
-    let own = loading(&command.file, &command.settings);
-    let table = if let Inputs::Table(path) = &command.inputs { Some(path) } else { None };
-    Files::new().reads_system(&own).reads("--inputs", table).writes("-o", &command.common.output).ready()?;
-    let Loaded { system, mut sources } = load_system(&own, command.effort.quiet)?;
+    let format = match command.format {
+        Format::Csv if !command.common.json => Some(simulate::Format::Csv),
+        Format::Jsonl if !command.common.json => Some(simulate::Format::Jsonl),
+        _ => None,
+    };
+    let task = simulate::Simulate {
+        system: Loading { networks: command.networks.clone(), ..loading(&command.file, &command.settings) },
+        runs: command.runs,
+        steps: command.steps,
+        first_run: command.first_run,
+        inputs: command.inputs.clone(),
+        property: command.property.clone(),
+        candidates: command.candidates,
+        actions: match command.actions {
+            Actions::Sample => ActionMode::Sampled,
+            Actions::Argmax => ActionMode::MostLikely,
+        },
+        written: format.map(|format| Written { format, file: command.common.output.clone() }),
+        effort: command.effort.plain()?,
+    };
+    Files::new()
+        .reads_system(&task.system)
+        .reads("--inputs", task.inputs.table())
+        .writes("-o", &command.common.output)
+        .ready()?;
     let stop = stop_on_interrupt()?;
-    let format = if command.common.json { None } else { Some(command.format) };
-    let record = matches!(format, Some(Format::Csv | Format::Jsonl));
-    let options = options(command, &system, record, &stop, &mut sources)?;
-    let provenance = Provenance::of_system("simulation", &own, &system, &sources)
-        .with_effort(&command.effort.plain()?)
-        .limit("runs", Some(command.runs.into()))
-        .limit("first_run", Some(command.first_run.into()))
-        .limit("steps", Some(command.steps.into()))
-        .limit("inputs", Some(inputs_name(&command.inputs).into()));
-    let simulator = Simulator::new(&system).map_err(|error| Failure::message(error.to_string()))?;
-    let mut output = Output::open(command.common.output.as_deref())?;
     let mut line = LiveLine::new(command.effort.quiet);
-    let mut failed: Result<(), Failure> = Ok(());
-    let names = Names::new(&system);
-    if let Some(Format::Csv) = format {
-        names.csv_header(&system, &mut output)?;
-    }
-    let mut sink = |report: &RunReport| {
-        if failed.is_ok() {
-            failed = match format {
-                Some(Format::Csv) => names.csv_rows(&system, report, &mut output),
-                Some(Format::Jsonl) => writeln!(output, "{}", names.json_run(&system, report)).map_err(Failure::from),
-                _ => Ok(()),
-            };
-            if failed.is_err() {
-                stop.store(true, Ordering::Relaxed);
-            }
-        }
-    };
-    let mut show = |progress: certus_sim::Progress| {
-        line.show(|| format!("run {} of {}, {} broken", progress.runs, progress.of, progress.violated));
-    };
-    let result = simulator.run(&options, &mut show, &mut sink);
-    failed?;
-    let summary = result.map_err(|error| Failure::message(error.to_string()))?;
-    let seconds = line.elapsed().as_secs_f64();
+    let simulated = simulate(&task, &stop, &mut |progress| {
+        line.show(|| standing(progress));
+    })?;
     drop(line);
-    match format {
-        None => writeln!(output, "{:#}", json_summary(&system, &summary, command, &provenance, seconds))?,
-        Some(Format::Table) => write_table(&system, &summary, command, &provenance, seconds, &mut output)?,
-        Some(_) => {}
+    show_warnings(&simulated.system, command.effort.quiet);
+    if format.is_none() {
+        let mut output = Output::open(command.common.output.as_deref())?;
+        match command.common.json {
+            true => writeln!(output, "{:#}", document(&task, &simulated))?,
+            false => write_table(command, &simulated, &mut output)?,
+        }
+        output.finish()?;
     }
-    output.finish()?;
+    let summary = &simulated.summary;
     if summary.interrupted && !command.effort.quiet {
         let next = command.first_run + summary.runs;
         let rest = command.runs - summary.runs;
         eprintln!("stopped after {} runs; `--first-run {next} --runs {rest}` goes on from here", summary.runs);
     }
-    Ok(finding(&system, &summary))
+    Ok(finding(&simulated.system, summary))
 }
 
 fn finding(system: &System, summary: &Summary) -> Finding {
@@ -93,258 +81,8 @@ fn finding(system: &System, summary: &Summary) -> Finding {
     }
 }
 
-fn options<'a>(
-    command: &Simulate,
-    system: &System,
-    record: bool,
-    stop: &'a AtomicBool,
-    sources: &mut Vec<Source>,
-) -> Result<Options<'a>, Failure> {
-    let inputs = match &command.inputs {
-        Inputs::Uniform => InputSource::Uniform,
-        Inputs::Adversary => {
-            InputSource::Adversary { property: target(command, system)?, candidates: command.candidates }
-        }
-        Inputs::Table(path) => InputSource::Script(script(path, system, sources)?),
-    };
-    Ok(Options {
-        first_run: command.first_run,
-        runs: command.runs,
-        steps: command.steps,
-        seed: command.effort.seed,
-        threads: command.effort.threads,
-        inputs,
-        actions: match command.actions {
-            Actions::Sample => ActionMode::Sampled,
-            Actions::Argmax => ActionMode::MostLikely,
-        },
-        record,
-        deadline: command.effort.deadline()?,
-        stop: Some(stop),
-    })
-}
-
-/// The property that the adversary is after.
-fn target(command: &Simulate, system: &System) -> Result<usize, Failure> {
-    match &command.property {
-        None if system.properties.is_empty() => {
-            Err(Failure::message("an adversary needs a property, and there is none"))
-        }
-        None => Ok(0),
-        Some(name) => property_named(system, name),
-    }
-}
-
-/// How the environment's choices are made, in a word.
-fn inputs_name(inputs: &Inputs) -> &'static str {
-    match inputs {
-        Inputs::Uniform => "uniform",
-        Inputs::Adversary => "adversary",
-        Inputs::Table(_) => "table",
-    }
-}
-
-fn script(path: &Path, system: &System, sources: &mut Vec<Source>) -> Result<Script, Failure> {
-    let text = std::fs::read_to_string(path).map_err(|error| match error.kind() {
-        std::io::ErrorKind::NotFound => Failure::message(format!(
-            "--inputs takes 'uniform', 'adversary' or a table, and there is no file {}",
-            path.display()
-        )),
-        _ => Failure::reading(path, &error),
-    })?;
-    let digest = Some(certus_audit::digest(text.as_bytes()));
-    sources.push(Source { role: "table", name: None, path: path.to_owned(), digest });
-    Script::parse(&text, system).map_err(|error| Failure::message(format!("{}: {error}", path.display())))
-}
-
-/// The names of all columns.
-struct Names {
-    states: Vec<String>,
-    inputs: Vec<String>,
-    policies: Vec<String>,
-}
-
-impl Names {
-    fn new(system: &System) -> Names {
-        Names {
-            states: element_names(system.states.iter().map(|v| (&*v.name, v.len, v.is_vector))),
-            inputs: element_names(system.inputs.iter().map(|v| (&*v.name, v.len, v.is_vector))),
-            policies: element_names(system.policies.iter().map(|p| (&*p.name, p.len, p.len != 1))),
-        }
-    }
-
-    fn csv_header(&self, system: &System, output: &mut impl Write) -> Result<(), Failure> {
-        let labels = system.chances.iter().map(|c| &c.name).chain(system.actions.iter().map(|a| &a.name));
-        let reward = system.roles.reward.map(|_| "reward");
-        write!(output, "run,step")?;
-        for name in self.states.iter().chain(&self.inputs).chain(&self.policies).chain(labels) {
-            write!(output, ",{name}")?;
-        }
-        writeln!(output, "{}", reward.map_or(String::new(), |name| format!(",{name}")))?;
-        Ok(())
-    }
-
-    fn csv_rows(&self, system: &System, report: &RunReport, output: &mut impl Write) -> Result<(), Failure> {
-        for (index, step) in report.trace.iter().flatten().enumerate() {
-            write!(output, "{},{index}", report.run)?;
-            for value in step.state.iter().chain(&step.input).chain(&step.policies) {
-                write!(output, ",{value}")?;
-            }
-            for (chance, &label) in system.chances.iter().zip(&step.chances) {
-                write!(output, ",{}", chance.labels[label])?;
-            }
-            for (action, &label) in system.actions.iter().zip(&step.actions) {
-                write!(output, ",{}", action.labels[label])?;
-            }
-            if let Some(reward) = step.reward {
-                write!(output, ",{reward}")?;
-            }
-            writeln!(output)?;
-        }
-        Ok(())
-    }
-
-    fn json_step(&self, system: &System, step: &Step) -> Value {
-        let numbers = |names: &[String], values: &[f64]| -> Map<String, Value> {
-            names.iter().cloned().zip(values.iter().map(|&value| json_number(value))).collect()
-        };
-        let labels: Map<String, Value> = system
-            .actions
-            .iter()
-            .zip(&step.actions)
-            .map(|(action, &label)| (action.name.clone(), action.labels[label].clone().into()))
-            .collect();
-        let chances: Map<String, Value> = system
-            .chances
-            .iter()
-            .zip(&step.chances)
-            .map(|(chance, &label)| (chance.name.clone(), chance.labels[label].clone().into()))
-            .collect();
-        let mut shown = Map::new();
-        shown.insert("state".to_owned(), numbers(&self.states, &step.state).into());
-        shown.insert("input".to_owned(), numbers(&self.inputs, &step.input).into());
-        shown.insert("policy".to_owned(), numbers(&self.policies, &step.policies).into());
-        if !labels.is_empty() {
-            shown.insert("action".to_owned(), labels.into());
-        }
-        if !chances.is_empty() {
-            shown.insert("chance".to_owned(), chances.into());
-        }
-        if let Some(reward) = step.reward {
-            shown.insert("reward".to_owned(), json_number(reward));
-        }
-        shown.into()
-    }
-
-    fn json_run(&self, system: &System, report: &RunReport) -> Value {
-        let properties: Map<String, Value> = system
-            .properties
-            .iter()
-            .zip(&report.properties)
-            .map(|(property, seen)| (property.name.clone(), json_property(seen)))
-            .collect();
-        let trace: Vec<Value> = report.trace.iter().flatten().map(|step| self.json_step(system, step)).collect();
-        json!({
-            "run": report.run,
-            "steps": report.steps,
-            "end": json_end(&report.end),
-            "reward": report.total_reward.map(json_number),
-            "properties": properties,
-            "trace": trace,
-        })
-    }
-}
-
-fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Satisfied => "satisfied",
-        Verdict::Violated => "violated",
-        Verdict::Open => "open",
-    }
-}
-
-fn json_property(seen: &PropertyReport) -> Value {
-    json!({"verdict": verdict_name(seen.verdict), "margin": json_number(seen.margin), "broken_at": seen.broken_at})
-}
-
-fn json_end(end: &End) -> Value {
-    match end {
-        End::Completed => json!({"kind": "completed"}),
-        End::Terminal => json!({"kind": "terminal"}),
-        End::Blocked => json!({"kind": "blocked"}),
-        End::NotANumber { variable } => json!({"kind": "not a number", "variable": variable}),
-        End::LeftRange { variable, value, range } => json!({
-            "kind": "left range", "variable": variable, "value": json_number(*value),
-            "range": [json_number(range.0), json_number(range.1)],
-        }),
-    }
-}
-
-fn json_summary(
-    system: &System,
-    summary: &Summary,
-    command: &Simulate,
-    provenance: &Provenance,
-    seconds: f64,
-) -> Value {
-    let properties: Vec<Value> = system
-        .properties
-        .iter()
-        .zip(&summary.properties)
-        .map(|(property, seen)| {
-            let mut shown = json!({
-                "property": property.name, "formula": property.source, "satisfied": seen.satisfied, "violated": seen.violated, "open": seen.open,
-                "worst_margin": json_number(seen.worst_margin), "worst_run": seen.worst_run,
-                "worst_broken_at": seen.worst_broken_at,
-            });
-            if let (PropertyKind::Probability { .. }, Some(shown)) = (&property.kind, shown.as_object_mut()) {
-                let (low, high) = estimate(seen);
-                shown.insert("estimate".to_owned(), json!({"lower": low, "upper": high, "confidence": 0.95}));
-            }
-            shown
-        })
-        .collect();
-    let reward = summary.reward.map(|reward| {
-        json!({"mean": json_number(reward.mean), "least": json_number(reward.least), "greatest": json_number(reward.greatest)})
-    });
-    let fault = summary
-        .first_fault
-        .as_ref()
-        .map(|report| json!({"run": report.run, "step": report.steps, "end": json_end(&report.end)}));
-    json!({
-        "system": system.name,
-        "runs": summary.runs,
-        "first_run": command.first_run,
-        "steps": command.steps,
-        "seed": command.effort.seed,
-        "ends": {
-            "completed": summary.completed, "terminal": summary.terminal, "left_range": summary.left_range,
-            "blocked": summary.blocked, "not_a_number": summary.not_a_number,
-        },
-        "first_fault": fault,
-        "reward": reward,
-        "properties": properties,
-        "interrupted": summary.interrupted,
-        "seconds": seconds,
-        "relative_to": provenance.relative_to(About::Sampled),
-        "provenance": provenance.to_json(),
-    })
-}
-
-/// An interval for the probability of a path formula: runs that were too short to tell count against both ends.
-fn estimate(seen: &certus_sim::PropertySummary) -> (f64, f64) {
-    let runs = seen.satisfied + seen.violated + seen.open;
-    (wilson_interval(seen.satisfied, runs).0, wilson_interval(seen.satisfied + seen.open, runs).1)
-}
-
-fn write_table(
-    system: &System,
-    summary: &Summary,
-    command: &Simulate,
-    provenance: &Provenance,
-    seconds: f64,
-    output: &mut impl Write,
-) -> Result<(), Failure> {
+fn write_table(command: &Simulate, simulated: &Simulated, output: &mut impl Write) -> Result<(), Failure> {
+    let Simulated { system, summary, provenance, seconds } = simulated;
     let (runs, seed) = (summary.runs, command.effort.seed);
     writeln!(output, "{}: {runs} runs of at most {} steps, seed {seed}, {seconds:.2} s", system.name, command.steps)?;
     write_brief(provenance, output)?;

@@ -5,14 +5,13 @@ use std::path::Path;
 use std::time::Instant;
 
 use certus_tasks::verify::{self, verify};
-use certus_tasks::{Files, Question, Standing};
-use serde_json::Value;
+use certus_tasks::{Files, SearchProgress};
 
 use super::stop_on_interrupt;
 use crate::Finding;
 use crate::arguments::Verify;
-use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::failure::{Dialect, Failure};
+use crate::output::Output;
 use crate::progress::LiveLine;
 
 /// What a folder holds: all of a folder that keeps a search may be written over.
@@ -44,27 +43,12 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
         .writes_into("--resume", command.resume.as_ref(), &kept)
         .ready()?;
     let mut line = LiveLine::new(command.effort.quiet);
-    let verified = verify(&task, &stop, |standing: Standing| line.show(|| standing.to_string()))?;
+    let verified = verify(&task, &stop, |standing: SearchProgress| line.show(|| standing.to_string()))?;
     drop(line);
     let (verdict, standing) = (verified.verdict(), verified.standing);
     let mut output = Output::open(command.common.output.as_deref())?;
     if command.common.json {
-        let mut document = verified.question().map(Question::json_sources).unwrap_or_default();
-        let witness = verified.witness().map(|(question, witness)| question.json_witness(witness));
-        let certificate = command.certificate.as_ref().filter(|_| verdict == "unsat");
-        document.insert("verdict".to_owned(), verdict.into());
-        document.insert("witness".to_owned(), witness.unwrap_or(Value::Null));
-        document.insert("reason".to_owned(), verified.reason().into());
-        document.insert("certificate".to_owned(), certificate.map(|path| path.display().to_string()).into());
-        document.insert("cases".to_owned(), standing.cases.into());
-        document.insert("closed".to_owned(), standing.closed().into());
-        document.insert("open".to_owned(), standing.open().into());
-        document.insert("done".to_owned(), json_number(standing.done()));
-        document.insert("bound".to_owned(), standing.progress.bound.map(json_number).into());
-        document.insert("seconds".to_owned(), json_number(started.elapsed().as_secs_f64()));
-        document.insert("relative_to".to_owned(), verified.relative_to().into());
-        document.insert("provenance".to_owned(), verified.provenance(&task).to_json());
-        writeln!(output, "{:#}", Value::Object(document))?;
+        writeln!(output, "{:#}", verified.document(&task, started.elapsed().as_secs_f64()))?;
     } else {
         writeln!(output, "{verdict}")?;
         if let Some((question, witness)) = verified.witness() {
@@ -79,7 +63,7 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
     }
     if !command.effort.quiet {
         if let Some(note) = note {
-            eprintln!("note: {note}");
+            eprintln!("note: {}", Dialect::Flags.word(&note));
         }
         if verdict == "unsat" && standing.cases == 0 {
             eprintln!("note: the bounds on the inputs exclude each other: nothing was asked of the network");

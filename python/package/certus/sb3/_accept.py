@@ -12,8 +12,8 @@ import numpy as np
 from stable_baselines3.common.callbacks import BaseCallback
 
 from .. import _certus
-from .._check import check
-from .._questions import PathLike
+from .._commands import check
+from .._types import PathLike
 from .._system import System, load
 from ._export import export
 
@@ -103,7 +103,7 @@ class AcceptanceCallback(BaseCallback):
         super().__init__(verbose)
         path = system.path if isinstance(system, System) else os.fspath(system)
         self._path: str = path
-        self._set: Dict[str, float] = dict(system._set) if isinstance(system, System) else dict(set or {})
+        self._set: Dict[str, float] = dict(system.settings) if isinstance(system, System) else dict(set or {})
         #: The network that is trained, as the file names it.
         self.network: str = _certus.network_of(path, policy)
         #: The properties that are checked; known from the first check on if none were named.

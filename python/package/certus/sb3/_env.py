@@ -9,7 +9,7 @@ import gymnasium
 import numpy as np
 from stable_baselines3.common.vec_env import VecEnv
 
-from .._questions import PathLike
+from .._types import PathLike
 from ..gym import _Copies
 
 

@@ -20,7 +20,7 @@ from stable_baselines3.common.vec_env import VecNormalize
 from torch import nn
 
 from .. import _certus
-from .._questions import PathLike
+from .._types import PathLike
 
 #: How many observations the file is compared on, and how far it may be off, relative to the greatest value it gives.
 OBSERVATIONS = 1000

@@ -1,4 +1,4 @@
-//! Functions that are no polynomials: their Taylor polynomials around zero, with a bound for what is left out.
+//! Functions that are not polynomials: their Taylor polynomials around zero, with the Lagrange bound of the remainder.
 
 use crate::shield::polynomial::Rational;
 

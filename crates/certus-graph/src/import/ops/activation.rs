@@ -3,12 +3,19 @@
 use crate::import::literal::Kind;
 use crate::import::lowering::{Failure, Lowered, Lowering, invalid, one};
 use crate::ops::{
-    Abs, Add, Clip, Compare, Div, Elu, LeakyRelu, Max, Min, Mul, Op, Relu, Select, Sigmoid, Softplus, Tanh,
+    Abs, Activation, Add, Clip, Compare, Div, Elu, LeakyRelu, Max, Min, Mul, Relu, Select, Sigmoid, Softplus, Tanh,
 };
 
-fn unary(l: &mut Lowering<'_, '_>, op: impl Into<Op>) -> Lowered {
+/// An activation of the table in `ops`, with its attributes.
+pub(super) fn native(l: &mut Lowering<'_, '_>) -> Lowered {
+    let signature = Activation::signature(l.proto.op_type);
+    let Some((signature, defaults)) = signature.and_then(|own| Some((own, own.onnx_defaults?))) else {
+        return invalid("it is no activation");
+    };
+    let values = signature.parameters.iter().zip(defaults).map(|(name, &default)| l.attr_float(name, default));
+    let activation = (signature.make)(&values.collect::<Result<Vec<f64>, _>>()?);
     let x = l.node(0)?;
-    let y = l.apply(op, &[x])?;
+    let y = l.apply(activation, &[x])?;
     one(y, Kind::Float)
 }
 
@@ -17,28 +24,6 @@ pub(super) fn relu(l: &mut Lowering<'_, '_>) -> Lowered {
     let x = l.node(0)?;
     let y = l.apply(Relu, &[x])?;
     one(y, kind)
-}
-
-pub(super) fn tanh(l: &mut Lowering<'_, '_>) -> Lowered {
-    unary(l, Tanh)
-}
-
-pub(super) fn sigmoid(l: &mut Lowering<'_, '_>) -> Lowered {
-    unary(l, Sigmoid)
-}
-
-pub(super) fn softplus(l: &mut Lowering<'_, '_>) -> Lowered {
-    unary(l, Softplus)
-}
-
-pub(super) fn leaky_relu(l: &mut Lowering<'_, '_>) -> Lowered {
-    let alpha = l.attr_float("alpha", f64::from(0.01f32))?;
-    unary(l, LeakyRelu { alpha })
-}
-
-pub(super) fn elu(l: &mut Lowering<'_, '_>) -> Lowered {
-    let alpha = l.attr_float("alpha", 1.0)?;
-    unary(l, Elu { alpha })
 }
 
 /// gamma · elu(x).

@@ -20,6 +20,7 @@ mod softmax;
 mod window;
 
 use super::lowering::{Lowered, Lowering};
+use crate::ops::Activation;
 
 /// How an operator is lowered.
 pub(super) type Lower = fn(&mut Lowering<'_, '_>) -> Lowered;
@@ -28,15 +29,10 @@ pub(super) type Lower = fn(&mut Lowering<'_, '_>) -> Lowered;
 pub(super) fn find(op_type: &str) -> Option<Lower> {
     Some(match op_type {
         "Relu" => activation::relu,
-        "LeakyRelu" => activation::leaky_relu,
         "PRelu" => activation::prelu,
         "Clip" => activation::clip,
-        "Tanh" => activation::tanh,
-        "Sigmoid" => activation::sigmoid,
-        "Elu" => activation::elu,
         "Selu" => activation::selu,
         "Celu" => activation::celu,
-        "Softplus" => activation::softplus,
         "Softsign" => activation::softsign,
         "HardSigmoid" => activation::hard_sigmoid,
         "HardSwish" => activation::hard_swish,
@@ -130,6 +126,9 @@ pub(super) fn find(op_type: &str) -> Option<Lower> {
         "Conv" => window::conv,
         "MaxPool" => window::max_pool,
         "AveragePool" => window::average_pool,
-        _ => return None,
+        _ => {
+            let signature = Activation::signature(op_type)?;
+            signature.onnx_defaults.map(|_| activation::native as Lower)?
+        }
     })
 }

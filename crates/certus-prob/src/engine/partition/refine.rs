@@ -1,10 +1,10 @@
-//! Which cells are cut: those that the best strategy visits with the largest loss.
+//! Refinement of the partition: split the cells that the best strategy visits with the largest loss (the head of `mod.rs`).
 
 use super::{LOOKED_AHEAD, Link, Partition, State};
 
-/// The share of the charged cells that is cut in one round, and how many at least.
-const CUT_SHARE: f64 = 0.25;
-const FEWEST_CUT: usize = 64;
+/// The share of the charged cells that is split in one round, and how many at least.
+const SPLIT_SHARE: f64 = 0.25;
+const FEWEST_SPLITS: usize = 64;
 
 impl Partition<'_> {
     /// What a part's step gives in the middle: probabilities in the middle of their intervals, images at their least.
@@ -19,7 +19,7 @@ impl Partition<'_> {
         links.iter().map(value).sum()
     }
 
-    /// Cuts the cells that cost most. False if there is nothing to cut.
+    /// Splits the cells that cost most. False if there is nothing to split.
     pub(super) fn refine(&mut self, initial: &[u32], content: f64) -> bool {
         let cells = self.tree.cells.len();
         let top = initial.iter().map(|&cell| self.whole()[cell as usize]).fold(0.0, f64::max);
@@ -63,11 +63,11 @@ impl Partition<'_> {
         }
         let mut order: Vec<usize> = (0..cells).filter(|&cell| charges[cell] > 0.0).collect();
         order.sort_by(|&a, &b| charges[b].total_cmp(&charges[a]).then(a.cmp(&b)));
-        let count = ((order.len() as f64 * CUT_SHARE) as usize).max(FEWEST_CUT).max(cells / 20);
+        let count = ((order.len() as f64 * SPLIT_SHARE) as usize).max(FEWEST_SPLITS).max(cells / 20);
         let mut changed = false;
         for cell in order.into_iter().take(count) {
             let (pair, _) = self.widest(cell);
-            changed |= self.cut(cell, pair);
+            changed |= self.split(cell, pair);
         }
         changed
     }

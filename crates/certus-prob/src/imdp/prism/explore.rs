@@ -46,7 +46,7 @@ fn constants(program: &Program, settings: &[(String, f64)]) -> Result<HashMap<St
             }
             (None, None) => {
                 let name = &constant.name;
-                return Err(format!("constant {name} has no value: give it one with --set {name}=…"));
+                return Err(format!("constant {name} has no value: set it"));
             }
         };
         let typed = match (constant.kind.as_str(), value) {

@@ -53,7 +53,7 @@ const DEEPEST: usize = 200;
 impl Expression {
     pub(super) fn evaluate(&self, scope: &Scope<'_>, depth: usize) -> Result<Value, String> {
         if depth > DEEPEST {
-            return Err("formulas use each other in a circle, or too deeply".to_owned());
+            return Err("formulas refer to each other cyclically, or are nested too deeply".to_owned());
         }
         let at = |part: &Expression| part.evaluate(scope, depth + 1);
         match self {

@@ -1,6 +1,6 @@
 use super::*;
 use crate::imdp::property::{Property, answer};
-use crate::imdp::{bounded::Means, drn, explicit};
+use crate::imdp::{drn, explicit, robust_value_iteration::Resources};
 
 const DICE: &str = r#"
 // A die made of coins.
@@ -39,7 +39,7 @@ label "done" = both;
 
 fn value(model: &Imdp, property: &str) -> (f64, f64) {
     let property = Property::parse(property).unwrap();
-    answer(model, &property, 1e-10, Means::default()).unwrap().unwrap().initial
+    answer(model, &property, 1e-10, Resources::default()).unwrap().unwrap().initial
 }
 
 #[test]
@@ -84,10 +84,10 @@ fn errors_name_the_line() {
         "line 4: x' becomes Int(2), which is not in [0..1]"
     );
     assert!(wrong("mdp\nmodule m\n x : [0..1];\n [] x=0 - (x'=1);\nendmodule").starts_with("line 4: expected '->'"));
-    assert!(wrong("mdp\nconst int N;\n").contains("--set N="));
+    assert!(wrong("mdp\nconst int N;\n").contains("N has no value"));
     assert!(
         wrong("mdp\nformula a = b;\nformula b = a;\nmodule m\n x : [0..1];\n [] a -> true;\nendmodule")
-            .contains("circle")
+            .contains("cyclically")
     );
     assert!(wrong(&format!("mdp\nformula a = {}1;", "(".repeat(5000))).contains("nested too deeply"));
 }

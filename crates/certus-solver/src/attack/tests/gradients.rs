@@ -9,7 +9,7 @@ use proptest::prelude::*;
 
 use super::{layer, signed};
 use crate::attack::gradient::Gradient;
-use crate::attack::starts::Numbers;
+use certus_numerics::Random;
 
 /// The gradient of a graph's first output's element at some points (element-major) by the first input.
 fn gradient(graph: &Graph, element: usize, points: &[f64], batch: usize) -> Vec<f64> {
@@ -24,8 +24,8 @@ fn gradient(graph: &Graph, element: usize, points: &[f64], batch: usize) -> Vec<
 }
 
 /// Compares the gradient at random points with differences; returns how many slopes could be compared, as differences
-/// say nothing beside a kink or a jump.
-fn compare(graph: &Graph, numbers: &mut Numbers) -> usize {
+/// say nothing beside a breakpoint or a jump.
+fn compare(graph: &Graph, numbers: &mut Random) -> usize {
     const BATCH: usize = 5;
     const STEP: f64 = 1e-6;
     let inputs = graph.elements(graph.inputs()[0].node);
@@ -57,7 +57,7 @@ fn compare(graph: &Graph, numbers: &mut Numbers) -> usize {
 }
 
 /// A graph that applies something to a layer on three inputs; the layer's values are positive.
-fn on_positive(numbers: &mut Numbers, build: impl Fn(&mut Graph, NodeId) -> NodeId) -> Graph {
+fn on_positive(numbers: &mut Random, build: impl Fn(&mut Graph, NodeId) -> NodeId) -> Graph {
     let mut graph = Graph::new();
     let x = graph.input("x", &[3]);
     let weights = (0..12).map(|_| signed(numbers) / 4.0).collect();
@@ -89,7 +89,7 @@ fn every_curve_has_its_slope() {
         (Sqrt.into(), true),
         (Log.into(), true),
     ];
-    let mut numbers = Numbers::new(1);
+    let mut numbers = Random::with_state(1);
     for (op, positive) in curves {
         let graph = on_positive(&mut numbers, |graph, y| {
             let shift = graph.scalar(if positive { 0.0 } else { -1.25 });
@@ -114,7 +114,7 @@ fn every_curve_has_its_slope() {
 
 #[test]
 fn operators_that_lowering_rewrites_have_gradients() {
-    let mut numbers = Numbers::new(2);
+    let mut numbers = Random::with_state(2);
     let softmax = on_positive(&mut numbers, |graph, y| graph.apply(Softmax { axis: 0 }, &[y]).unwrap());
     assert!(compare(&lowered(&softmax), &mut numbers) >= 10);
     let quotient = on_positive(&mut numbers, |graph, y| {
@@ -145,7 +145,7 @@ fn jumps_point_to_their_other_side() {
 }
 
 /// One random node on top of one or two of the nodes so far, all of which have six elements.
-fn grow(graph: &mut Graph, nodes: &[NodeId], numbers: &mut Numbers) -> NodeId {
+fn grow(graph: &mut Graph, nodes: &[NodeId], numbers: &mut Random) -> NodeId {
     let mut pick = || nodes[(numbers.bits() % nodes.len() as u64) as usize];
     let (a, b) = (pick(), pick());
     let shaped =
@@ -185,7 +185,7 @@ proptest! {
 
     #[test]
     fn random_graphs_have_their_gradients(seed: u64) {
-        let mut numbers = Numbers::new(seed);
+        let mut numbers = Random::with_state(seed);
         let mut graph = Graph::new();
         let mut nodes = vec![graph.input("x", &[6])];
         for _ in 0..8 {

@@ -1,20 +1,20 @@
-mod descents;
 mod gradients;
+mod pgd;
 
 use certus_graph::ops::Affine;
 use certus_graph::{Graph, Interval, NodeId};
 
-use super::starts::Numbers;
 use crate::formula::{Atom, Formula, Linear};
 use crate::vnnlib::Variable;
+use certus_numerics::Random;
 
 /// Uniform in [-1, 1).
-fn signed(numbers: &mut Numbers) -> f64 {
+fn signed(numbers: &mut Random) -> f64 {
     2.0 * numbers.unit() - 1.0
 }
 
 /// A dense layer with random weights.
-fn layer(graph: &mut Graph, x: NodeId, rows: usize, numbers: &mut Numbers) -> NodeId {
+fn layer(graph: &mut Graph, x: NodeId, rows: usize, numbers: &mut Random) -> NodeId {
     let columns = graph.elements(x);
     let weights = (0..rows * columns).map(|_| signed(numbers)).collect();
     let bias = (0..rows).map(|_| signed(numbers)).collect();

@@ -1,22 +1,26 @@
-//! Curves as one slope and a band: what an affine form takes of a curve.
+//! Curves as one slope and a band: the parallelogram that an affine form takes of a curve.
+//!
+//! For ReLU the slope is the chord's, which gives the parallelogram of least area (DeepZ); any slope is sound, since the
+//! band is enclosed for the slope as it was rounded.
 
 use certus_graph::Interval;
+use certus_graph::ops::Family;
 
-use crate::relaxation::{Curve, Lean};
+use crate::relaxation::{Alpha, Curve};
 
 /// A slope, and what a curve's value may be beyond slope · x.
 pub(crate) fn band(curve: &Curve, range: Interval) -> (f64, Interval) {
     let chord = || (curve.value(range.hi) - curve.value(range.lo)) / (range.hi - range.lo);
     // A line parallel to the chord, where the family has one.
-    let parallel = match *curve {
-        Curve::Relu => Some(chord()),
-        Curve::LeakyRelu(alpha) if alpha != 1.0 => Some((chord() - alpha) / (1.0 - alpha)),
-        Curve::Abs => Some((chord() + 1.0) / 2.0),
+    let parallel = match curve.family() {
+        Some(Family::Breakpoint { negative_slope }) if negative_slope != 1.0 => {
+            Some((chord() - negative_slope) / (1.0 - negative_slope))
+        }
         _ => None,
     };
     let lines = match parallel {
-        Some(lean) => curve.lines(range, Lean { lower: lean, upper: lean }),
-        None => curve.default_lines(range),
+        Some(alpha) => curve.relax(range, Alpha { lower: alpha, upper: alpha }),
+        None => curve.default_relaxation(range),
     };
     // Between the slopes of both lines every slope gives a band of the same width.
     let slope = if lines.lower_slope == lines.upper_slope {

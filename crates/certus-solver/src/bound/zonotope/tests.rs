@@ -12,7 +12,7 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::bound::forward::enclose_node;
-use crate::bound::refine::{Outline, Refinement, bound_parts};
+use crate::bound::refine::{Refinement, Subdomain, bound_subdomains};
 
 /// Numbers in [-1, 1) from a seed.
 struct Numbers(u64);
@@ -134,8 +134,9 @@ fn bounds_of(program: &Program, boxes: &[(Vec<f64>, Vec<f64>)], symbols: Option<
     for node in 0..program.roles.len() {
         if let Role::Input(offset) = program.roles[node] {
             let inputs = offset..offset + program.sizes[node];
-            bounds.lower[node] = inputs.clone().flat_map(|i| boxes.iter().map(move |part| part.0[i])).collect();
-            bounds.upper[node] = inputs.flat_map(|i| boxes.iter().map(move |part| part.1[i])).collect();
+            bounds.lower[node] =
+                inputs.clone().flat_map(|i| boxes.iter().map(move |subproblem| subproblem.0[i])).collect();
+            bounds.upper[node] = inputs.flat_map(|i| boxes.iter().map(move |subproblem| subproblem.1[i])).collect();
         } else {
             enclose_node(program, &mut bounds, node, &mut scratch);
         }
@@ -195,11 +196,11 @@ proptest! {
         let graph = any_graph(&mut numbers, size);
         let program = program_of(&graph);
         let boxes = any_boxes(&mut numbers, 3);
-        let outlines: Vec<Outline<'_>> = boxes
+        let subdomains: Vec<Subdomain<'_>> = boxes
             .iter()
-            .map(|(lower, upper)| Outline { lower, upper, ranges: Vec::new(), inherited: None })
+            .map(|(lower, upper)| Subdomain { lower, upper, ranges: Vec::new(), inherited: None })
             .collect();
-        let bounds = bound_parts(&program, &outlines, Refinement::Forward, &|| false).unwrap();
+        let bounds = bound_subdomains(&program, &subdomains, Refinement::Forward, &|| false).unwrap();
         check(&graph, &program, &boxes, &bounds, &mut numbers);
     }
 

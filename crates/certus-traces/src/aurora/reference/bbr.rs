@@ -1,4 +1,4 @@
-//! BBR, version 1 (N. Cardwell and others, *BBR: Congestion-Based Congestion Control*, 2016): measure the greatest
+//! BBR, version 1 (N. Cardwell and others, *BBR: Congestion-Based Congestion Control*, ACM Queue 14(5), 2016): measure the greatest
 //! delivery rate and the least round-trip time, send at that rate with twice their product in flight at most.
 //!
 //! Losses do not matter to it. It begins by doubling (*startup*) until the rate stops growing, lets the queue empty
@@ -190,7 +190,7 @@ impl CongestionControl for Bbr {
 
 #[cfg(test)]
 mod tests {
-    use certus_sim::Random;
+    use certus_numerics::Random;
 
     use super::*;
     use crate::aurora::flow::Flow;

@@ -1,4 +1,5 @@
-//! CUBIC (S. Ha, I. Rhee, L. Xu, 2008; RFC 9438): after a loss the window grows along a cubic curve whose plateau is
+//! CUBIC (S. Ha, I. Rhee, L. Xu, *CUBIC: A New TCP-Friendly High-Speed TCP Variant*, ACM SIGOPS Operating Systems Review 42(5),
+//! 2008; RFC 9438): after a loss the window grows along a cubic curve whose plateau is
 //! where the loss happened, fast at first, slowly around the plateau, fast again beyond it.
 
 use crate::aurora::flow::{Acknowledgement, CongestionControl};
@@ -96,7 +97,7 @@ impl CongestionControl for Cubic {
 
 #[cfg(test)]
 mod tests {
-    use certus_sim::Random;
+    use certus_numerics::Random;
 
     use super::*;
     use crate::aurora::flow::Flow;

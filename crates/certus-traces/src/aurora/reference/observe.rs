@@ -4,11 +4,11 @@
 //! intervals (1 is the newest) and the sign of the change of packets sent from this interval to the next. Rows whose
 //! window is not full, and the last interval, are left out.
 
-use certus_sim::Random;
+use certus_numerics::Random;
 
 use crate::aurora::flow::{CongestionControl, Flow};
 use crate::aurora::{FEATURES, HISTORY, History, Interval, Scenario, Simulator};
-use crate::{SettingError, WorldError};
+use crate::{EnvironmentError, SettingError};
 
 /// The features of a row: latency gradients, latency ratios and send ratios, the newest first in each.
 pub type Window = [f64; FEATURES * HISTORY];
@@ -53,7 +53,7 @@ pub fn observe<E: From<SettingError>>(
 }
 
 /// Runs a policy in Aurora's simulator and shows each row: its window and what the policy said.
-pub fn observe_policy<E: From<SettingError> + From<WorldError>>(
+pub fn observe_policy<E: From<SettingError> + From<EnvironmentError>>(
     scenario: &Scenario,
     policy: &mut dyn FnMut(&[f64]) -> Result<f64, E>,
     random: Random,
@@ -131,8 +131,8 @@ mod tests {
         }
     }
 
-    impl From<WorldError> for Fault {
-        fn from(_: WorldError) -> Self {
+    impl From<EnvironmentError> for Fault {
+        fn from(_: EnvironmentError) -> Self {
             Fault
         }
     }

@@ -1,4 +1,5 @@
-//! The buffer-based rule (T.-Y. Huang and others, SIGCOMM 2014, with the parameters of Pensieve's authors): a reservoir
+//! The buffer-based rule (T.-Y. Huang, R. Johari, N. McKeown, M. Trunnell, M. Watson, *A Buffer-Based Approach to Rate Adaptation: Evidence
+//! from a Large Video Streaming Service*, SIGCOMM 2014, with the parameters of Pensieve's authors): a reservoir
 //! of 5 s in which only the lowest quality is safe, and a cushion of 10 s over which the quality rises linearly.
 
 use crate::pensieve::QUALITIES;

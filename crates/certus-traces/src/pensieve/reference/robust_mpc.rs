@@ -1,4 +1,5 @@
-//! Robust model-predictive control (X. Yin, A. Jindal, V. Sekar, B. Sinopoli, SIGCOMM 2015), as Pensieve's authors
+//! Robust model-predictive control (X. Yin, A. Jindal, V. Sekar, B. Sinopoli, *A Control-Theoretic Approach for Dynamic Adaptive
+//! Video Streaming over HTTP*, SIGCOMM 2015), as Pensieve's authors
 //! wrote it: predict the throughput by the harmonic mean of the last five, divide by one plus the worst of the last
 //! five prediction errors, try all sequences of five qualities, take the first quality of the best.
 //!

@@ -1,0 +1,88 @@
+//! The grid engine as a peer of a portfolio: the more work a turn has, the more cells may be bounded.
+
+use std::any::Any;
+
+use certus_engine::{Budget, Engine, Next, Progress, Session, Shared, Support, Task, Turn, Watch, is_worth_more_work};
+use certus_lang::system::{Property, PropertyKind, System};
+use certus_model::{CheckError, UnknownReason, Verdict};
+
+use crate::engine::{NAME, Options, check, dimensions};
+use crate::report::Report;
+
+/// Abstraction on a grid, refined where it is too coarse. Its details are a [`Report`].
+pub struct GridEngine {
+    /// How a property is checked. Each turn sets how many cells may be bounded.
+    pub options: Options,
+}
+
+/// Cells that may be bounded for each unit of work, if the step is small and there is one dimension: a cell is the cheaper of the two.
+const CELLS_PER_WORK: u64 = 256;
+
+/// With each dimension, up to so many, cells have more successors and are half as many.
+const FEW_DIMENSIONS: usize = 4;
+
+/// A step with more numbers than this makes cells dearer.
+const SMALL_STEP: u64 = 1 << 14;
+
+/// How many cells may be bounded with so much work; nothing for as many as the rest of the budget allows.
+fn most_cells(task: &Task<'_>, work: u64) -> Result<Option<u64>, CheckError> {
+    if work == u64::MAX {
+        return Ok(None);
+    }
+    let size = (task.system.step.parameters() as u64 / SMALL_STEP).max(1);
+    let dimensions = dimensions(task.system, task.property)?.clamp(1, FEW_DIMENSIONS);
+    Ok(Some((work.saturating_mul(CELLS_PER_WORK) >> (dimensions - 1)) / size))
+}
+
+impl Engine for GridEngine {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn supports(&self, _: &System, property: &Property) -> Support {
+        match property.kind {
+            PropertyKind::Ltl(_) => Support::Yes,
+            PropertyKind::Probability { .. } => {
+                Support::No(format!("{} asks for a probability: the engine imdp bounds it", property.name))
+            }
+        }
+    }
+
+    fn start<'t>(&'t self, task: &Task<'t>) -> Result<Box<dyn Session + 't>, CheckError> {
+        Ok(Box::new(Exploring { options: &self.options, task: *task, report: None }))
+    }
+}
+
+struct Exploring<'t> {
+    options: &'t Options,
+    task: Task<'t>,
+    report: Option<Report>,
+}
+
+impl Session for Exploring<'_> {
+    fn advance(&mut self, budget: &Budget<'_>, _: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
+        let options = Options { most: most_cells(&self.task, budget.subproblems)?, ..self.options.clone() };
+        let mut watch = |own: crate::Progress| {
+            let (refinements, steps, cells) = (own.refinements, own.steps, own.cells);
+            watch(Progress::Exploration { refinements, steps, cells });
+        };
+        let own = Budget { subproblems: u64::MAX, ..*budget };
+        let (outcome, report) = match check(self.task.system, self.task.property, &options, &own, &mut watch) {
+            Err(CheckError::Unsupported(reason)) => return Ok(Turn::Refused(reason)),
+            found => found?,
+        };
+        self.report = Some(report);
+        let Verdict::Unknown(unknown) = &outcome.verdict else { return Ok(Turn::Decided(Box::new(outcome))) };
+        let next = match unknown.reason {
+            Some(UnknownReason::Subproblems | UnknownReason::Deadline | UnknownReason::Stopped) => {
+                if is_worth_more_work(budget) { Next::MoreWork } else { Next::IfOthersDo }
+            }
+            _ => Next::Never,
+        };
+        Ok(Turn::Open { so_far: Box::new(outcome), next })
+    }
+
+    fn details(&mut self) -> Option<Box<dyn Any>> {
+        self.report.take().map(|report| Box::new(report) as Box<dyn Any>)
+    }
+}

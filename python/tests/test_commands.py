@@ -12,6 +12,7 @@ from certus import _commands, _stubs
 
 TOY = "zoo/toy/toy.certus"
 NETWORK = "zoo/toy/toy.onnx"
+AURORA = "zoo/aurora/aurora.certus"
 LINK = "docs/models/link.prism"
 CAR = "zoo/stopping_car/stopping_car.certus"
 DELIVERED = 'Pmaxmin=? [ F "delivered" ]'
@@ -37,15 +38,15 @@ def timeless(value):
         ),
         (
             "check",
-            [TOY, "below_ten", "--engine", "grid", "--width", "v1=0.5,v2=0.5", "--policy", "extracted", "--samples", "3"],
-            lambda: certus.check(TOY, "below_ten", engine="grid", widths={"v1": 0.5, "v2": 0.5}, policy="extracted", samples=3),
+            [TOY, "below_ten", "--engine", "grid", "--width", "v1=0.5,v2=0.5", "--policy", "extracted", "--samples", "3", "--refine", "1"],
+            lambda: certus.check(TOY, "below_ten", engine="grid", widths={"v1": 0.5, "v2": 0.5}, policy="extracted", samples=3, refine=1),
         ),
         (
             "check",
-            [TOY, "below_ten", "-k", "1", "--region", "push=0.25..0.5", "--resolution", "2"],
-            lambda: certus.region(TOY, "below_ten", steps=1, region={"push": (0.25, 0.5)}, resolution=2),
+            [AURORA, "p3", "-k", "0", "--region", "close=1..2", "--resolution", "2"],
+            lambda: certus.region(AURORA, "p3", steps=0, region={"close": (1, 2)}, resolution=2),
         ),
-        ("region", [TOY, "below_ten", "--steps", "1", "--region", "push", "--resolution", "2"], lambda: certus.region(TOY, "below_ten", steps=1, region=["push"], resolution=2)),
+        ("region", [AURORA, "p3", "--steps", "0", "--region", "close", "--resolution", "2"], lambda: certus.region(AURORA, "p3", steps=0, region=["close"], resolution=2)),
         ("simulate", [TOY, "--runs", "20", "--steps", "5", "--seed", "1"], lambda: certus.simulate(TOY, runs=20, steps=5, seed=1)),
         ("gate", [TOY, NETWORK, "--engine", "bmc", "-k", "1"], lambda: certus.gate(TOY, NETWORK, engine="bmc", depth=1)),
         ("gate", [TOY, NETWORK, "--runs", "20", "--property", "below_five"], lambda: certus.gate(TOY, [NETWORK], runs=20, properties="below_five")),
@@ -118,7 +119,7 @@ def test_files_are_written(tmp_path):
     outcome = certus.check(TOY, "below_ten", steps=1, engine="bmc", trace=tmp_path / "none.csv")
     assert outcome.messages == [f"{tmp_path / 'none.csv'} was not written: nothing is violated"]
     certus.check(TOY, "below_ten", engine="grid", widths=0.5, cells=tmp_path / "cells.svg", axes=("v1", "v2"))
-    certus.region(TOY, "below_ten", region=["push"], resolution=2, steps=0, picture=tmp_path / "map.svg")
+    certus.region(AURORA, "p3", region=["close"], resolution=2, steps=0, picture=tmp_path / "map.svg")
     certus.gate(TOY, NETWORK, engine="bmc", depth=0, picture=tmp_path / "gate.svg")
     for name in ["cells.svg", "map.svg", "gate.svg"]:
         assert "<svg" in (tmp_path / name).read_text()
@@ -177,8 +178,8 @@ def test_outcomes_are_data_frames():
     assert trace.loc[0, "v1"] == 1.0 and trace.loc[0, "y"] >= 5
     gated = certus.gate(TOY, NETWORK, engine="bmc", depth=0).to_dataframe()
     assert len(gated) == 3 and set(gated["checkpoint"]) == {NETWORK}
-    mapped = certus.region(TOY, "below_ten", region=["push"], resolution=2, steps=0).to_dataframe()
-    assert {"push.lower", "push.upper", "verdict"} <= set(mapped.columns)
+    mapped = certus.region(AURORA, "p3", region=["close"], resolution=2, steps=0).to_dataframe()
+    assert {"close.lower", "close.upper", "verdict"} <= set(mapped.columns)
     assert certus.verify(NETWORK, "zoo/toy/below_five.vnnlib").to_dataframe().loc[0, "witness.Y_0"] == 7.0
     runs = certus.load(TOY).simulate(4, 3).to_dataframe()
     assert len(runs) == 4 and "below_five.verdict" in runs.columns

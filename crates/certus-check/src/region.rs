@@ -408,7 +408,9 @@ impl Map {
         let steps = |extent: &Extent| -> f64 {
             extent.from.iter().zip(&extent.to).map(|(from, to)| (to - from) as f64 / self.resolution as f64).product()
         };
-        self.cells.iter().filter(|cell| wanted(&cell.standing)).map(|cell| steps(&cell.extent)).sum()
+        let found = self.cells.iter().filter(|cell| wanted(&cell.standing)).map(|cell| steps(&cell.extent));
+        // The empty sum of floats is −0, which would be printed.
+        found.fold(0.0, |sum, share| sum + share)
     }
 
     /// The ends of a cell along each axis.

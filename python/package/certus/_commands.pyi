@@ -44,7 +44,7 @@ def check(
     widths: Union[float, Mapping[str, float]] = {},
     policy: Literal['network', 'extracted'] = 'network',
     refine: Optional[int] = None,
-    units: Optional[NetworkLike] = None,
+    cells: Optional[NetworkLike] = None,
     axes: Optional[Tuple[str, str]] = None,
     samples: Optional[int] = None,
     significance: Optional[float] = None,
@@ -61,7 +61,7 @@ def check(
     Args:
         system: The system: a `.certus` file.
         properties: The properties; all of them if none is named.
-        engine: `bmc` looks for violations by so many steps, `induction` for an unbounded proof, `grid` decides on a finite abstraction, `explicit` visits every state of a finite system, `imdp` bounds probabilities; `auto` takes turns.
+        engine: `bmc` looks for violations by so many steps, `induction` for an unbounded proof, `grid` decides on a finite abstraction, `explicit` visits every state of a finite system, `convergence` looks for runs that converge to an equilibrium, `imdp` bounds probabilities; `auto` takes turns.
         steps: Steps that are looked at; if not given, 10, or as far as a property's own bounds reach.
         assume_no_model_errors: Assumes that no run leaves its ranges, has a deadlock or evaluates something undefined; the outcome says so.
         certificate: Where the proof of the one named property is written, if it holds, for `audit`.
@@ -70,8 +70,8 @@ def check(
         widths: Widths of grid cells, by state variable; one number for all.
         policy: Whose actions the grid engine takes: all that the network can do in a cell, or one action per cell ('network', 'extracted').
         refine: How often the grid engine may split cells after a spurious counterexample; as the budget allows if not given.
-        units: Where the reachable cells are drawn, as SVG.
-        axes: The two state variables that `units` draws; `step` is the number of steps.
+        cells: Where the reachable cells are drawn, as SVG.
+        axes: The two state variables that `cells` draws; `step` is the number of steps.
         samples: States of a cell at which the network is asked for an extracted policy; 5 if not given.
         significance: A label is taken for a cell when an accident is at most this likely, otherwise more states are asked; 0.2 if not given.
         set: Values of parameters of the system, by name.
@@ -402,7 +402,7 @@ def region(
     memory: int = 4096,
     progress: Optional[Progress] = None,
 ) -> Mapped:
-    """Maps properties over the ranges of parameters: where they hold for every value, and where they are violated. Cells are settled from coarse to fine by bounded model checking.
+    """Maps where properties hold over ranges of parameters. A cell is settled where a property holds, or is violated, for every value in it; cells are refined from coarse to fine by bounded model checking.
 
     Args:
         system: The system: a `.certus` file.

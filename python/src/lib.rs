@@ -13,6 +13,7 @@ mod environments;
 mod errors;
 mod network;
 mod simulate;
+mod statistics;
 mod system;
 mod worlds;
 
@@ -36,5 +37,7 @@ fn _certus(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(simulate::simulate, module)?)?;
     module.add_function(wrap_pyfunction!(commands::commands, module)?)?;
     module.add_function(wrap_pyfunction!(commands::run, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics::collect, module)?)?;
+    module.add_function(wrap_pyfunction!(statistics::collected, module)?)?;
     Ok(())
 }

@@ -130,6 +130,7 @@ impl<'a> Search<'a> {
 
     /// Goes on to so many steps, from where it was left. That there is no violation by fewer than are looked at in the end says nothing of
     /// model errors.
+    #[tracing::instrument(level = "debug", name = "bmc", skip_all)]
     pub fn advance(
         &mut self,
         steps: usize,
@@ -175,6 +176,7 @@ impl<'a> Search<'a> {
                 return Ok(Outcome::new(NAME, Verdict::Unknown(unknown)));
             }
             self.settled = Some(depth);
+            tracing::debug!(depth, "no violation");
         }
         self.holds(Scope::Bounded(steps), self.so_far(steps), steps, budget, watch)
     }

@@ -97,6 +97,7 @@ impl<'a> Convergence<'a> {
     }
 
     /// The run from a state, if it converges to an equilibrium and thereby violates a formula. It repeats its last position, as far as atoms can tell.
+    #[tracing::instrument(level = "debug", name = "convergence", skip_all)]
     pub fn violation(&self, formula: &Formula, start: &[f64]) -> Result<Option<Run>, GraphError> {
         let run = self.run(start)?;
         let Some(near) = settles(&run.states) else { return Ok(None) };

@@ -116,6 +116,7 @@ pub enum Start {
 
 /// Unrolls a system into a run of some shape. Its atoms are those of the system. A position that has a successor (all but the last, and
 /// that too if the run returns or `with_last`) has no model error, and a choice that `assume` allows.
+#[tracing::instrument(level = "debug", name = "unrolling", skip_all)]
 pub fn unroll(system: &System, shape: Shape, start: Start, with_last: bool) -> Result<Unrolled, GraphError> {
     let wanted = Wanted::of(system)?;
     let mut graph = Graph::new();

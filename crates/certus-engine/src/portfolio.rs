@@ -61,6 +61,7 @@ pub fn run_alone(
 
 /// An engine that takes turns.
 struct Peer<'t> {
+    name: &'static str,
     session: Box<dyn Session + 't>,
     bounds_violations: bool,
     so_far: Option<Outcome>,
@@ -80,12 +81,16 @@ pub fn run_portfolio<'t>(
     for engine in engines {
         match engine.supports(task.system, task.property) {
             Support::Yes => peers.push(Peer {
+                name: engine.name(),
                 session: engine.start(task)?,
                 bounds_violations: engine.bounds_violations(),
                 so_far: None,
                 finished: false,
             }),
-            Support::No(reason) => refused = Some(reason),
+            Support::No(reason) => {
+                tracing::info!(property = task.property.name, "{} is left out: {reason}", engine.name());
+                refused = Some(reason);
+            }
         }
     }
     if peers.is_empty() {
@@ -112,18 +117,24 @@ pub fn run_portfolio<'t>(
                 });
             };
             let peer = &mut peers[number];
+            tracing::info!(property = task.property.name, work, "turn of {}", peer.name);
             match peer.session.advance(&turn_budget, &mut shared, &mut watch)? {
                 Turn::Decided(outcome) => {
+                    tracing::info!(property = task.property.name, "{} decides", peer.name);
                     let details = peer.session.details();
                     return decided(task, *outcome, details, &shared, &mut watch, exercise);
                 }
                 Turn::Open { so_far, next } => {
+                    tracing::info!(property = task.property.name, next = ?next, "{} is undecided", peer.name);
                     peer.so_far = Some(*so_far);
                     peer.finished = next == Next::Never;
                     deeper |= next == Next::Deeper;
                     more_work |= next == Next::MoreWork;
                 }
-                Turn::Refused(_) => peer.finished = true,
+                Turn::Refused(reason) => {
+                    tracing::info!(property = task.property.name, "{} gives up: {reason}", peer.name);
+                    peer.finished = true;
+                }
             }
         }
         let goes_on = deeper || (more_work && work < budget.subproblems);

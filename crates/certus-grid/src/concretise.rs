@@ -139,6 +139,7 @@ impl<'a> Concretisation<'a> {
 
     /// Looks for a violation, or else a model error, among runs from a box of initial states, which follow a guide where the environment has a choice.
     /// All of them together have at most so many steps.
+    #[tracing::instrument(level = "debug", name = "concretisation", skip_all)]
     pub fn search(
         &mut self,
         (lower, upper): (&[f64], &[f64]),

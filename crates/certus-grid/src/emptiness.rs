@@ -110,6 +110,7 @@ impl Digraph for Labelled<'_, '_> {
 }
 
 /// The states of all accepting components of a product that is closed, each component by itself.
+#[tracing::instrument(level = "debug", name = "emptiness", skip_all)]
 pub fn accepting_components(product: &mut Product<'_>, budget: &Budget<'_>) -> Result<Vec<Vec<State>>, UnknownReason> {
     let full = product.violations.automaton.full();
     let numbers = Numbers::new(product).ok_or(UnknownReason::Memory)?;

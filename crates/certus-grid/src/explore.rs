@@ -55,6 +55,7 @@ const BATCHES_PER_PIECE: usize = 8;
 
 impl Product<'_> {
     /// Explores from the initial cells. Bounds of cells from earlier explorations are reused; `watch` gets the number of rounds and of cells.
+    #[tracing::instrument(level = "debug", name = "grid exploration", skip_all)]
     pub fn explore(
         &mut self,
         expander: &Expander<'_>,
@@ -101,6 +102,7 @@ impl Product<'_> {
             if self.expansions + unknown.len() as u64 > self.most {
                 return Ok(Exploration::OutOfBudget(UnknownReason::Subproblems));
             }
+            tracing::trace!(target: "certus::count", cells_expanded = unknown.len() as u64);
             if let Some(reason) = self.expand(expander, &unknown, budget)? {
                 return Ok(Exploration::OutOfBudget(reason));
             }

@@ -70,6 +70,7 @@ pub(crate) struct Check<'a> {
 
 impl Check<'_> {
     /// Runs the refinement loop.
+    #[tracing::instrument(level = "debug", name = "grid", skip_all)]
     pub(crate) fn decide(&mut self, options: &Options, watch: &mut dyn FnMut(Progress)) -> Result<Verdict, CheckError> {
         let (lower, upper) = self.system.init_box.clone();
         if let Some(found) = self.simulate((&lower, &upper), &Guide::default(), FIRST_RUNS)? {
@@ -123,6 +124,12 @@ impl Check<'_> {
                     }
                 }
             };
+            tracing::debug!(
+                refinements,
+                cells = self.product.cells.len(),
+                "abstract counterexample of {} cells",
+                path.len()
+            );
             self.candidate = path;
             if let Some(run) = self.converging()? {
                 return Ok(Verdict::Violated(run));

@@ -58,6 +58,7 @@ const MOST_TERMS: usize = 1500;
 pub const MANY_STATES: usize = 8;
 
 /// Seeks an invariant for a program that contains the box, and is large around some states.
+#[tracing::instrument(level = "debug", name = "barrier certificate", skip_all)]
 pub fn search(
     plant: &Plant,
     policy: &Policy,

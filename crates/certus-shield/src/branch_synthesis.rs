@@ -52,6 +52,7 @@ pub struct Proved {
 impl Work<'_> {
     /// A branch whose invariant contains a state and, if one is found, as large a box around it as possible; and whether
     /// that box is all of the initial states.
+    #[tracing::instrument(level = "debug", name = "branch", skip_all)]
     pub fn branch(&mut self, point: &[f64], quick: bool) -> Option<(Proved, bool)> {
         let init = self.plant.init.clone();
         let mut share = 1.0;
@@ -73,6 +74,7 @@ impl Work<'_> {
                         return None;
                     }
                     self.tried += 1;
+                    tracing::trace!(target: "certus::count", candidate_programs = 1_u64);
                     let box_share = 100.0 * share;
                     (self.progress)(format!("attempt {} ({origin}, {stage:?}), box {box_share:.0} %", self.tried));
                     if let Some(proved) = self.verify(origin, policy, &region, stage, &self.focus) {
@@ -253,6 +255,7 @@ impl Work<'_> {
     }
 
     /// Whether the audit accepts a branch for a box.
+    #[tracing::instrument(level = "debug", name = "audit of a candidate", skip_all)]
     pub fn accepted(&self, branch: &Branch, identity: Option<&PutinarCertificate>, region: &[(f64, f64)]) -> bool {
         let cover = Cover::Inside { branch: 0, identity: identity.cloned() };
         self.accepts(&self.shield(vec![branch.clone()], cover), region)

@@ -31,6 +31,7 @@ const SHARES: [f64; 3] = [0.5, 0.9, 0.2];
 const INSIDES: [f64; 2] = [1e-5, 1e-7];
 
 /// A proof for every branch, judged by the audit as it is found; none if one was not found.
+#[tracing::instrument(level = "debug", name = "convergence certificate", skip_all)]
 pub fn search(
     plant: &Plant,
     branches: &[Branch],

@@ -19,6 +19,7 @@ use crate::work_count::{semidefinite_program, spend};
 const ROOM: f64 = 0.985;
 
 /// E = xᵀ P x − 1 for a program whose loop is linear around zero, if there is one.
+#[tracing::instrument(level = "debug", name = "ellipsoid", skip_all)]
 pub fn search(
     plant: &Plant,
     policy: &Policy,

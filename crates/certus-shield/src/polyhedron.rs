@@ -68,6 +68,7 @@ struct Row {
 
 /// The maximal admissible set of a program, if the loop is linear and the set has few enough half-spaces. Of unsafe pieces
 /// with several sides, it is on the one that is best for the given box.
+#[tracing::instrument(level = "debug", name = "polyhedron", skip_all)]
 pub fn search(
     plant: &Plant,
     policy: &Policy,

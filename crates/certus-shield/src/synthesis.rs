@@ -160,6 +160,7 @@ pub struct Draft {
 }
 
 /// Synthesises a shield for an open system and its network.
+#[tracing::instrument(level = "debug", name = "shield synthesis", skip_all)]
 pub fn synthesise(
     system: &System,
     property: &Property,

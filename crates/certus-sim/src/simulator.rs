@@ -51,6 +51,7 @@ impl<'s> Simulator<'s> {
     }
 
     /// Makes the runs, and hands each to `sink` in the order of their numbers.
+    #[tracing::instrument(level = "debug", name = "simulation", skip_all)]
     pub fn run(
         &self,
         options: &Options<'_>,
@@ -105,6 +106,7 @@ impl<'s> Simulator<'s> {
             first = first.saturating_add(ranges.len() as u64 * block);
             progress(Progress { runs: summary.runs, of: options.runs, violated });
         }
+        tracing::trace!(target: "certus::count", simulated_runs = summary.runs);
         summary.interrupted = summary.runs < options.runs;
         Ok(summary)
     }

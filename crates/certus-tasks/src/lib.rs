@@ -35,6 +35,7 @@ mod resume;
 pub mod shield;
 pub mod simulate;
 mod sources;
+pub mod statistics;
 mod system;
 pub mod verify;
 

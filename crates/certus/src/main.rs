@@ -14,7 +14,7 @@ use std::process::ExitCode;
 use clap::{CommandFactory, FromArgMatches};
 
 use certus_tasks::fault_file::FaultFile;
-use certus_tasks::{failure, output};
+use certus_tasks::{failure, output, statistics};
 
 use arguments::{Arguments, Command};
 use failure::{Dialect, Failure};
@@ -45,6 +45,15 @@ impl From<Finding> for ExitCode {
 
 fn main() -> ExitCode {
     let matches = generic::with_every_command(Arguments::command()).get_matches();
+    let verbosity = matches.get_count("verbose");
+    if verbosity > 0 {
+        statistics::install(verbosity);
+        progress::without_live_lines();
+    }
+    let wants_statistics = matches.get_flag("stats");
+    if wants_statistics {
+        statistics::collect();
+    }
     let result = match matches.subcommand() {
         // What has no words of its own is a command of the table.
         Some((name, own)) if Arguments::command().find_subcommand(name).is_none() => generic::run(name, own),
@@ -53,6 +62,9 @@ fn main() -> ExitCode {
             Err(error) => error.exit(),
         },
     };
+    if wants_statistics {
+        eprint!("{}", statistics::collected());
+    }
     finish(result)
 }
 

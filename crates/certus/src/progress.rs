@@ -1,9 +1,18 @@
 //! Progress: a live line on a terminal, nothing in a pipe.
 
 use std::io::{IsTerminal, Write, stderr};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use crate::terminal::fitting;
+
+/// Whether lines that stay are written in place of the live one.
+static REPLACED: AtomicBool = AtomicBool::new(false);
+
+/// From now on, no live line is shown: what else goes to standard error would break it up.
+pub fn without_live_lines() {
+    REPLACED.store(true, Ordering::Relaxed);
+}
 
 /// A line on standard error that is written over; quiet unless that is a terminal.
 pub struct LiveLine {
@@ -16,7 +25,12 @@ pub struct LiveLine {
 impl LiveLine {
     /// A live line, unless it is not wanted or nobody would see it.
     pub fn new(quiet: bool) -> LiveLine {
-        LiveLine { shown: false, enabled: !quiet && stderr().is_terminal(), started: Instant::now(), last: None }
+        LiveLine {
+            shown: false,
+            enabled: !quiet && !REPLACED.load(Ordering::Relaxed) && stderr().is_terminal(),
+            started: Instant::now(),
+            last: None,
+        }
     }
 
     /// Shows the text with the time that has passed, at most ten times a second.

@@ -38,6 +38,7 @@ from ._outcomes import (
     Specification,
     Verified,
 )
+from ._statistics import Statistics, statistics
 from ._system import (
     Action,
     Chance,
@@ -78,6 +79,7 @@ __all__ = [
     "Simulation",
     "SimulationError",
     "Specification",
+    "Statistics",
     "System",
     "SystemError",
     "Variable",
@@ -85,5 +87,6 @@ __all__ = [
     "Violation",
     "__version__",
     "load",
+    "statistics",
 ]
 __all__ += _commands.__all__

@@ -102,6 +102,7 @@ enum Found {
 
 /// Decides a property by visiting all states, if that is soon done; nothing if it is not. Verdicts that need more steps than were asked for
 /// are left to others. If `assumed`, runs with a model error are left out.
+#[tracing::instrument(level = "debug", name = "explicit states", skip_all)]
 pub fn decide(
     system: &System,
     property: &Property,
@@ -137,6 +138,7 @@ pub fn decide(
     let scope = horizon.map_or(Scope::Unbounded, Scope::Horizon);
     let mut outcome = Outcome::new(NAME, Verdict::Holds(scope));
     let count = explorer.positions.len();
+    tracing::trace!(target: "certus::count", explicit_states = count as u64);
     let states = if count == 1 { "1 state".to_owned() } else { format!("{count} states") };
     outcome.notes.push(format!("every reachable state that matters was visited ({states})"));
     explorer.exercise(&mut outcome)?;

@@ -80,6 +80,7 @@ impl Seen {
 }
 
 /// Searches for an invariant inside of which the property is inductive.
+#[tracing::instrument(level = "debug", name = "invariant inference", skip_all)]
 pub fn infer(system: &System, bad: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Invariant>, CheckError> {
     let seen = Seen::of(system, asker.seed())?;
     if seen.positions.is_empty() {

@@ -141,6 +141,7 @@ impl<'a> Prover<'a> {
     }
 
     /// Tries everything once; a query may take as many parts as the budget says.
+    #[tracing::instrument(level = "debug", name = "induction", skip_all)]
     pub fn round(&mut self, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Round, CheckError> {
         let mut asker = Asker { budget, watch, steps: 1, short: false };
         for part in self.parts.iter_mut().filter(|part| part.method.is_none()) {

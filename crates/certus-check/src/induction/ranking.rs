@@ -41,6 +41,7 @@ const WORST: usize = 12;
 const KEPT: f64 = 0.25;
 
 /// Searches for a ranking function of the states in which `tail` holds.
+#[tracing::instrument(level = "debug", name = "ranking function", skip_all)]
 pub fn rank(system: &System, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
     for context in 1..=MOST_CONTEXT {
         let found = rank_with(system, tail, context, asker)?;

@@ -92,6 +92,7 @@ pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], following: Follow
 }
 
 /// A start state with a large probability, by random search and then in smaller and smaller neighbourhoods of the best one.
+#[tracing::instrument(level = "debug", name = "lower bounds by runs", skip_all)]
 pub fn worst_start(
     abstraction: &Abstraction,
     initial: &Polyhedron,

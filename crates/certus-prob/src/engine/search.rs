@@ -93,6 +93,7 @@ impl Stuck {
 }
 
 /// Searches from regions that hold all initial states; `lower` is a lower bound of the worst case that is known already.
+#[tracing::instrument(level = "debug", name = "IMDP search", skip_all)]
 pub fn search(
     abstraction: &Abstraction,
     initial: &[Polyhedron],
@@ -111,6 +112,12 @@ pub fn search(
     loop {
         standing.cells = cells.len();
         standing.upper = cells.iter().map(|cell| cell.upper).fold(0.0, f64::max);
+        tracing::debug!(
+            cells = standing.cells,
+            regions = standing.regions,
+            lower = standing.lower,
+            upper = standing.upper
+        );
         watch(standing);
         let content = aim.enough.max(standing.lower + aim.gap).max(standing.lower * (1.0 + aim.share));
         let done = !first

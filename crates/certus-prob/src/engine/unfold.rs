@@ -77,6 +77,7 @@ pub struct Unfolded {
 }
 
 /// Unfolds from initial regions; nothing when stopped before the first step was made.
+#[tracing::instrument(level = "debug", name = "IMDP unfolding", skip_all)]
 pub fn unfold(
     abstraction: &Abstraction,
     initial: &[Polyhedron],
@@ -192,6 +193,7 @@ pub fn unfold(
         }
         layer = after;
     }
+    tracing::trace!(target: "certus::count", regions_unfolded = regions.len());
     let model = model(&regions, initial.len())?;
     let goal: Vec<bool> = regions.iter().map(|region| region.kind == Kind::Goal).collect();
     let players = Players { scheduler: Objective::Max, nature: Objective::Max };

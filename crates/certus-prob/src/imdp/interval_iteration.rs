@@ -28,6 +28,7 @@ const PERIOD: usize = 8;
 const STUBBORN: usize = 4 * PERIOD;
 
 /// Probabilities of `stay U goal`, with intervals no wider than `gap` unless rounding or the budget forbids it; and whether they are so narrow.
+#[tracing::instrument(level = "debug", name = "interval iteration", skip_all)]
 pub fn until(
     model: &Imdp,
     stay: &[bool],

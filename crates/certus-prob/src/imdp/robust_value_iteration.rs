@@ -155,6 +155,7 @@ pub fn following(
 }
 
 /// Probabilities of `stay U<=steps goal`, one per state; nothing when stopped.
+#[tracing::instrument(level = "debug", name = "robust value iteration", skip_all)]
 pub fn until(
     model: &Imdp,
     stay: &[bool],

@@ -89,6 +89,7 @@ fn forms(program: &Program, subproblems: &[Subdomain<'_>], refinement: Refinemen
 }
 
 /// Bounds of every node over some subproblems, or nothing when `stop` said so on the way.
+#[tracing::instrument(level = "debug", name = "intermediate bounds", skip_all)]
 pub(crate) fn bound_subdomains(
     program: &Program,
     subproblems: &[Subdomain<'_>],

@@ -69,6 +69,7 @@ const ROUNDINGS: f64 = 4096.0;
 
 /// Bounds the goal over the one box of a table by a linear program of at most `most` variables. The best of so many splits is
 /// found by trying them out.
+#[tracing::instrument(level = "debug", name = "LP relaxation", skip_all)]
 pub(crate) fn relax(
     program: &Program,
     bounds: &mut Bounds,

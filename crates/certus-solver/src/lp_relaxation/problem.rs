@@ -209,6 +209,7 @@ impl Problem {
 
     /// Solves the program by the dual simplex method.
     pub(super) fn by_dual_simplex(&self, enough: bool) -> Option<Solution> {
+        tracing::trace!(target: "certus::count", dual_simplex_solves = 1_u64);
         let columns = self.columns;
         let mut rows = vec![0.0; self.rows.len() * columns];
         for (entries, row) in self.rows.iter().zip(rows.chunks_exact_mut(columns)) {
@@ -241,6 +242,7 @@ impl Problem {
         place: usize,
         at: f64,
     ) -> Option<f64> {
+        tracing::trace!(target: "certus::count", strong_branching_trials = 1_u64);
         let (dense, vertex) = solution.vertex.as_ref()?;
         let Variable { node, element, .. } = own.variables[place];
         let Role::Curve(_, argument) = &program.roles[node] else { return None };
@@ -303,6 +305,7 @@ impl Problem {
 
     /// Solves the program by an interior point method (Clarabel).
     pub(super) fn by_interior_point(&self) -> Option<Solution> {
+        tracing::trace!(target: "certus::count", interior_point_solves = 1_u64);
         let columns = self.columns;
         let mut objective = vec![0.0; columns];
         objective[columns - 1] = 1.0;

@@ -224,6 +224,7 @@ impl Context<'_> {
     }
 
     /// Bounds every row that matters to a subproblem, each alone.
+    #[tracing::instrument(level = "debug", name = "CROWN bounds of rows", skip_all)]
     pub(super) fn bound_rows(&self, items: &mut [Item], bounds: &Bounds, stop: &dyn Fn() -> bool) -> Option<()> {
         let mut wanted: Vec<(usize, usize)> = Vec::new();
         for (index, item) in items.iter().enumerate().filter(|(index, _)| !bounds.empty[*index]) {

@@ -62,6 +62,7 @@ impl Context<'_> {
             subproblem.share /= count as f64;
             Tree::Open(subproblem)
         });
+        tracing::trace!(target: "certus::count", disjunct_splits = 1_u64);
         Tree::Branch(Record::Either(number), trees.collect())
     }
 
@@ -94,6 +95,7 @@ impl Context<'_> {
             Tree::Open(subproblem)
         };
         let children = vec![child(f64::NEG_INFINITY, split.at), child(split.at, f64::INFINITY)];
+        tracing::trace!(target: "certus::count", neuron_splits = 1_u64);
         Some(Tree::Branch(Record::SplitNode(split.node, split.element, split.at), children))
     }
 
@@ -136,6 +138,7 @@ impl Context<'_> {
             subproblem.share /= 2.0;
             Tree::Open(subproblem)
         };
+        tracing::trace!(target: "certus::count", input_splits = 1_u64);
         Some(Tree::Branch(Record::SplitInput(input, middle), vec![child(false), child(true)]))
     }
 }

@@ -42,6 +42,7 @@ const SUGGESTED_SPLITS: usize = 4;
 
 impl Context<'_> {
     /// Tunes what is still open: one column for a subproblem without open disjunctions, otherwise one for each disjunct of its smallest.
+    #[tracing::instrument(level = "debug", name = "alpha-beta-CROWN", skip_all)]
     pub(super) fn optimise_items(
         &self,
         items: &mut [Item],

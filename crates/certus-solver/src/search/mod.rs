@@ -116,12 +116,14 @@ pub fn solve(query: &Query, budget: &Budget<'_>, progress: &mut dyn FnMut(Progre
 }
 
 /// Answers a query, from where an earlier search was left. The state must come from a search for the same query.
+#[tracing::instrument(level = "debug", name = "solve", skip_all)]
 pub fn solve_from(
     query: &Query,
     saved: Option<Saved>,
     budget: &Budget<'_>,
     watcher: &mut dyn Watcher,
 ) -> Result<Answer, GraphError> {
+    tracing::trace!(target: "certus::count", queries = 1_u64);
     let region = &query.region;
     if region.lower.iter().zip(&region.upper).any(|(low, high)| low > high) {
         let progress = Progress { done: 1.0, ..Progress::default() };

@@ -44,6 +44,7 @@ pub struct Maximum {
 
 /// A sound interval for the maximum of an objective over the points of a query's region at which its formula holds, not
 /// wider than `gap` unless the budget ends first.
+#[tracing::instrument(level = "debug", name = "optimise", skip_all)]
 pub fn optimise(
     query: &Query,
     objective: &Linear<Variable>,

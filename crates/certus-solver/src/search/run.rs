@@ -175,6 +175,7 @@ impl Run {
     }
 
     /// Looks for a witness by PGD, half of the runs from open subproblems: where bounds fail there may be one.
+    #[tracing::instrument(level = "debug", name = "PGD attack", skip_all)]
     fn attack(&mut self, search: &Search<'_>, budget: &Budget<'_>) -> Result<Option<Witness>, GraphError> {
         let weights = search.program.graph.parameters().max(1);
         let (fewest, most) = FIRST_EVALUATIONS;
@@ -183,6 +184,7 @@ impl Run {
         let evaluations = (share as usize).max(first);
         self.next_attack = self.effort.saturating_mul(2).max((4 * first * weights) as u64);
         let restarts = (evaluations / USUAL_STEPS).max(1);
+        tracing::trace!(target: "certus::count", pgd_restarts = (restarts / PGD_RUNS).max(1) * PGD_RUNS);
         let boxes: Vec<(Vec<f64>, Vec<f64>)> = self
             .open
             .iter()
@@ -230,6 +232,7 @@ impl Run {
         let (wave, others): (Vec<Subproblem>, Vec<Subproblem>) =
             wave.drain(..).partition(|subproblem| subproblem.refine == refine);
         self.open.extend(others);
+        let (examined, verified) = (wave.len() as u64, self.state.verified);
         let taken: usize = wave.iter().map(Subproblem::bytes).sum();
         self.open_bytes = self.open_bytes.saturating_sub(taken);
         self.bounded += wave.len() as u64 * cost;
@@ -277,6 +280,7 @@ impl Run {
                 }
             }
         }
+        tracing::trace!(target: "certus::count", subproblems = examined, verified_leaves = self.state.verified - verified);
         self.state.open = self.open.len() as u64;
         self.state.bound =
             self.open.iter().map(|subproblem| subproblem.bound).filter(|bound| bound.is_finite()).reduce(f64::min);

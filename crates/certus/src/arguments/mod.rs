@@ -46,6 +46,14 @@ Examples:
   certus fmt --check zoo/*/*.certus"
 )]
 pub struct Arguments {
+    /// What engines did, by phase, with counts, when the command is done; on standard error.
+    #[arg(long, global = true)]
+    pub stats: bool,
+
+    /// What engines decide about their work, as they go; twice (`-vv`), what they do as well. On standard error.
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+
     /// What to do.
     #[command(subcommand)]
     pub command: Command,
@@ -85,7 +93,7 @@ mod tests {
     }
 
     /// Flags that are about printing: every front end has its own way.
-    const PRINTING: &[&str] = &["json", "quiet", "format", "help", "version"];
+    const PRINTING: &[&str] = &["json", "quiet", "format", "help", "version", "stats", "verbose"];
 
     /// How a subcommand calls an option: by its place, by a long flag, or by a short one.
     fn names(command: &clap::Command) -> Vec<String> {

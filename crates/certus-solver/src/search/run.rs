@@ -259,8 +259,7 @@ impl Run {
         let kept: Vec<Vec<Subproblem>> = batches.clone();
         let found =
             |result: &Result<(Option<BatchResult>, Option<Witness>), GraphError>| !matches!(result, Ok((_, None)));
-        for (batch, result) in kept.into_iter().zip(parallel::map_until(batches, budget.threads, bound_batch, found))
-        {
+        for (batch, result) in kept.into_iter().zip(parallel::map_until(batches, budget.threads, bound_batch, found)) {
             match result? {
                 (_, Some(witness)) => return Ok(Some(witness)),
                 (Some(bounded_batch), None) => {

@@ -4,8 +4,10 @@
 mod support;
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use serde_json::Value;
+use certus_tasks::commands::{Session, run};
+use serde_json::{Value, json};
 use support::{Folder, certus};
 
 /// Reads a document and writes it again; its schema.
@@ -21,6 +23,14 @@ fn printed(arguments: &[&str]) -> &'static str {
     round_trip(&ran.stdout, &format!("{arguments:?}: {}", ran.stderr))
 }
 
+/// The document of a command that prints none, as Python gets it.
+fn answered(command: &str, options: Value) -> &'static str {
+    let Value::Object(options) = options else { panic!("{options}") };
+    let mut session = Session { stop: Arc::default(), tell: &mut |_| {} };
+    let answer = run(command, options, &mut session).unwrap_or_else(|failure| panic!("{command}: {failure}"));
+    round_trip(&answer.document.to_line().unwrap(), command)
+}
+
 #[test]
 fn every_document_is_read_and_written_again() {
     let folder = Folder::new("documents");
@@ -28,12 +38,14 @@ fn every_document_is_read_and_written_again() {
     let (toy, network) = ("zoo/toy/toy.certus", "zoo/toy/toy.onnx");
     let (car, pendulum) = ("zoo/stopping_car/stopping_car.certus", "zoo/pendulum/pendulum.certus");
     let mut seen = BTreeSet::new();
-    let commands: [&[&str]; 20] = [
+    let commands: [&[&str]; 22] = [
         &["check", toy, "-k", "3", "--json"],
+        &["check", toy, "-k", "3", "--expect", "--json"],
         &["check", toy, "below_ten", "--engine", "induction", "--json"],
         &["check", toy, "below_ten", "--engine", "grid", "--json"],
         &["check", car, "rarely_crashes", "--json"],
         &["check", "zoo/aurora/aurora.certus", "p3", "-k", "0", "--region", "loss", "--resolution", "2", "--json"],
+        &["region", "zoo/aurora/aurora.certus", "p3", "--steps", "0", "--region", "loss", "--resolution", "2"],
         &["prob", car, "rarely_crashes", "--json"],
         &["mdp", "docs/models/link.prism", "Pmaxmin=? [ F \"delivered\" ]", "--json"],
         &["verify", network, "zoo/toy/below_five.vnnlib", "--json"],
@@ -70,6 +82,19 @@ fn every_document_is_read_and_written_again() {
     certus(&["mine", "docs/mining/video.toml", "--write", &file("mined")]);
     let specifications = std::fs::read_to_string(file("mined/specifications.json")).unwrap();
     seen.insert(round_trip(&specifications, "mine --write"));
+
+    let at = |path: &str| support::root().join(path).display().to_string();
+    seen.insert(answered("new", json!({"network": at(network)})));
+    folder.write("rate.trace", "2.4\n1.2\n");
+    let links = folder.write("links.csv", "trace,delay_ms,loss,queue\nrate.trace,20,0.01,30\n");
+    let table = file("cubic.csv");
+    let observed = json!({"world": "aurora", "decider": "cubic", "files": [links], "output": table, "seconds": 5});
+    seen.insert(answered("observe", observed));
+    let verdict = certus(&["verify", network, "zoo/toy/below_five.vnnlib", "--json"]).stdout;
+    let verdict: Value = serde_json::from_str(&verdict).unwrap();
+    seen.insert(answered("report", json!({"results": [verdict]})));
+    seen.insert(answered("shield_export", json!({"shield": shield, "lang": "rust", "system": at(pendulum)})));
+    seen.insert(answered("mine", json!({"config": at("docs/mining/video.toml"), "emit_sql": "duckdb"})));
 
     let kinds: BTreeSet<&str> = certus_documents::schemas().into_iter().map(|(schema, _)| schema).collect();
     assert_eq!(seen, kinds, "every kind of document is tried");

@@ -252,7 +252,7 @@ property worst = Pmax=? [ F<=3 x >= 10 ]
 fn what_is_not_supported_is_said() {
     let system = inline(SLIPS);
     let why = |property: usize| can_check(&system, &system.properties[property], None).unwrap_err();
-    assert!(why(5).contains("later than now"), "{}", why(5));
+    assert!(why(5).contains("begins after the first step"), "{}", why(5));
     assert!(why(6).contains("refer to the state only"), "{}", why(6));
     let endless = Options { method: Method::Search { containment: false }, ..Options::default() };
     let refused = check(&system, &system.properties[7], &endless, &Budget::default(), &mut |_| {}).unwrap_err();

@@ -108,7 +108,7 @@ fn what_asks_nothing_is_refused_with_the_way_out() {
         (&["verify", "nowhere.onnx", BELOW_TEN], "nowhere.onnx"),
         (&["verify", "nowhere.query"], "cannot read nowhere.query"),
         (&["verify", &cut], "cut.query:3: "),
-        (&["verify", TOY, &pair], "--network f=FILE --network g=FILE"),
+        (&["verify", TOY, &pair], "files for f, g with --network"),
         (&["verify", &pair, "--network", "f=zoo/toy/toy.onnx"], "network `g`: its file is missing"),
         (&["verify", &pair, "--network", "h=zoo/toy/toy.onnx"], "network `h`: it is not declared"),
         (&["verify", BELOW_TEN, "--network", "f=zoo/toy/toy.onnx"], "without --network"),

@@ -12,12 +12,12 @@ use crate::output::write_atomically;
 
 pub(super) const REGION: Command = Command {
     name: "region",
-    about: "Maps properties over the ranges of parameters: where they hold for every value, and where they are violated. \
-            Cells are settled from coarse to fine by bounded model checking.",
+    about: "Maps where properties hold over ranges of parameters. \
+            A cell is settled where a property holds, or is violated, for every value in it; cells are refined from coarse to fine by bounded model checking.",
     example: "certus region zoo/aurora/aurora.certus p3 --steps 0 --region close=1..2,loss",
     options: &[
         &[
-            Opt::needed("system", Kind::System, "The system: a `.certus` file").flag("file"),
+            Opt::needed("system", Kind::System, "The system: a `.certus` file"),
             Opt::rest("properties", Kind::Texts, "The properties; all of them if none is named"),
             Opt::named("region", Kind::Ranges, "{}", "The parameters, by name, each with a range or without one for all of its own"),
             Opt::named("resolution", Kind::Count(1), "32", "How many steps the grid has along each parameter"),

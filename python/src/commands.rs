@@ -61,5 +61,6 @@ pub fn run(
     caller.finish()?;
     let answer = answer.map_err(failure)?;
     let notes = answer.notes.iter().map(|note| Dialect::Keywords.word(note)).collect();
-    Ok((answer.document.to_string(), notes, Value::Object(answer.beside).to_string()))
+    let document = answer.document.to_line().map_err(|error| CertusError::new_err(error.to_string()))?;
+    Ok((document, notes, Value::Object(answer.beside).to_string()))
 }

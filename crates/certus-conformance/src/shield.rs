@@ -1,7 +1,6 @@
 //! Shields of small linear systems: under its monitor, no run of the interpreter's is unsafe, on a lattice of initial states
 //! and disturbances, whatever the network proposes.
 
-use std::fs;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -9,6 +8,7 @@ use certus_lang::syntax::ast::PropertyBody;
 use certus_numerics::Random;
 use certus_reference::{Model, Network, Rational, Real, Specification, Then, positions, rational, whole};
 use certus_shield_rt::{Fallback, Guard, Monitor};
+use certus_tasks::output::write_document;
 use certus_tasks::shield::{Shielded, Shielding, ready, shield};
 use certus_tasks::{BudgetOptions, Loading, deadline_after};
 
@@ -86,7 +86,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
         }
     };
     let file = study.folder.join("shield.json");
-    fs::write(&file, document.to_string()).map_err(|error| error.to_string())?;
+    write_document(&file, &document).map_err(|failure| failure.to_string())?;
     let ready = ready(&file, Some(&path), &[]).map_err(|failure| failure.to_string())?;
     let model = Model::read(&open, &[])?;
     let network = Network::read(&case.networks[0].1)?;

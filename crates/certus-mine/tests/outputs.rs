@@ -4,13 +4,14 @@ mod common;
 
 use std::path::Path;
 
+use certus_documents::Document;
 use certus_graph::Graph;
 use certus_graph::ops::{Affine, Relu};
 use certus_mine::config::Config;
 use certus_mine::outputs::OutputSet;
 use certus_mine::query::{Edges, Network, Verdict, region, violation};
 use certus_mine::sql::{Dialect, statements};
-use certus_mine::write::{from_json, picture, sentence, to_json, vnnlib};
+use certus_mine::write::{from_json, picture, sentence, specifications_document, vnnlib};
 use certus_mine::{Bound, Specification};
 use certus_solver::formula::Formula;
 use certus_solver::vnnlib::{Variable, parse};
@@ -42,7 +43,7 @@ proptest! {
         let config = config();
         let mut all = vec![specification(low, wide, allowed), specification(0.1, 0.2, 1)];
         all[1].bounds[0].low = f64::NEG_INFINITY;
-        let text = to_json(&config.layout, &all).to_string();
+        let text = specifications_document("mined", &config.layout, &all).to_line().unwrap();
         prop_assert_eq!(from_json(&config.layout, &text).unwrap(), all);
     }
 

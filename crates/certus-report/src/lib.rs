@@ -1,12 +1,12 @@
 //! Outcomes as pages and pictures.
 //!
-//! * [`page`]: one HTML file from the JSON documents of any engine;
+//! * [`page`]: one HTML file from the documents of any command;
 //! * [`heat`]: polygons in the colours of their values;
 //! * [`map`]: a box of one or two parameters, partitioned;
 //! * [`matrix`]: rows and columns of verdicts;
 //! * [`cells`]: cells of a state space over time, and box plots.
 //!
-//! Takes JSON values, plain numbers and texts; knows no engine, no system and no file. The same data always gives the
+//! Takes documents, plain numbers and texts; knows no engine, no system and no file. The same data always gives the
 //! same text. Kinds of cells differ in lightness and in pattern, so a picture can be printed without colour.
 
 #![forbid(unsafe_code)]

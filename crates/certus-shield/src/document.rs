@@ -1,108 +1,104 @@
-//! A shield as a JSON document.
+//! A shield as a document.
 
 use certus_audit::shield::{
-    Branch, Convergence, Cover, DecreaseProof, Invariant, Monomial, PutinarCertificate, Range, Shield, SumOfSquares,
-    rounded,
+    Branch, Convergence, Cover, DecreaseProof, FORMAT, Invariant, Multiplier, PutinarCertificate, Range, Shield,
+    SumOfSquares, rounded,
 };
-use serde_json::{Map, Value, json};
+use certus_documents::{Schema, shield};
 
 /// The document of a shield: what `certus_audit::shield::read_shield` reads.
-pub fn document(shield: &Shield, system: &str, states: &[String]) -> Value {
-    let settings: Map<String, Value> = shield.settings.iter().map(|(name, x)| (name.clone(), json!(x))).collect();
-    json!({
-        "format": "certus-shield 1",
-        "system": { "name": system, "path": shield.path, "sha256": shield.digest },
-        "property": shield.property,
-        "settings": settings,
-        "states": states,
-        "domain": shield.domain.iter().map(range).collect::<Vec<_>>(),
-        "branches": shield.branches.iter().map(branch).collect::<Vec<_>>(),
-        "cover": cover(&shield.cover),
-        "release": shield.release,
-        "convergence": shield.convergence.as_ref().map(convergence),
-    })
+pub fn document(own: &Shield, system: &str, states: &[String]) -> shield::Shield {
+    shield::Shield {
+        schema: Schema::default(),
+        format: FORMAT.to_owned(),
+        system: shield::ShieldedSystem { name: system.to_owned(), path: own.path.clone(), sha256: own.digest.clone() },
+        property: own.property.clone(),
+        settings: own.settings.iter().cloned().collect(),
+        states: states.to_vec(),
+        domain: own.domain.iter().map(range).collect(),
+        branches: own.branches.iter().map(branch).collect(),
+        cover: cover(&own.cover),
+        release: own.release,
+        convergence: own.convergence.as_ref().map(convergence),
+        ..shield::Shield::default()
+    }
 }
 
-fn convergence(claimed: &Convergence) -> Value {
-    let proof = |own: &DecreaseProof| {
-        json!({
-            "function": terms(&own.function),
-            "contraction": own.contraction,
-            "floor": own.floor,
-            "level": own.level,
-            "step": identity(&own.step),
-            "sides": own.sides.iter().map(above).collect::<Vec<_>>(),
-        })
+fn convergence(claimed: &Convergence) -> shield::Convergence {
+    let proof = |own: &DecreaseProof| shield::DecreaseProof {
+        function: own.function.clone(),
+        contraction: own.contraction,
+        floor: own.floor,
+        level: own.level,
+        step: identity(&own.step),
+        sides: own.sides.iter().map(above).collect(),
     };
-    json!({
-        "target": claimed.target.iter().map(range).collect::<Vec<_>>(),
-        "proofs": claimed.proofs.iter().map(proof).collect::<Vec<_>>(),
-    })
+    shield::Convergence {
+        target: claimed.target.iter().map(range).collect(),
+        proofs: claimed.proofs.iter().map(proof).collect(),
+    }
 }
 
-fn above((above, own): &(f64, PutinarCertificate)) -> Value {
-    let mut value = identity(own);
-    value["above"] = json!(above);
-    value
+fn above((above, own): &(f64, PutinarCertificate)) -> shield::PutinarCertificateAbove {
+    let shield::PutinarCertificate { free, multipliers } = identity(own);
+    shield::PutinarCertificateAbove { free, multipliers, above: *above }
 }
 
-fn range(range: &Range) -> Value {
-    json!([range.lower.as_ref().map(rounded), range.upper.as_ref().map(rounded)])
+fn range(range: &Range) -> shield::Range {
+    [range.lower.as_ref().map(rounded), range.upper.as_ref().map(rounded)]
 }
 
-fn terms(terms: &[(f64, Monomial)]) -> Value {
-    terms.iter().map(|(c, m)| json!([c, m])).collect()
-}
-
-fn branch(branch: &Branch) -> Value {
-    let program: Vec<Value> = branch.program.iter().map(|own| terms(own)).collect();
+fn branch(branch: &Branch) -> shield::Branch {
     let invariant = match &branch.invariant {
-        Invariant::Polynomial(proof) => json!({
-            "polynomial": terms(&proof.barrier),
-            "contraction": proof.contraction,
-            "margin": proof.margin,
-            "step": identity(&proof.step),
-            "pieces": proof.pieces.iter().map(above).collect::<Vec<_>>(),
+        Invariant::Polynomial(proof) => shield::Invariant::Polynomial(shield::BarrierCertificate {
+            polynomial: proof.barrier.clone(),
+            contraction: proof.contraction,
+            margin: proof.margin,
+            step: identity(&proof.step),
+            pieces: proof.pieces.iter().map(above).collect(),
         }),
-        Invariant::Polyhedron(polyhedron) => json!({
-            "polyhedron": polyhedron.halfspaces.iter().map(|h| json!({
-                "normal": h.normal, "bound": h.bound, "multipliers": weights(&h.multipliers),
-            })).collect::<Vec<_>>(),
-            "pieces": polyhedron.pieces.iter().map(|piece| json!({
-                "constraint": piece.constraint, "multipliers": weights(&piece.multipliers),
-            })).collect::<Vec<_>>(),
-        }),
-    };
-    json!({ "program": program, "invariant": invariant })
-}
-
-fn weights(weights: &[(usize, f64)]) -> Value {
-    weights.iter().map(|(place, weight)| json!([place, weight])).collect()
-}
-
-fn squares(squares: &SumOfSquares) -> Value {
-    json!({ "basis": squares.basis, "gram": squares.gram })
-}
-
-fn identity(identity: &PutinarCertificate) -> Value {
-    let multiplier = |own: &certus_audit::shield::Multiplier| {
-        let mut value = squares(&own.squares);
-        value["constraint"] = json!(own.constraint);
-        value
-    };
-    json!({
-        "free": squares(&identity.free),
-        "multipliers": identity.multipliers.iter().map(multiplier).collect::<Vec<_>>(),
-    })
-}
-
-fn cover(cover_of: &Cover) -> Value {
-    match cover_of {
-        Cover::Split { state, at, below, above } => {
-            json!({ "state": state, "at": at, "below": cover(below), "above": cover(above) })
+        Invariant::Polyhedron(polyhedron) => {
+            let halfspaces = polyhedron.halfspaces.iter().map(|own| shield::Halfspace {
+                normal: own.normal.clone(),
+                bound: own.bound,
+                multipliers: own.multipliers.clone(),
+            });
+            let pieces = polyhedron
+                .pieces
+                .iter()
+                .map(|own| shield::PieceProof { constraint: own.constraint, multipliers: own.multipliers.clone() });
+            shield::Invariant::Polyhedron(shield::Polyhedron {
+                polyhedron: halfspaces.collect(),
+                pieces: pieces.collect(),
+            })
         }
+    };
+    shield::Branch { program: branch.program.clone(), invariant }
+}
+
+fn identity(identity: &PutinarCertificate) -> shield::PutinarCertificate {
+    let multiplier = |own: &Multiplier| shield::Multiplier {
+        basis: own.squares.basis.clone(),
+        gram: own.squares.gram.clone(),
+        constraint: own.constraint,
+    };
+    let SumOfSquares { basis, gram } = identity.free.clone();
+    shield::PutinarCertificate {
+        free: shield::SumOfSquares { basis, gram },
+        multipliers: identity.multipliers.iter().map(multiplier).collect(),
+    }
+}
+
+fn cover(cover_of: &Cover) -> shield::Cover {
+    match cover_of {
+        Cover::Split { state, at, below, above } => shield::Cover::Split {
+            state: *state,
+            at: *at,
+            below: Box::new(cover(below)),
+            above: Box::new(cover(above)),
+        },
         Cover::Inside { branch, identity: proof } => {
-            json!({ "branch": branch, "identity": proof.as_ref().map(identity) })
+            shield::Cover::Inside { branch: *branch, identity: proof.as_ref().map(identity) }
         }
     }
 }
@@ -110,7 +106,8 @@ fn cover(cover_of: &Cover) -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use certus_audit::shield::{BarrierCertificate, Halfspace, Multiplier, PieceProof, Polyhedron, read_shield};
+    use certus_audit::shield::{BarrierCertificate, Halfspace, PieceProof, Polyhedron, read_shield};
+    use certus_documents::Document;
 
     #[test]
     fn a_shield_is_read_back_as_it_was() {
@@ -162,7 +159,7 @@ mod tests {
                 }],
             }),
         };
-        let text = document(&shield, "a", &["x".to_owned(), "y".to_owned()]).to_string();
+        let text = document(&shield, "a", &["x".to_owned(), "y".to_owned()]).to_line().unwrap();
         let read = read_shield(&serde_json::from_str(&text).unwrap()).unwrap();
         assert_eq!(read, shield);
     }

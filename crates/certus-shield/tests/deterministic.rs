@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use certus_documents::Document;
 use certus_graph::Graph;
 use certus_lang::{FileNetworks, LowerOptions, Networks, Open, System, load_file};
 use certus_shield::document::document;
@@ -27,7 +28,7 @@ fn neither_threads_nor_load_change_a_shield() {
     let shield = |threads: usize| {
         let made = made("satellite", "stays_safe", &Options { threads, ..Options::default() }).unwrap();
         assert!(!made.cut_short, "there was no deadline");
-        document(&made.shield, "satellite", &made.states).to_string()
+        document(&made.shield, "satellite", &made.states).to_line().unwrap()
     };
     let first = shield(1);
     let busy = AtomicBool::new(true);

@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use certus_audit::{Header, Reason, Rejection, Summary, check, read_header};
+use certus_documents as documents;
+use certus_documents::Members;
+use certus_documents::audit::{AuditVerdict, AuditedBranch, AuditedFile};
 use certus_engine::{Ended, Job};
-use serde_json::{Map, Value, json};
 
 use crate::check::certificate::{Claim, claim, settings};
 use crate::failure::Failure;
-use crate::output::json_number;
 use crate::{LoadedQuery, Sealed, Source, Sources, shield};
 
 /// What is asked.
@@ -217,58 +218,59 @@ fn place(option: Option<&Path>, named: &str, name: &str) -> Result<PathBuf, Fail
 }
 
 /// What the certificate turned out to be, as a document.
-pub fn document(task: &Audit, judgement: Option<&Judgement>, leaves: u64, seconds: f64) -> Value {
-    let mut document = json!({ "certificate": task.certificate.display().to_string() });
-    let files = |sources: &[Source]| -> Value {
-        let file = |source: &Source| {
-            let path = source.path.display().to_string();
-            json!({ "role": source.role, "path": path, "sha256": source.digest })
+pub fn document(task: &Audit, judgement: Option<&Judgement>, leaves: u64, seconds: f64) -> documents::audit::Audit {
+    let shown = documents::audit::Audit {
+        certificate: task.certificate.display().to_string(),
+        seconds: seconds.into(),
+        ..Default::default()
+    };
+    let files = |sources: &[Source]| -> Option<Vec<AuditedFile>> {
+        let file = |source: &Source| AuditedFile {
+            role: source.role.to_owned(),
+            path: source.path.display().to_string(),
+            sha256: source.digest.clone(),
         };
-        sources.iter().map(file).collect()
+        Some(sources.iter().map(file).collect())
     };
-    let particulars = |own: &[(&'static str, String)]| -> Value {
-        own.iter()
-            .map(|(name, text)| (name.replace(' ', "_"), Value::from(text.as_str())))
-            .collect::<Map<_, _>>()
-            .into()
+    let particulars = |own: &[(&'static str, String)]| -> Option<Members<String>> {
+        Some(own.iter().map(|(name, text)| (name.replace(' ', "_"), text.clone())).collect())
     };
-    let more = match judgement {
-        Some(Judgement::Accepted(own)) => json!({
-            "verdict": "accepted",
-            "claim": own.claim,
-            "files": files(&own.sources),
-            "about": particulars(&own.particulars),
-            "cases": own.summary.cases,
-            "leaves": own.summary.leaves,
-            "refinements": own.summary.refinements,
-            "records": own.summary.records,
-            "settled_by_intervals": own.settled,
-        }),
+    match judgement {
+        Some(Judgement::Accepted(own)) => documents::audit::Audit {
+            verdict: AuditVerdict::Accepted,
+            claim: Some(own.claim.clone()),
+            files: files(&own.sources),
+            about: particulars(&own.particulars),
+            cases: Some(own.summary.cases),
+            leaves: Some(own.summary.leaves),
+            refinements: Some(own.summary.refinements),
+            records: Some(own.summary.records),
+            settled_by_intervals: Some(own.settled),
+            ..shown
+        },
         Some(Judgement::Shield(own)) => {
-            let branch = |own: &certus_audit::shield::Settled| {
-                json!({
-                    "invariant": own.invariant, "claims": own.claims, "tolerance": json_number(own.tolerance),
-                })
+            let branch = |own: &certus_audit::shield::Settled| AuditedBranch {
+                invariant: own.invariant.clone(),
+                claims: own.claims,
+                tolerance: own.tolerance.into(),
             };
-            json!({
-                "verdict": "accepted",
-                "claim": own.claim,
-                "files": files(&own.sources),
-                "about": particulars(&own.particulars),
-                "branches": own.accepted.branches.iter().map(branch).collect::<Vec<_>>(),
-                "parts": own.accepted.boxes,
-                "steps_to_target": own.accepted.convergence.as_ref().map(|own| own.steps),
-            })
+            documents::audit::Audit {
+                verdict: AuditVerdict::Accepted,
+                claim: Some(own.claim.clone()),
+                files: files(&own.sources),
+                about: particulars(&own.particulars),
+                branches: Some(own.accepted.branches.iter().map(branch).collect()),
+                parts: Some(own.accepted.boxes),
+                steps_to_target: Some(own.accepted.convergence.as_ref().map(|own| own.steps)),
+                ..shown
+            }
         }
-        Some(Judgement::Rejected { line, reason }) => {
-            let line = Some(line).filter(|line| **line > 0);
-            json!({ "verdict": "rejected", "line": line, "reason": reason })
-        }
-        None => json!({ "verdict": "unknown", "leaves": leaves }),
-    };
-    if let (Value::Object(document), Value::Object(more)) = (&mut document, more) {
-        document.extend(more);
-        document.insert("seconds".to_owned(), json_number(seconds));
+        Some(Judgement::Rejected { line, reason }) => documents::audit::Audit {
+            verdict: AuditVerdict::Rejected,
+            line: Some(Some(*line).filter(|line| *line > 0)),
+            reason: Some(reason.clone()),
+            ..shown
+        },
+        None => documents::audit::Audit { leaves: Some(leaves), ..shown },
     }
-    document
 }

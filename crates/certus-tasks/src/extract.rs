@@ -4,17 +4,18 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use certus_documents as documents;
+use certus_documents::extract::{ActionValue, ExtractedCell, GridAxis, Quartiles, Returns};
+use certus_documents::{Members, numbers};
 use certus_engine::{Ended, Job};
 use certus_grid::extract::ExtractOptions;
 use certus_grid::grid::Grid;
 use certus_grid::policy_evaluation::{Compared, Episodes, compare, five_numbers};
 use certus_lang::system::{ActionRole, System};
 use certus_report::cells::box_plots;
-use serde_json::{Map, Value, json};
 
 use crate::check::{grid_widths, names_of, policy_names};
 use crate::failure::Failure;
-use crate::output::json_number;
 use crate::{BudgetOptions, Loaded, Loading, Provenance, load};
 
 /// A request for an extraction.
@@ -97,48 +98,38 @@ fn relative_to(provenance: &Provenance) -> String {
 }
 
 /// The extracted policy and its returns as a document.
-pub fn document(own: &Extracted, options: &ExtractOptions) -> Value {
+pub fn document(own: &Extracted, options: &ExtractOptions) -> documents::extract::Extract {
     let system = &own.system;
-    let numbers = |values: &[f64]| values.iter().map(|&value| json_number(value)).collect::<Vec<Value>>();
-    let names = names_of(&system.states);
-    let axes: Vec<Value> = names
-        .iter()
-        .zip(&own.grid.axes)
-        .map(|(name, axis)| json!({"name": name, "width": json_number(axis.width), "cut_at": json_number(axis.anchor)}))
-        .collect();
+    let axes = names_of(&system.states).into_iter().zip(&own.grid.axes);
     let policies = policy_names(system);
     let actions = system.actions.iter().zip(&system.roles.actions);
     let actions: Vec<_> = actions.filter(|(_, role)| matches!(role, ActionRole::Argmax { .. })).collect();
-    let cells: Vec<Value> = own
-        .compared
-        .cells
-        .iter()
-        .map(|(places, given)| {
-            let corner: Vec<f64> = places.iter().zip(&own.grid.axes).map(|(&place, axis)| axis.cut(place)).collect();
-            let mut action = Map::new();
-            for (name, &value) in policies.iter().zip(&given.outputs) {
-                action.insert(name.clone(), json_number(value));
-            }
-            for ((own, _), &label) in actions.iter().zip(&given.labels) {
-                action.insert(own.name.clone(), own.labels[label].as_str().into());
-            }
-            json!({"from": numbers(&corner), "action": action, "samples": given.asked})
-        })
-        .collect();
-    let five = |values: &[f64]| {
-        let [least, first, median, third, most] = five_numbers(values).map(json_number);
-        json!({"least": least, "first_quartile": first, "median": median, "third_quartile": third, "most": most})
+    let cells = own.compared.cells.iter().map(|(places, given)| {
+        let corner: Vec<f64> = places.iter().zip(&own.grid.axes).map(|(&place, axis)| axis.cut(place)).collect();
+        let outputs =
+            policies.iter().cloned().zip(given.outputs.iter().map(|&value| ActionValue::Output(value.into())));
+        let labels = actions.iter().zip(&given.labels);
+        let labels = labels.map(|((own, _), &label)| (own.name.clone(), ActionValue::Label(own.labels[label].clone())));
+        let action: Members<ActionValue> = outputs.chain(labels).collect();
+        ExtractedCell { from: numbers(&corner), action, samples: given.asked }
+    });
+    let quartiles = |values: &[f64]| {
+        let [least, first_quartile, median, third_quartile, most] = five_numbers(values).map(Into::into);
+        Quartiles { least, first_quartile, median, third_quartile, most }
     };
-    json!({
-        "system": system.name,
-        "samples": options.samples,
-        "significance": json_number(options.significance),
-        "seed": options.seed,
-        "axes": axes,
-        "episodes": own.compared.network.len(),
-        "returns": {"network": five(&own.compared.network), "extracted": five(&own.compared.extracted)},
-        "cells": cells,
-        "relative_to": relative_to(&own.provenance),
-        "provenance": own.provenance.to_json(),
-    })
+    documents::extract::Extract {
+        schema: documents::Schema::default(),
+        system: system.name.clone(),
+        samples: options.samples,
+        significance: options.significance.into(),
+        seed: options.seed,
+        axes: axes
+            .map(|(name, axis)| GridAxis { name, width: axis.width.into(), cut_at: axis.anchor.into() })
+            .collect(),
+        episodes: own.compared.network.len(),
+        returns: Returns { network: quartiles(&own.compared.network), extracted: quartiles(&own.compared.extracted) },
+        cells: cells.collect(),
+        relative_to: relative_to(&own.provenance),
+        provenance: own.provenance.document(),
+    }
 }

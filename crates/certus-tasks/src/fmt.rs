@@ -2,8 +2,9 @@
 
 use std::path::{Path, PathBuf};
 
+use certus_documents as documents;
+use certus_documents::fmt::{FormattedFile, Status};
 use certus_lang::diagnostics::Source;
-use serde_json::{Value, json};
 
 use crate::failure::Failure;
 use crate::output::write_atomically;
@@ -54,15 +55,15 @@ pub fn fmt(task: &Fmt) -> Vec<Done> {
 }
 
 /// What was done, as a document.
-pub fn document(task: &Fmt, done: &[Done]) -> Value {
+pub fn document(task: &Fmt, done: &[Done]) -> documents::fmt::Fmt {
     let files = task.files.iter().zip(done).map(|(path, done)| {
         let (status, error) = match done {
-            Done::Unchanged => ("canonical", None),
-            Done::Changed if task.check => ("not canonical", None),
-            Done::Changed => ("rewritten", None),
-            Done::Failed(failure) => ("failed", Some(failure.to_string())),
+            Done::Unchanged => (Status::Canonical, None),
+            Done::Changed if task.check => (Status::NotCanonical, None),
+            Done::Changed => (Status::Rewritten, None),
+            Done::Failed(failure) => (Status::Failed, Some(failure.to_string())),
         };
-        json!({"file": path.display().to_string(), "status": status, "error": error})
+        FormattedFile { file: path.display().to_string(), status, error }
     });
-    json!({"files": files.collect::<Vec<_>>()})
+    documents::fmt::Fmt { schema: documents::Schema::default(), files: files.collect() }
 }

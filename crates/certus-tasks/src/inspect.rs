@@ -3,16 +3,16 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use certus_documents::inspect as shown;
+use certus_documents::{AnyDocument, Members, Schema, members, numbers};
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::evaluate;
 use certus_graph::import::load_network;
 use certus_graph::ops::Operator;
 use certus_graph::{Graph, Port, Real};
 use certus_lang::system::{ActionKind, Formula, Property, PropertyKind, System, Variable};
-use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::output::json_number;
 use crate::{Loading, load};
 
 /// What is asked.
@@ -79,10 +79,10 @@ pub fn inspect(task: &Inspect) -> Result<Inspected, Failure> {
 }
 
 /// What a file holds, as a document.
-pub fn document(inspected: &Inspected) -> Value {
+pub fn document(inspected: &Inspected) -> AnyDocument {
     match inspected {
-        Inspected::Network(network) => json_network(network),
-        Inspected::System(system) => json_system(system),
+        Inspected::Network(network) => network_document(network).into(),
+        Inspected::System(system) => system_document(system).into(),
     }
 }
 
@@ -119,28 +119,27 @@ pub fn operators(graph: &Graph) -> BTreeMap<&'static str, usize> {
     counts
 }
 
-fn json_ports(graph: &Graph, ports: &[Port]) -> Vec<Value> {
-    ports.iter().map(|port| json!({"name": port.name, "shape": graph.shape(port.node)})).collect()
+fn operator_counts(graph: &Graph) -> Members<usize> {
+    operators(graph).into_iter().map(|(name, count)| (name.to_owned(), count)).collect()
 }
 
-fn json_network(network: &InspectedNetwork) -> Value {
+fn network_document(network: &InspectedNetwork) -> shown::Network {
     let InspectedNetwork { name, graph, canonical, evaluation } = network;
-    let mut document = json!({
-        "network": name,
-        "inputs": json_ports(graph, graph.inputs()),
-        "outputs": json_ports(graph, graph.outputs()),
-        "parameters": graph.parameters(),
-        "operators": operators(graph),
-        "canonical_operators": operators(canonical),
-    });
-    if let (Some(evaluation), Some(document)) = (evaluation, document.as_object_mut()) {
-        let single: Vec<Vec<Value>> =
-            evaluation.single.iter().map(|y| y.iter().map(|&v| json_number(f64::from(v))).collect()).collect();
-        let double: Vec<Vec<Value>> =
-            evaluation.double.iter().map(|y| y.iter().map(|&v| json_number(v)).collect()).collect();
-        document.insert("evaluation".to_owned(), json!({"float32": single, "float64": double}));
+    let port = |port: &Port| shown::Port { name: port.name.clone(), shape: graph.shape(port.node).to_vec() };
+    let single = |output: &Vec<f32>| output.iter().map(|&value| f64::from(value).into()).collect();
+    shown::Network {
+        schema: Schema::default(),
+        network: name.clone(),
+        inputs: graph.inputs().iter().map(port).collect(),
+        outputs: graph.outputs().iter().map(port).collect(),
+        parameters: graph.parameters(),
+        operators: operator_counts(graph),
+        canonical_operators: operator_counts(canonical),
+        evaluation: evaluation.as_ref().map(|own| shown::Evaluation {
+            float32: own.single.iter().map(single).collect(),
+            float64: own.double.iter().map(numbers).collect(),
+        }),
     }
-    document
 }
 
 /// The fragment that a property belongs to, in the words of the engines.
@@ -182,63 +181,60 @@ fn has_temporal(formula: &Formula) -> bool {
     }
 }
 
-fn json_variable(variable: &Variable) -> Value {
-    let list = |values: &[f64]| values.iter().map(|&value| json_number(value)).collect::<Vec<_>>();
-    json!({
-        "name": variable.name, "length": variable.len, "lower": list(&variable.lower), "upper": list(&variable.upper),
-        "doc": variable.doc,
-    })
-}
-
-fn json_system(system: &System) -> Value {
-    let params: Vec<Value> = system
-        .params
-        .iter()
-        .map(|p| json!({"name": p.name, "lower": p.lower, "upper": p.upper, "value": p.value, "doc": p.doc}))
-        .collect();
-    let properties: Vec<Value> = system
-        .properties
-        .iter()
-        .map(|p| {
-            let expect = p.expect.map(|expect| format!("{expect:?}").to_lowercase());
-            json!({"name": p.name, "formula": p.source, "fragment": fragment(p), "expect": expect, "doc": p.doc})
-        })
-        .collect();
-    let policies: Vec<Value> =
-        system.policies.iter().map(|p| json!({"name": p.name, "length": p.len, "networks": p.networks})).collect();
-    let actions: Vec<Value> = system
-        .actions
-        .iter()
-        .map(|a| {
-            let random = a.kind == ActionKind::Softmax;
-            json!({"name": a.name, "labels": a.labels, "random": random, "networks": a.networks})
-        })
-        .collect();
-    let chances: Map<String, Value> = system
-        .chances
-        .iter()
-        .map(|c| {
-            let labels: Map<String, Value> =
-                c.labels.iter().cloned().zip(c.probabilities.iter().map(|&p| json_number(p))).collect();
-            (c.name.clone(), labels.into())
-        })
-        .collect();
-    json!({
-        "system": system.name,
-        "doc": system.doc,
-        "step": system.dt,
-        "states": system.states.iter().map(json_variable).collect::<Vec<_>>(),
-        "inputs": system.inputs.iter().map(json_variable).collect::<Vec<_>>(),
-        "chances": chances,
-        "policies": policies,
-        "actions": actions,
-        "params": params,
-        "initial_box": {
-            "lower": system.init_box.0.iter().map(|&v| json_number(v)).collect::<Vec<_>>(),
-            "upper": system.init_box.1.iter().map(|&v| json_number(v)).collect::<Vec<_>>(),
-            "exact": system.init_is_box,
+fn system_document(system: &System) -> shown::System {
+    let variable = |own: &Variable| shown::Variable {
+        name: own.name.clone(),
+        length: own.len,
+        lower: numbers(&own.lower),
+        upper: numbers(&own.upper),
+        doc: own.doc.clone(),
+    };
+    let param = system.params.iter().map(|own| shown::Param {
+        name: own.name.clone(),
+        lower: own.lower.into(),
+        upper: own.upper.into(),
+        value: own.value.into(),
+        doc: own.doc.clone(),
+    });
+    let property = system.properties.iter().map(|own| shown::Property {
+        name: own.name.clone(),
+        formula: own.source.clone(),
+        fragment: fragment(own).to_owned(),
+        expect: own.expect.map(|expect| format!("{expect:?}").to_lowercase()),
+        doc: own.doc.clone(),
+    });
+    let policy = system.policies.iter().map(|own| shown::Policy {
+        name: own.name.clone(),
+        length: own.len,
+        networks: own.networks.clone(),
+    });
+    let action = system.actions.iter().map(|own| shown::Action {
+        name: own.name.clone(),
+        labels: own.labels.clone(),
+        random: own.kind == ActionKind::Softmax,
+        networks: own.networks.clone(),
+    });
+    let chance = system.chances.iter().map(|own| {
+        let labels = own.labels.iter().cloned().zip(own.probabilities.iter().copied());
+        (own.name.clone(), members(labels))
+    });
+    shown::System {
+        schema: Schema::default(),
+        system: system.name.clone(),
+        doc: system.doc.clone(),
+        step: system.dt.map(Into::into),
+        states: system.states.iter().map(variable).collect(),
+        inputs: system.inputs.iter().map(variable).collect(),
+        chances: chance.collect(),
+        policies: policy.collect(),
+        actions: action.collect(),
+        params: param.collect(),
+        initial_box: shown::InitialBox {
+            lower: numbers(&system.init_box.0),
+            upper: numbers(&system.init_box.1),
+            exact: system.init_is_box,
         },
-        "properties": properties,
-        "graph_operators": operators(&system.step),
-    })
+        properties: property.collect(),
+        graph_operators: operator_counts(&system.step),
+    }
 }

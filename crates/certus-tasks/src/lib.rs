@@ -46,6 +46,6 @@ pub use failure::Failure;
 pub use files::Files;
 pub use progress::SearchProgress;
 pub use provenance::Provenance;
-pub use query::{LoadedQuery, QuerySource, Sealed, Source};
+pub use query::{LoadedQuery, NamedFiles, QuerySource, Sealed, Source};
 pub use sources::{Contents, Sources};
 pub use system::{Loaded, Loading, load, load_system, network_of, property_named, read_network};

@@ -6,13 +6,14 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use certus_documents as documents;
+use certus_documents::mdp::{Model, ModelKind};
 use certus_prob::imdp::property::{Answer, Property, answer};
 use certus_prob::imdp::robust_value_iteration::Resources;
 use certus_prob::imdp::{Imdp, drn, explicit, prism};
-use serde_json::{Value, json};
 
 use crate::failure::Failure;
-use crate::output::{json_number, write_atomically};
+use crate::output::write_atomically;
 use crate::provenance::Setting;
 use crate::{BudgetOptions, Ended, Job, Provenance, Source};
 
@@ -137,10 +138,10 @@ const RELATIVE_TO: &str = "the model in its file, errors of rounding included";
 
 /// Where a probability comes from.
 fn provenance(task: &Mdp, sources: Vec<Source>) -> Provenance {
-    let own = Provenance::new("mdp", sources).limit("timeout", task.effort.timeout.map(json_number));
+    let own = Provenance::new("mdp", sources).limit("timeout", task.effort.timeout.map(Into::into));
     let setting = |(name, value): &(String, f64)| Setting { name: name.clone(), value: *value, declared: None };
     let settings = task.settings.iter().map(setting).collect();
-    Provenance { settings, ..own.limit("gap", Some(json_number(task.gap))) }
+    Provenance { settings, ..own.limit("gap", Some(task.gap.into())) }
 }
 
 /// The values of all states, with the choices that attain them.
@@ -158,24 +159,30 @@ fn table(model: &Imdp, found: &Answer) -> String {
 
 impl Solved {
     /// What the model is.
-    pub fn kind(&self) -> &'static str {
-        if self.model.is_plain() { "MDP" } else { "interval MDP" }
+    pub fn kind(&self) -> ModelKind {
+        if self.model.is_plain() { ModelKind::Plain } else { ModelKind::Interval }
     }
 
     /// What came out as a document.
-    pub fn document(&self, task: &Mdp) -> Value {
+    pub fn document(&self, task: &Mdp) -> documents::mdp::Mdp {
         let (model, found) = (&self.model, self.answer.as_ref());
-        json!({
-            "model": {"kind": self.kind(), "states": model.states(), "choices": model.choice_count(),
-                "transitions": model.transition_count(), "labels": model.labels().collect::<Vec<_>>()},
-            "property": task.property,
-            "probability": found.map(|found| json!({"lower": json_number(found.initial.0), "upper": json_number(found.initial.1)})),
-            "holds": found.and_then(|found| found.holds),
-            "narrow": found.map(|found| found.narrow),
-            "rechecked": found.and_then(|found| found.rechecked).map(|(low, high)| json!({"lower": low, "upper": high})),
-            "seconds": json_number(self.seconds),
-            "relative_to": RELATIVE_TO,
-            "provenance": self.provenance.to_json(),
-        })
+        documents::mdp::Mdp {
+            schema: documents::Schema::default(),
+            model: Model {
+                kind: self.kind(),
+                states: model.states(),
+                choices: model.choice_count(),
+                transitions: model.transition_count(),
+                labels: model.labels().map(str::to_owned).collect(),
+            },
+            property: task.property.clone(),
+            probability: found.map(|found| found.initial.into()),
+            holds: found.and_then(|found| found.holds),
+            narrow: found.map(|found| found.narrow),
+            rechecked: found.and_then(|found| found.rechecked).map(Into::into),
+            seconds: self.seconds.into(),
+            relative_to: RELATIVE_TO.to_owned(),
+            provenance: self.provenance.document(),
+        }
     }
 }

@@ -4,15 +4,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use certus_documents as documents;
 use certus_engine::{Ended, Job};
 use certus_graph::Interval;
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Budget, Progress, UnknownReason, Witness};
-use serde_json::Value;
 
 use crate::failure::Failure;
 use crate::objective::parse;
-use crate::output::json_number;
 use crate::{BudgetOptions, LoadedQuery, Provenance, QuerySource, Sealed, SearchProgress};
 
 /// What is asked.
@@ -54,11 +53,40 @@ pub struct Optimised {
 pub const RELATIVE_TO: &str = "the network in its file, over the reals";
 
 impl Optimised {
+    /// The outcome as a document.
+    pub fn document(&self, task: &Optimise, seconds: f64) -> documents::optimise::Optimise {
+        let files = self.question.as_ref().map(LoadedQuery::named_files).unwrap_or_default();
+        let expression = |wanted: bool| wanted.then(|| task.expression.clone());
+        let witness = self.question.as_ref().zip(self.witness.as_ref());
+        let end = |value: f64| (!self.empty).then_some(value.into());
+        documents::optimise::Optimise {
+            schema: documents::Schema::default(),
+            network: files.network,
+            specification: files.specification,
+            query: files.query,
+            networks: files.networks,
+            minimise: expression(task.minimise),
+            maximise: expression(!task.minimise),
+            feasible: if self.empty { Some(false) } else { witness.map(|_| true) },
+            lower: end(self.lower),
+            upper: end(self.upper),
+            gap: task.gap.into(),
+            reached: self.reached,
+            point: witness.map(|(question, witness)| question.assignment(witness)),
+            reason: self.reason.clone(),
+            verified: self.standing.verified(),
+            open: self.standing.open(),
+            seconds: seconds.into(),
+            relative_to: RELATIVE_TO.to_owned(),
+            provenance: self.provenance(task).document(),
+        }
+    }
+
     /// Where the interval comes from.
     pub fn provenance(&self, task: &Optimise) -> Provenance {
         let sources = self.question.as_ref().map(|question| question.sources.clone()).unwrap_or_default();
         let provenance = Provenance::new("optimise", sources).with_search(&task.effort);
-        provenance.limit("gap", Some(json_number(task.gap)))
+        provenance.limit("gap", Some(task.gap.into()))
     }
 }
 
@@ -167,28 +195,4 @@ fn bound(task: &Optimise, stop: &AtomicBool, standing: &Mutex<SearchProgress>) -
         });
     }
     Ok((question, best))
-}
-
-/// What came out as a document.
-pub fn document(task: &Optimise, found: &Optimised, seconds: f64) -> Value {
-    let Optimised { empty, lower, upper, reached, standing, .. } = *found;
-    let question = found.question.as_ref();
-    let witness = question.and_then(|question| Some((question, found.witness.as_ref()?)));
-    let mut document = question.map(LoadedQuery::json_sources).unwrap_or_default();
-    document.insert(if task.minimise { "minimise" } else { "maximise" }.to_owned(), task.expression.as_str().into());
-    document.insert("feasible".to_owned(), if empty { false.into() } else { witness.map(|_| true).into() });
-    let end = |value: f64| if empty { Value::Null } else { json_number(value) };
-    document.insert("lower".to_owned(), end(lower));
-    document.insert("upper".to_owned(), end(upper));
-    document.insert("gap".to_owned(), json_number(task.gap));
-    document.insert("reached".to_owned(), reached.into());
-    let point = witness.map_or(Value::Null, |(question, witness)| question.json_witness(witness));
-    document.insert("point".to_owned(), point);
-    document.insert("reason".to_owned(), found.reason.clone().into());
-    document.insert("verified".to_owned(), standing.verified().into());
-    document.insert("open".to_owned(), standing.open().into());
-    document.insert("seconds".to_owned(), json_number(seconds));
-    document.insert("relative_to".to_owned(), RELATIVE_TO.into());
-    document.insert("provenance".to_owned(), found.provenance(task).to_json());
-    Value::Object(document)
 }

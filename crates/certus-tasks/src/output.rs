@@ -6,6 +6,8 @@ use std::mem;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use certus_documents::Document;
+
 use crate::failure::Failure;
 use crate::output_target::OutputTarget;
 
@@ -191,6 +193,11 @@ pub fn write_atomically(path: &Path, contents: &(impl AsRef<[u8]> + ?Sized)) -> 
     output.finish()
 }
 
+/// Writes a document to a file, or leaves the file as it was.
+pub fn write_document(path: &Path, document: &impl Document) -> Result<(), Failure> {
+    write_atomically(path, &document.to_indented()?)
+}
+
 /// A number as tables show it: at most six significant digits, without trailing zeros.
 pub fn short(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
@@ -208,16 +215,6 @@ pub fn short(value: f64) -> String {
         return format!("{value:.4e}");
     };
     if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
-/// A number as JSON has it; what JSON cannot write becomes a text, never `null`.
-pub fn json_number(value: f64) -> serde_json::Value {
-    match serde_json::Number::from_f64(value) {
-        Some(number) => number.into(),
-        None if value.is_nan() => "NaN".into(),
-        None if value > 0.0 => "Infinity".into(),
-        None => "-Infinity".into(),
-    }
 }
 
 #[cfg(test)]

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use certus_documents as documents;
+use certus_documents::check::{ActionBounds, BoundedCell, ConvergencePoint, PropertyResult, Verdict};
+use certus_documents::{Scope, members, numbers};
 use certus_engine::{Board, Ended, Job};
 use certus_lang::system::{PropertyKind, System};
 pub use certus_prob::Convergence;
 use certus_prob::{Cell, Options, Outcome, Standing, check_with_convergence};
 use certus_report::Picture;
 use certus_report::heat::{self, Heat, Part};
-use serde_json::{Map, Value, json};
 
-use crate::check::describe;
+use crate::check::described;
 use crate::failure::Failure;
-use crate::output::json_number;
 use crate::{BudgetOptions, Loaded, Loading, Provenance, Source, load, property_named};
 
 /// What is asked.
@@ -89,8 +90,8 @@ fn provenance(task: &Prob, system: &System, sources: &[Source]) -> Provenance {
     Provenance::of_system(certus_prob::NAME, &task.system, system, sources)
         .with_effort(&task.effort)
         .limit("steps", task.options.steps.map(Into::into))
-        .limit("gap", Some(json_number(task.options.gap)))
-        .limit("share", Some(json_number(task.options.share)))
+        .limit("gap", Some(task.options.gap.into()))
+        .limit("share", Some(task.options.share.into()))
         .limit("most", Some(task.options.most.into()))
 }
 
@@ -136,20 +137,22 @@ pub fn document(
     results: &[(usize, Result<Outcome, String>)],
     courses: &[Convergence],
     provenance: &Provenance,
-) -> Value {
+) -> documents::prob::Prob {
     let result = |(index, (place, outcome)): (usize, &(usize, Result<Outcome, String>))| {
-        let property = &system.properties[*place];
-        let mut shown = Map::new();
-        shown.insert("property".to_owned(), property.name.as_str().into());
-        describe(property, &mut shown);
-        shown.extend(match outcome {
-            Err(reason) => members(json!({"verdict": "unknown", "engine": certus_prob::NAME, "reason": reason})),
-            Ok(outcome) => outcome_members(system, outcome, courses.get(index).map_or(&[], Vec::as_slice), provenance),
-        });
-        Value::Object(shown)
+        let shown = described(&system.properties[*place]);
+        match outcome {
+            Err(reason) => {
+                PropertyResult { engine: Some(certus_prob::NAME.to_owned()), reason: Some(reason.clone()), ..shown }
+            }
+            Ok(outcome) => bounded(shown, system, outcome, courses.get(index).map_or(&[], Vec::as_slice), provenance),
+        }
     };
-    let results: Vec<Value> = results.iter().enumerate().map(result).collect();
-    json!({"system": system.name, "results": results, "provenance": provenance.to_json()})
+    documents::prob::Prob {
+        schema: documents::Schema::default(),
+        system: system.name.clone(),
+        results: results.iter().enumerate().map(result).collect(),
+        provenance: provenance.document(),
+    }
 }
 
 /// The cells of the initial states in the colours of their bounds, over two elements of the state.
@@ -178,87 +181,83 @@ fn relative_to(system: &System, provenance: &Provenance) -> String {
     )
 }
 
-/// What was found out about a probability, as members of a result.
-pub(crate) fn outcome_members(
+/// A result with what was found out about a probability.
+pub(crate) fn bounded(
+    shown: PropertyResult,
     system: &System,
     outcome: &Outcome,
     course: &[(f64, f64, f64)],
     provenance: &Provenance,
-) -> Map<String, Value> {
-    let numbers = |values: Vec<f64>| values.into_iter().map(json_number).collect::<Vec<Value>>();
+) -> PropertyResult {
     let names = system.state_names();
     let cell = |cell: &Cell| {
         let (lower, upper) = cell.region.bounds();
-        json!({"lower": numbers(lower), "upper": numbers(upper), "bound": json_number(cell.upper)})
+        BoundedCell { lower: numbers(&lower), upper: numbers(&upper), bound: cell.upper.into() }
     };
-    let course = course.iter().map(|&(seconds, lower, upper)| {
-        json!({"seconds": json_number(seconds), "lower": json_number(lower), "upper": json_number(upper)})
-    });
+    let point = |&(seconds, lower, upper): &(f64, f64, f64)| ConvergencePoint {
+        seconds: seconds.into(),
+        lower: lower.into(),
+        upper: upper.into(),
+    };
     let verdict = match outcome.holds {
-        Some(true) => "holds",
-        Some(false) => "violated",
-        None if !outcome.asks && outcome.narrow => "bounded",
-        None => "unknown",
+        Some(true) => Verdict::Holds,
+        Some(false) => Verdict::Violated,
+        None if !outcome.asks && outcome.narrow => Verdict::Bounded,
+        None => Verdict::Unknown,
     };
-    let start = outcome.start.as_ref().map_or(Value::Null, |start| {
-        let values = names.iter().cloned().zip(start.iter().map(|&value| json_number(value)));
-        Value::Object(values.collect::<Map<_, _>>())
-    });
+    let start = outcome.start.as_ref().map(|start| members(names.iter().cloned().zip(start.iter().copied())));
     let reason = match (outcome.holds, outcome.stopped, outcome.narrow && !outcome.asks) {
-        (Some(_), ..) | (None, _, true) => Value::Null,
-        (None, true, false) => "stopped before the interval was narrow enough".into(),
-        (None, false, false) if outcome.asks => "the interval does not decide it".into(),
-        (None, false, false) => "the interval stays wider than was asked for".into(),
+        (Some(_), ..) | (None, _, true) => None,
+        (None, true, false) => Some("stopped before the interval was narrow enough"),
+        (None, false, false) if outcome.asks => Some("the interval does not decide it"),
+        (None, false, false) => Some("the interval stays wider than was asked for"),
     };
-    members(json!({
-        "verdict": verdict,
-        "engine": certus_prob::NAME,
-        "scope": outcome.steps.map_or_else(|| "unbounded".into(), |steps| json!({"bounded": steps})),
-        "seconds": json_number(outcome.seconds),
-        "probability": {"lower": json_number(outcome.lower), "upper": json_number(outcome.upper)},
-        "gap": json_number(outcome.upper - outcome.lower),
-        "narrow": outcome.narrow,
-        "start": start,
-        "method": outcome.method,
-        "regions": outcome.regions,
-        "merged": outcome.contained,
-        "choices": outcome.model.as_ref().map(|model| model.choice_count()),
-        "may_leave_range": outcome.errors.range,
-        "may_deadlock": outcome.errors.deadlock,
-        "may_be_undefined": outcome.errors.undefined,
-        "model_error_probability": outcome.error.map_or(Value::Null, json_number),
-        "relative_to": relative_to(system, provenance),
-        "reason": reason,
-        "axes": names,
-        "cells": outcome.cells.iter().map(cell).collect::<Vec<_>>(),
-        "actions": actions(system, outcome),
-        "convergence": course.collect::<Vec<_>>(),
-    }))
+    PropertyResult {
+        verdict,
+        engine: Some(certus_prob::NAME.to_owned()),
+        scope: Some(Some(outcome.steps.map_or(Scope::Unbounded, Scope::Bounded))),
+        seconds: Some(outcome.seconds.into()),
+        probability: Some((outcome.lower, outcome.upper).into()),
+        gap: Some((outcome.upper - outcome.lower).into()),
+        narrow: Some(outcome.narrow),
+        start: Some(start),
+        method: Some(outcome.method.clone()),
+        regions: Some(outcome.regions),
+        merged: Some(outcome.contained),
+        choices: Some(outcome.model.as_ref().map(|model| model.choice_count())),
+        may_leave_range: Some(outcome.errors.range),
+        may_deadlock: Some(outcome.errors.deadlock),
+        may_be_undefined: Some(outcome.errors.undefined),
+        model_error_probability: Some(outcome.error.map(Into::into)),
+        relative_to: Some(relative_to(system, provenance)),
+        reason: reason.map(str::to_owned),
+        axes: Some(names),
+        cells: Some(outcome.cells.iter().map(cell).collect()),
+        actions: Some(actions(system, outcome)),
+        convergence: Some(course.iter().map(point).collect()),
+        ..shown
+    }
 }
 
 /// Digits of an action's probability: bounds of it are seldom narrower.
 const SHOWN: f64 = 1e6;
 
-/// For every label of every action, bounds of its probability over the cells, in their order; rounded outwards. Null where they were not made.
-fn actions(system: &System, outcome: &Outcome) -> Value {
+/// For every label of every action, bounds of its probability over the cells, in their order; rounded outwards. None where they were not made.
+fn actions(system: &System, outcome: &Outcome) -> Option<Vec<ActionBounds>> {
     if outcome.policy.len() != outcome.cells.len() {
-        return if system.actions.is_empty() { json!([]) } else { Value::Null };
+        return system.actions.is_empty().then(Vec::new);
     }
     let labels = system.actions.iter().enumerate().flat_map(|(action, own)| {
         own.labels.iter().enumerate().map(move |(label, name)| (action, &own.name, label, name))
     });
     let shown = labels.map(|(action, of, label, name)| {
         let bounds = || outcome.policy.iter().map(move |cell| cell[action][label]);
-        let lower: Vec<f64> = bounds().map(|p| p.lo.min((p.lo * SHOWN).floor() / SHOWN)).collect();
-        let upper: Vec<f64> = bounds().map(|p| p.hi.max((p.hi * SHOWN).ceil() / SHOWN)).collect();
-        json!({"action": of, "label": name, "lower": lower, "upper": upper})
+        ActionBounds {
+            action: of.clone(),
+            label: name.clone(),
+            lower: bounds().map(|p| p.lo.min((p.lo * SHOWN).floor() / SHOWN).into()).collect(),
+            upper: bounds().map(|p| p.hi.max((p.hi * SHOWN).ceil() / SHOWN).into()).collect(),
+        }
     });
-    Value::Array(shown.collect())
-}
-
-fn members(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(members) => members,
-        _ => Map::new(),
-    }
+    Some(shown.collect())
 }

@@ -6,10 +6,12 @@
 
 use std::path::PathBuf;
 
+use certus_documents as documents;
+use certus_documents::{Claim, Limit, Members, Scope};
 use certus_lang::system::{Integrator, System};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
-use crate::output::{json_number, short};
+use crate::output::short;
 use crate::{BudgetOptions, Loading, Source};
 
 /// A parameter that was set.
@@ -37,11 +39,11 @@ pub struct Provenance {
     /// What names the random numbers, if there are any.
     pub seed: Option<u64>,
     /// How much work was allowed, and of what kind: seconds, bytes, steps, runs.
-    pub budget: Map<String, Value>,
+    pub budget: Members<Option<Limit>>,
     /// How derivatives became steps, and how long a step is.
     pub time: Option<(Integrator, f64)>,
-    /// What is claimed, in a document about one claim: property, formula, scope, what it is relative to.
-    pub claim: Map<String, Value>,
+    /// What is claimed, in a document about one claim.
+    pub claim: Option<Claim>,
 }
 
 /// Whose behaviour a verdict is about, and in which numbers.
@@ -82,7 +84,7 @@ impl Provenance {
     /// With the seed and the time of an effort.
     pub fn with_effort(mut self, effort: &BudgetOptions) -> Provenance {
         self.seed = Some(effort.seed);
-        self.limit("timeout", effort.timeout.map(json_number))
+        self.limit("timeout", effort.timeout.map(Into::into))
     }
 
     /// With the seed, the time and the memory of an effort.
@@ -91,40 +93,51 @@ impl Provenance {
     }
 
     /// With a limit or an option; `null` if there was none.
-    pub fn limit(mut self, name: &str, value: Option<Value>) -> Provenance {
-        self.budget.insert(name.to_owned(), value.unwrap_or(Value::Null));
+    pub fn limit(mut self, name: &str, value: Option<Limit>) -> Provenance {
+        self.budget.insert(name.to_owned(), value);
         self
     }
 
     /// With the one claim that a document is about.
-    pub fn claiming(mut self, property: &str, formula: &str, scope: Value, relative_to: String) -> Provenance {
-        let claim = json!({"property": property, "formula": formula, "scope": scope, "relative_to": relative_to});
-        if let Value::Object(claim) = claim {
-            self.claim = claim;
-        }
+    pub fn claiming(mut self, property: &str, formula: &str, scope: Scope, relative_to: String) -> Provenance {
+        self.claim = Some(Claim { property: property.to_owned(), formula: formula.to_owned(), scope, relative_to });
         self
     }
 
     /// As a member of a document.
-    pub fn to_json(&self) -> Value {
-        let source = |source: &Source| {
-            let path = source.path.display().to_string();
-            json!({"role": source.role, "name": source.name, "path": path, "sha256": source.digest})
+    pub fn document(&self) -> documents::Provenance {
+        let source = |source: &Source| documents::SourceFile {
+            role: source.role.to_owned(),
+            name: source.name.clone(),
+            path: source.path.display().to_string(),
+            sha256: source.digest.clone(),
         };
-        let setting = |own: &Setting| json!({"name": own.name, "value": json_number(own.value), "declared": own.declared.map(json_number)});
-        let replaced = |(name, path): &(String, PathBuf)| json!({"name": name, "path": path.display().to_string()});
-        let mut shown = Map::new();
-        shown.insert("certus".to_owned(), env!("CARGO_PKG_VERSION").into());
-        shown.insert("sources".to_owned(), self.sources.iter().map(source).collect());
-        shown.insert("settings".to_owned(), self.settings.iter().map(setting).collect());
-        shown.insert("replaced".to_owned(), self.replaced.iter().map(replaced).collect());
-        shown.insert("engine".to_owned(), self.engine.as_str().into());
-        shown.insert("seed".to_owned(), self.seed.into());
-        shown.insert("budget".to_owned(), self.budget.clone().into());
-        let time = self.time.map(|(scheme, dt)| json!({"scheme": scheme_name(scheme), "dt": json_number(dt)}));
-        shown.insert("time".to_owned(), time.into());
-        shown.extend(self.claim.clone());
-        Value::Object(shown)
+        let setting = |own: &Setting| documents::Setting {
+            name: own.name.clone(),
+            value: own.value.into(),
+            declared: own.declared.map(Into::into),
+        };
+        let replaced = |(name, path): &(String, PathBuf)| documents::Replaced {
+            name: name.clone(),
+            path: path.display().to_string(),
+        };
+        let shown = documents::Provenance {
+            certus: env!("CARGO_PKG_VERSION").to_owned(),
+            sources: self.sources.iter().map(source).collect(),
+            settings: self.settings.iter().map(setting).collect(),
+            replaced: self.replaced.iter().map(replaced).collect(),
+            engine: self.engine.clone(),
+            seed: self.seed,
+            budget: self.budget.clone(),
+            time: self
+                .time
+                .map(|(scheme, dt)| documents::Time { scheme: scheme_name(scheme).to_owned(), dt: dt.into() }),
+            ..documents::Provenance::default()
+        };
+        match &self.claim {
+            Some(claim) => shown.claiming(claim.clone()),
+            None => shown,
+        }
     }
 
     /// What a reader of verdicts has to know: settings that differ from the file's own values, other networks, discretised time.
@@ -223,7 +236,7 @@ mod tests {
             other.brief().as_deref(),
             Some("with gust = 0 (1 in the file); about the system discretised by rk4 with dt = 2")
         );
-        assert_eq!(other.to_json()["settings"][0]["declared"], 1.0);
+        assert_eq!(other.document().settings[0].declared, Some(1.0.into()));
     }
 
     #[test]
@@ -239,7 +252,7 @@ mod tests {
     #[test]
     fn no_text_ends_a_comment() {
         let path = "a*/b\nc\\";
-        let told = lines(&json!({"sources": [{"path": path}]}));
+        let told = lines(&serde_json::json!({"sources": [{"path": path}]}));
         assert_eq!(told, [r#"sources 1 path: "a*\/b\nc\\""#]);
     }
 }

@@ -5,15 +5,14 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 
 use certus_audit::Problem;
+use certus_documents::{Assignment, Members, Number, Values, numbers};
 use certus_graph::Graph;
 use certus_solver::formula::Formula;
 use certus_solver::vnnlib::networks::{AnySpecification, Joint, Likeness, NetworkSpecification, Role, parse_any_bytes};
 use certus_solver::vnnlib::{Case, Specification, Variable, VnnLibError};
 use certus_solver::{Query, Witness, file};
-use serde_json::{Map, Value};
 
 use crate::failure::Failure;
-use crate::output::json_number;
 use crate::sources::{Contents, Sources};
 use crate::system;
 
@@ -42,6 +41,19 @@ pub struct Source {
     pub path: PathBuf,
     /// The digest of its bytes; none if they came through a pipe.
     pub digest: Option<String>,
+}
+
+/// The files of a question, as documents name them.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct NamedFiles {
+    /// The network.
+    pub network: Option<String>,
+    /// The specification.
+    pub specification: Option<String>,
+    /// The query file.
+    pub query: Option<String>,
+    /// The networks that the specification declares.
+    pub networks: Option<Members<String>>,
 }
 
 /// A question, with its files.
@@ -204,21 +216,20 @@ impl LoadedQuery {
         paths.join(" ")
     }
 
-    /// The files as the beginning of a JSON document.
-    pub fn json_sources(&self) -> Map<String, Value> {
-        let mut shown = Map::new();
-        let mut networks = Map::new();
-        for source in self.sources.iter().filter(|source| source.role != "weights") {
+    /// The files as documents name them: each by its role, and the networks that a specification declares by their names.
+    pub fn named_files(&self) -> NamedFiles {
+        let mut files = NamedFiles::default();
+        for source in &self.sources {
             let path = source.path.display().to_string();
-            match &source.name {
-                Some(name) => networks.insert(name.clone(), path.into()),
-                None => shown.insert(source.role.to_owned(), path.into()),
-            };
+            match (&source.name, source.role) {
+                (_, "weights") => {}
+                (Some(name), _) => drop(files.networks.get_or_insert_default().insert(name.clone(), path)),
+                (None, "network") => files.network = Some(path),
+                (None, "specification") => files.specification = Some(path),
+                (None, _) => files.query = Some(path),
+            }
         }
-        if !networks.is_empty() {
-            shown.insert("networks".to_owned(), networks.into());
-        }
-        shown
+        files
     }
 
     /// The variable of that name: `X_0` and `Y_0`, or an element of a declared tensor.
@@ -269,8 +280,8 @@ impl LoadedQuery {
         Ok(())
     }
 
-    /// An assignment as JSON: a number for each variable, or a list for each declared tensor.
-    pub fn json_witness(&self, witness: &Witness) -> Value {
+    /// An assignment as documents have it: a number for each variable, or a list for each declared tensor.
+    pub fn assignment(&self, witness: &Witness) -> Assignment {
         let outputs: Vec<f64> = witness.outputs.iter().map(|&value| f64::from(value)).collect();
         if let About::Named { declared, joint } = &self.about {
             let tensors = declared.networks.iter().flat_map(|network| &network.tensors);
@@ -281,15 +292,15 @@ impl LoadedQuery {
                         outputs.iter().skip(tensor.first).take(tensor.elements()).copied().collect()
                     }
                 };
-                (tensor.name.clone(), values.into_iter().map(json_number).collect::<Value>())
+                (tensor.name.clone(), Values::Many(numbers(&values)))
             });
-            return shown.collect::<Map<String, Value>>().into();
+            return shown.collect();
         }
-        let numbers = |letter: char, values: &[f64]| -> Vec<(String, Value)> {
-            values.iter().enumerate().map(|(index, &value)| (format!("{letter}_{index}"), json_number(value))).collect()
+        let named = |letter: char, values: &[f64]| -> Vec<(String, Values)> {
+            let values = values.iter().enumerate();
+            values.map(|(index, &value)| (format!("{letter}_{index}"), Values::One(Number(value)))).collect()
         };
-        let shown = numbers('X', &witness.inputs).into_iter().chain(numbers('Y', &outputs));
-        shown.collect::<Map<String, Value>>().into()
+        named('X', &witness.inputs).into_iter().chain(named('Y', &outputs)).collect()
     }
 }
 

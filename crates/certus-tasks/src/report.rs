@@ -54,7 +54,7 @@ pub fn report(task: &Report) -> Result<Page, Failure> {
     };
     read_from().ready()?;
     let documents = task.outcomes.iter().map(read).collect::<Result<Vec<_>, _>>()?;
-    let made = page::report(&documents).map_err(|error| Failure::message(error.to_string()))?;
+    let made = page::report(documents).map_err(|error| Failure::message(error.to_string()))?;
     if made.results == 0 {
         return Err(Failure::message("there is no result in these documents, so there is nothing to show"));
     }

@@ -6,6 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use certus_audit::shield::{Accepted, Model, Polynomial, Shield, read_model, read_shield, rounded};
+use certus_documents as documents;
+use certus_documents::Scope;
 use certus_engine::{Ended, Job};
 use certus_graph::Graph;
 use certus_lang::system::{Formula, Property, PropertyKind, System};
@@ -16,9 +18,8 @@ use certus_shield::network::{Network, Scratch};
 use certus_shield::runtime::Runtime;
 use certus_shield::synthesis::{Failed, Options, synthesise};
 use certus_shield::text::program_text;
-use serde_json::{Value, json};
+use serde_json::Value;
 
-use crate::check::describe;
 use crate::sources::{SealedSystem, Unnamed, Unsealed, load_sealed};
 use crate::system::read_network;
 use crate::{BudgetOptions, Failure, Loading, Provenance, Source, Sources, network_of, property_named};
@@ -54,7 +55,7 @@ pub struct Made {
     /// The property.
     pub property: String,
     /// The document to be written.
-    pub document: Value,
+    pub document: documents::shield::Shield,
     /// The program, for readers.
     pub program: String,
     /// What the audit said.
@@ -146,10 +147,8 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
     let mut written = shield_document(&made.shield, &name, &made.states);
     picture_of(&mut written, &made.shield, &property, &shown);
     let about = format!("the plant as polynomials{}, in exact arithmetic; any network", provenance.discretised());
-    let provenance = provenance.claiming(&property.name, &property.source, "unbounded".into(), about);
-    if let Some(written) = written.as_object_mut() {
-        written.insert("provenance".to_owned(), provenance.to_json());
-    }
+    let provenance = provenance.claiming(&property.name, &property.source, Scope::Unbounded, about);
+    written.provenance = Some(provenance.document());
     Ok(Shielded::Made(Box::new(Made {
         document: written,
         program: program_text(&made.shield, &made.states, &policy),
@@ -163,17 +162,18 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
 }
 
 /// Adds what a picture of a shield needs and its proof does not: what the property says, and the initial and unsafe states.
-fn picture_of(document: &mut Value, shield: &Shield, property: &Property, system: &System) {
-    let (Ok(model), Some(document)) = (model_of(shield, system), document.as_object_mut()) else { return };
-    describe(property, document);
-    let initial = model.init.iter().map(|(lower, upper)| json!([rounded(lower), rounded(upper)]));
-    document.insert("initial".to_owned(), initial.collect());
-    let terms = |polynomial: &Polynomial| -> Value {
-        polynomial.terms().map(|(monomial, factor)| json!([rounded(factor), monomial])).collect()
+fn picture_of(document: &mut documents::shield::Shield, shield: &Shield, property: &Property, system: &System) {
+    let Ok(model) = model_of(shield, system) else { return };
+    document.words = Some(property.doc.trim().to_owned());
+    document.formula = Some(property.source.clone());
+    let initial = model.init.iter().map(|(lower, upper)| [rounded(lower), rounded(upper)]);
+    document.initial = Some(initial.collect());
+    let terms = |polynomial: &Polynomial| -> documents::shield::Polynomial {
+        polynomial.terms().map(|(monomial, factor)| (rounded(factor), monomial.clone())).collect()
     };
     let pieces = model.unsafe_pieces.iter().filter(|piece| !piece.bounds_domain);
-    let pieces = pieces.map(|piece| piece.constraints.iter().map(|own| terms(&own.polynomial)).collect::<Value>());
-    document.insert("unsafe".to_owned(), pieces.collect());
+    let pieces = pieces.map(|piece| piece.constraints.iter().map(|own| terms(&own.polynomial)).collect());
+    document.unsafe_sets = Some(pieces.collect());
 }
 
 /// Reads a shield's file.

@@ -5,15 +5,16 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+use certus_documents::simulate::{self as shown, RunEnd, RunVerdict, SimulatedRun};
+use certus_documents::{Document, Members, Number, Schema, members};
 use certus_lang::system::{PropertyKind, System};
 use certus_sim::{
     ActionMode, End, InputSource, Options, Progress, PropertyReport, RunReport, Script, Simulator, Step, Summary,
     Verdict, element_names, wilson_interval,
 };
-use serde_json::{Map, Value, json};
 
 use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::output::Output;
 use crate::provenance::About;
 use crate::{BudgetOptions, Loaded, Loading, Provenance, Source, load, property_named};
 
@@ -160,7 +161,7 @@ pub fn simulate(task: &Simulate, stop: &AtomicBool, progress: &mut dyn FnMut(Pro
         if failed.is_ok() {
             failed = match format {
                 Format::Csv => names.csv_rows(&system, report, output),
-                Format::Jsonl => writeln!(output, "{}", names.json_run(&system, report)).map_err(Failure::from),
+                Format::Jsonl => names.document_line(&system, report, output),
             };
             if failed.is_err() {
                 stop.store(true, Ordering::Relaxed);
@@ -248,127 +249,111 @@ impl Names {
         Ok(())
     }
 
-    fn json_step(&self, system: &System, step: &Step) -> Value {
-        let numbers = |names: &[String], values: &[f64]| -> Map<String, Value> {
-            names.iter().cloned().zip(values.iter().map(|&value| json_number(value))).collect()
+    fn step(&self, system: &System, step: &Step) -> shown::Step {
+        let numbers = |names: &[String], values: &[f64]| -> Members<Number> {
+            members(names.iter().cloned().zip(values.iter().copied()))
         };
-        let labels: Map<String, Value> = system
-            .actions
-            .iter()
-            .zip(&step.actions)
-            .map(|(action, &label)| (action.name.clone(), action.labels[label].clone().into()))
-            .collect();
-        let chances: Map<String, Value> = system
-            .chances
-            .iter()
-            .zip(&step.chances)
-            .map(|(chance, &label)| (chance.name.clone(), chance.labels[label].clone().into()))
-            .collect();
-        let mut shown = Map::new();
-        shown.insert("state".to_owned(), numbers(&self.states, &step.state).into());
-        shown.insert("input".to_owned(), numbers(&self.inputs, &step.input).into());
-        shown.insert("policy".to_owned(), numbers(&self.policies, &step.policies).into());
-        if !labels.is_empty() {
-            shown.insert("action".to_owned(), labels.into());
+        let actions = system.actions.iter().zip(&step.actions);
+        let actions = actions.map(|(action, &label)| (action.name.clone(), action.labels[label].clone()));
+        let chances = system.chances.iter().zip(&step.chances);
+        let chances = chances.map(|(chance, &label)| (chance.name.clone(), chance.labels[label].clone()));
+        let some = |labels: Members<String>| (!labels.is_empty()).then_some(labels);
+        shown::Step {
+            state: numbers(&self.states, &step.state),
+            input: numbers(&self.inputs, &step.input),
+            policy: numbers(&self.policies, &step.policies),
+            action: some(actions.collect()),
+            chance: some(chances.collect()),
+            reward: step.reward.map(Into::into),
         }
-        if !chances.is_empty() {
-            shown.insert("chance".to_owned(), chances.into());
-        }
-        if let Some(reward) = step.reward {
-            shown.insert("reward".to_owned(), json_number(reward));
-        }
-        shown.into()
     }
 
-    fn json_run(&self, system: &System, report: &RunReport) -> Value {
-        let properties: Map<String, Value> = system
-            .properties
-            .iter()
-            .zip(&report.properties)
-            .map(|(property, seen)| (property.name.clone(), json_property(seen)))
-            .collect();
-        let trace: Vec<Value> = report.trace.iter().flatten().map(|step| self.json_step(system, step)).collect();
-        json!({
-            "run": report.run,
-            "steps": report.steps,
-            "end": json_end(&report.end),
-            "reward": report.total_reward.map(json_number),
-            "properties": properties,
-            "trace": trace,
-        })
+    fn document_line(&self, system: &System, report: &RunReport, output: &mut impl Write) -> Result<(), Failure> {
+        let property = |seen: &PropertyReport| shown::RunProperty {
+            verdict: match seen.verdict {
+                Verdict::Satisfied => RunVerdict::Satisfied,
+                Verdict::Violated => RunVerdict::Violated,
+                Verdict::Open => RunVerdict::Open,
+            },
+            margin: seen.margin.into(),
+            broken_at: seen.broken_at,
+        };
+        let properties = system.properties.iter().zip(&report.properties);
+        let run = SimulatedRun {
+            schema: Schema::default(),
+            run: report.run,
+            steps: report.steps,
+            end: end(&report.end),
+            reward: report.total_reward.map(Into::into),
+            properties: properties.map(|(own, seen)| (own.name.clone(), property(seen))).collect(),
+            trace: report.trace.iter().flatten().map(|step| self.step(system, step)).collect(),
+        };
+        Ok(writeln!(output, "{}", run.to_line()?)?)
     }
 }
 
-fn verdict_name(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::Satisfied => "satisfied",
-        Verdict::Violated => "violated",
-        Verdict::Open => "open",
-    }
-}
-
-fn json_property(seen: &PropertyReport) -> Value {
-    json!({"verdict": verdict_name(seen.verdict), "margin": json_number(seen.margin), "broken_at": seen.broken_at})
-}
-
-fn json_end(end: &End) -> Value {
+fn end(end: &End) -> RunEnd {
     match end {
-        End::Completed => json!({"kind": "completed"}),
-        End::Terminal => json!({"kind": "terminal"}),
-        End::Blocked => json!({"kind": "blocked"}),
-        End::NotANumber { variable } => json!({"kind": "not a number", "variable": variable}),
-        End::LeftRange { variable, value, range } => json!({
-            "kind": "left range", "variable": variable, "value": json_number(*value),
-            "range": [json_number(range.0), json_number(range.1)],
-        }),
+        End::Completed => RunEnd::Completed,
+        End::Terminal => RunEnd::Terminal,
+        End::Blocked => RunEnd::Blocked,
+        End::NotANumber { variable } => RunEnd::NotANumber { variable: variable.clone() },
+        End::LeftRange { variable, value, range } => RunEnd::LeftRange {
+            variable: variable.clone(),
+            value: (*value).into(),
+            range: [range.0.into(), range.1.into()],
+        },
     }
 }
 
 /// What came out as a document.
-pub fn document(task: &Simulate, simulated: &Simulated) -> Value {
+pub fn document(task: &Simulate, simulated: &Simulated) -> shown::Simulate {
     let Simulated { system, summary, provenance, seconds } = simulated;
-    let properties: Vec<Value> = system
-        .properties
-        .iter()
-        .zip(&summary.properties)
-        .map(|(property, seen)| {
-            let mut shown = json!({
-                "property": property.name, "formula": property.source, "satisfied": seen.satisfied, "violated": seen.violated, "open": seen.open,
-                "worst_margin": json_number(seen.worst_margin), "worst_run": seen.worst_run,
-                "worst_broken_at": seen.worst_broken_at,
-            });
-            if let (PropertyKind::Probability { .. }, Some(shown)) = (&property.kind, shown.as_object_mut()) {
-                let (low, high) = estimate(seen);
-                shown.insert("estimate".to_owned(), json!({"lower": low, "upper": high, "confidence": 0.95}));
-            }
-            shown
-        })
-        .collect();
-    let reward = summary.reward.map(|reward| {
-        json!({"mean": json_number(reward.mean), "least": json_number(reward.least), "greatest": json_number(reward.greatest)})
+    let property = |(property, seen): (&certus_lang::system::Property, &certus_sim::PropertySummary)| {
+        let is_probability = matches!(property.kind, PropertyKind::Probability { .. });
+        let (low, high) = estimate(seen);
+        let estimate = shown::Estimate { lower: low.into(), upper: high.into(), confidence: 0.95.into() };
+        shown::PropertySummary {
+            property: property.name.clone(),
+            formula: property.source.clone(),
+            satisfied: seen.satisfied,
+            violated: seen.violated,
+            open: seen.open,
+            worst_margin: seen.worst_margin.into(),
+            worst_run: seen.worst_run,
+            worst_broken_at: seen.worst_broken_at,
+            estimate: is_probability.then_some(estimate),
+        }
+    };
+    let reward = summary.reward.map(|reward| shown::Rewards {
+        mean: reward.mean.into(),
+        least: reward.least.into(),
+        greatest: reward.greatest.into(),
     });
-    let fault = summary
-        .first_fault
-        .as_ref()
-        .map(|report| json!({"run": report.run, "step": report.steps, "end": json_end(&report.end)}));
-    json!({
-        "system": system.name,
-        "runs": summary.runs,
-        "first_run": task.first_run,
-        "steps": task.steps,
-        "seed": task.effort.seed,
-        "ends": {
-            "completed": summary.completed, "terminal": summary.terminal, "left_range": summary.left_range,
-            "blocked": summary.blocked, "not_a_number": summary.not_a_number,
+    let fault = summary.first_fault.as_ref();
+    let fault = fault.map(|own| shown::FirstFault { run: own.run, step: own.steps, end: end(&own.end) });
+    shown::Simulate {
+        schema: Schema::default(),
+        system: system.name.clone(),
+        runs: summary.runs,
+        first_run: task.first_run,
+        steps: task.steps,
+        seed: task.effort.seed,
+        ends: shown::Ends {
+            completed: summary.completed,
+            terminal: summary.terminal,
+            left_range: summary.left_range,
+            blocked: summary.blocked,
+            not_a_number: summary.not_a_number,
         },
-        "first_fault": fault,
-        "reward": reward,
-        "properties": properties,
-        "interrupted": summary.interrupted,
-        "seconds": seconds,
-        "relative_to": provenance.relative_to(About::Sampled),
-        "provenance": provenance.to_json(),
-    })
+        first_fault: fault,
+        reward,
+        properties: system.properties.iter().zip(&summary.properties).map(property).collect(),
+        interrupted: summary.interrupted,
+        seconds: (*seconds).into(),
+        relative_to: provenance.relative_to(About::Sampled),
+        provenance: provenance.document(),
+    }
 }
 
 /// An interval for the probability of a path formula: runs that were too short to tell count against both ends.

@@ -6,12 +6,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use certus_documents as documents;
 use certus_engine::{Ended, Job};
 use certus_solver::{Answer, Budget, Progress, Saved, UnknownReason, Watcher, Witness, file, solve_from};
-use serde_json::Value;
 
 use crate::failure::Failure;
-use crate::output::{Output, json_number};
+use crate::output::Output;
 use crate::resume::Folder;
 use crate::{BudgetOptions, Files, LoadedQuery, Provenance, QuerySource, Sealed, SearchProgress};
 
@@ -53,24 +53,30 @@ struct Outcome {
 }
 
 impl Outcome {
-    fn verdict(&self) -> &'static str {
+    fn verdict(&self) -> documents::verify::Answer {
+        use documents::verify::Answer;
         match (&self.found, self.open) {
-            (Some(_), _) => "sat",
-            (None, None) => "unsat",
-            (None, Some(UnknownReason::Deadline)) => "timeout",
-            (None, Some(_)) => "unknown",
+            (Some(_), _) => Answer::Sat,
+            (None, None) => Answer::Unsat,
+            (None, Some(UnknownReason::Deadline)) => Answer::Timeout,
+            (None, Some(_)) => Answer::Unknown,
         }
     }
 }
 
 impl Verified {
-    /// `sat`, `unsat`, `unknown` or `timeout`.
-    pub fn verdict(&self) -> &'static str {
+    /// The answer.
+    pub fn answer(&self) -> documents::verify::Answer {
         match (&self.outcome, self.reason) {
             (Some(outcome), _) => outcome.verdict(),
-            (None, Some(UnknownReason::Deadline)) => "timeout",
-            (None, _) => "unknown",
+            (None, Some(UnknownReason::Deadline)) => documents::verify::Answer::Timeout,
+            (None, _) => documents::verify::Answer::Unknown,
         }
+    }
+
+    /// `sat`, `unsat`, `unknown` or `timeout`.
+    pub fn verdict(&self) -> &'static str {
+        self.answer().word()
     }
 
     /// Whether the question is answered.
@@ -101,31 +107,37 @@ impl Verified {
         }
     }
 
+    /// The outcome as a document.
+    pub fn document(&self, task: &Verify, seconds: f64) -> documents::verify::Verify {
+        let files = self.question().map(LoadedQuery::named_files).unwrap_or_default();
+        let verdict = self.answer();
+        let certificate = task.certificate.as_ref().filter(|_| verdict == documents::verify::Answer::Unsat);
+        let standing = self.standing;
+        documents::verify::Verify {
+            schema: documents::Schema::default(),
+            network: files.network,
+            specification: files.specification,
+            query: files.query,
+            networks: files.networks,
+            verdict,
+            witness: self.witness().map(|(question, witness)| question.assignment(witness)),
+            reason: self.reason(),
+            certificate: certificate.map(|path| path.display().to_string()),
+            cases: standing.cases,
+            verified: standing.verified(),
+            open: standing.open(),
+            done: standing.done().into(),
+            bound: standing.progress.bound.map(Into::into),
+            seconds: seconds.into(),
+            relative_to: self.relative_to().to_owned(),
+            provenance: self.provenance(task).document(),
+        }
+    }
+
     /// Where the answer comes from.
     pub fn provenance(&self, task: &Verify) -> Provenance {
         let sources = self.question().map(|question| question.sources.clone()).unwrap_or_default();
         Provenance::new("verify", sources).with_search(&task.effort)
-    }
-
-    /// What came out as a document.
-    pub fn document(&self, task: &Verify, seconds: f64) -> Value {
-        let mut document = self.question().map(LoadedQuery::json_sources).unwrap_or_default();
-        let (verdict, standing) = (self.verdict(), self.standing);
-        let witness = self.witness().map(|(question, witness)| question.json_witness(witness));
-        let certificate = task.certificate.as_ref().filter(|_| verdict == "unsat");
-        document.insert("verdict".to_owned(), verdict.into());
-        document.insert("witness".to_owned(), witness.unwrap_or(Value::Null));
-        document.insert("reason".to_owned(), self.reason().into());
-        document.insert("certificate".to_owned(), certificate.map(|path| path.display().to_string()).into());
-        document.insert("cases".to_owned(), standing.cases.into());
-        document.insert("verified".to_owned(), standing.verified().into());
-        document.insert("open".to_owned(), standing.open().into());
-        document.insert("done".to_owned(), json_number(standing.done()));
-        document.insert("bound".to_owned(), standing.progress.bound.map(json_number).into());
-        document.insert("seconds".to_owned(), json_number(seconds));
-        document.insert("relative_to".to_owned(), self.relative_to().into());
-        document.insert("provenance".to_owned(), self.provenance(task).to_json());
-        Value::Object(document)
     }
 
     /// What is known of a question that stayed open.
@@ -350,7 +362,7 @@ fn certificate_header(question: &LoadedQuery) -> Result<String, Failure> {
 /// Writes the certificate of an unsatisfiable question, if one is wanted.
 fn write_certificate(task: &Verify, outcome: Option<&Outcome>) -> Result<(), Failure> {
     let (Some(path), Some(outcome)) = (&task.certificate, outcome) else { return Ok(()) };
-    if outcome.verdict() != "unsat" {
+    if outcome.verdict() != documents::verify::Answer::Unsat {
         return Ok(());
     }
     let trees = outcome.trees.as_ref();

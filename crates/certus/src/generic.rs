@@ -1,9 +1,7 @@
 //! Commands of the table that the command line has no words of its own for: flags from their options, their document as output.
 
-use std::io::Write;
-
+use certus_documents::Number;
 use certus_tasks::commands::{self, COMMANDS, Kind, Opt, Place, Session};
-use certus_tasks::output::json_number;
 use certus_tasks::{Files, Loading};
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use serde_json::{Map, Value};
@@ -84,7 +82,9 @@ fn value_name(kind: Kind) -> &'static str {
 
 /// The texts of an option as JSON.
 fn value(kind: Kind, texts: &[&String]) -> Result<Value, String> {
-    let number = |text: &str| text.trim().parse::<f64>().map(json_number).map_err(|_| format!("'{text}' is no number"));
+    let number = |text: &str| {
+        text.trim().parse::<f64>().map(|own| Number(own).into()).map_err(|_| format!("'{text}' is no number"))
+    };
     let whole =
         |text: &str| text.trim().parse::<u64>().map(Value::from).map_err(|_| format!("'{text}' is no whole number"));
     let numbers = |text: &str| text.split(',').map(number).collect::<Result<Value, String>>();
@@ -98,7 +98,7 @@ fn value(kind: Kind, texts: &[&String]) -> Result<Value, String> {
         Kind::Numbers => numbers(only())?,
         Kind::NumberLists => texts.iter().map(|text| numbers(text)).collect::<Result<Value, String>>()?,
         Kind::Settings => {
-            let named = texts.iter().map(|text| parse_setting(text).map(|(name, value)| (name, json_number(value))));
+            let named = texts.iter().map(|text| parse_setting(text).map(|(name, value)| (name, Number(value).into())));
             named.collect::<Result<Map<String, Value>, String>>()?.into()
         }
         Kind::Networks => {
@@ -111,7 +111,7 @@ fn value(kind: Kind, texts: &[&String]) -> Result<Value, String> {
             texts.iter().map(named).collect::<Result<Map<String, Value>, String>>()?.into()
         }
         Kind::Ranges => {
-            let ends = |(low, high)| Value::from(vec![json_number(low), json_number(high)]);
+            let ends = |(low, high)| Value::from(vec![Value::from(Number(low)), Number(high).into()]);
             let named = |text: &&String| parse_region(text).map(|(name, range)| (name, range.map(ends).into()));
             texts.iter().map(named).collect::<Result<Map<String, Value>, String>>()?.into()
         }
@@ -149,12 +149,12 @@ pub fn run(name: &str, matches: &ArgMatches) -> Result<Finding, Failure> {
     let answer = commands::run(name, options, &mut Session { stop: stop_on_interrupt()?, tell: &mut tell })?;
     drop(line);
     let mut output = Output::open(output.map(String::as_ref))?;
-    writeln!(output, "{:#}", answer.document)?;
+    answer.document.write_indented(&mut output)?;
     output.finish()?;
     for note in answer.notes.iter().filter(|_| !quiet) {
         eprintln!("note: {}", Dialect::Flags.word(note));
     }
-    Ok(finding(&answer.document))
+    Ok(finding(&answer.document.to_value()?))
 }
 
 /// Every file that is named: none of them may be written over.

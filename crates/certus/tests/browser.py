@@ -76,18 +76,22 @@ def documents(certus, folder):
     steps = []
     for step in range(40):
         x = math.exp(-step / 30) * math.cos(step / 4)
-        steps.append({"state": {"x": x, "v": math.sin(step / 4), "z": step * 0.1}, "input": {"wind": 0.1 + 0.2},
+        steps.append({"state": {"x": x, "v": math.sin(step / 4), "z": step * 0.1}, "input": {"wind": 0.1 + 0.2}, "chance": {},
                       "policy": {"a": -x / 3}, "action": {"go": "left" if x > 0 else "right"}, "atoms": {"x < 0.9": x < 0.9}})
     cells = [{"box": [[i / 7, (i + 1) / 7], [j / 7, (j + 1) / 7], [0, 1 + j]], "step": max(abs(i - 5), abs(j - 5))}
              for i in range(10) for j in range(10)]
-    synthetic = {"system": "made_up", "states": [{"name": "x", "lower": -2, "upper": 2}, {"name": "v", "lower": -2, "upper": 2}],
-                 "results": [
-                     {"property": "run", "formula": "G x < 0.9", "verdict": "violated", "engine": "bmc", "scope": {"bounded": 39},
-                      "seconds": 0.25, "trace": steps, "loop": 12},
-                     {"property": "cells", "verdict": "holds", "engine": "grid", "scope": "unbounded", "seconds": 1.5,
-                      "grid": {"axes": ["x", "v", "w"], "reachable": {"every": 1, "cells": cells}},
-                      "proof": {"for_all_time": [{"induction": {"depth": 1, "invariant": [
-                          {"linear": {"x": 1, "v": 0.5}, "at_most": 1.25}, {"linear": {"x": -1, "v": 0.25}, "at_most": 1}]}}]}}]}
+    grid = {"policy": "network", "axes": ["x", "v", "w"], "widths": {}, "automaton_states": 2, "cells": len(cells), "bounded": 0, "bytes": 0,
+            "refinements": 0, "halved": 0, "new_cells_per_step": [], "hull": [], "reachable": {"every": 1, "cells": cells}, "candidate": [],
+            "seconds": {"bounds": 0.5, "product": 0.5}}
+    faces = [{"linear": {"x": 1, "v": 0.5}, "at_most": 1.25}, {"linear": {"x": -1, "v": 0.25}, "at_most": 1}]
+    # The rest of the document is that of a check of the binary.
+    synthetic = json.loads(made["check"].read_text())
+    synthetic.update({"system": "made_up", "states": [{"name": "x", "lower": -2, "upper": 2}, {"name": "v", "lower": -2, "upper": 2}], "results": [
+        {"property": "run", "words": "", "formula": "G x < 0.9", "verdict": "violated", "engine": "bmc", "scope": {"bounded": 39},
+         "seconds": 0.25, "trace": steps, "loop": 12, "reason": None},
+        {"property": "cells", "words": "", "formula": "G x < 2", "verdict": "holds", "engine": "grid", "scope": "unbounded", "seconds": 1.5,
+         "reason": None, "grid": grid,
+         "proof": {"for_all_time": [{"induction": {"depth": 1, "different": False, "invariant": faces}}]}}]})
     made["made_up"] = folder / "made_up.json"
     made["made_up"].write_text(json.dumps(synthetic))
     return made, synthetic

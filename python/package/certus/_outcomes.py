@@ -34,9 +34,11 @@ def _is_plain(value: Any) -> bool:
 
 
 def _flat(row: Dict[str, Any]) -> Dict[str, Any]:
-    """The plain members of an object, and those of the objects in it, as ``outer.inner``."""
+    """The plain members of an object but ``schema``, which says nothing of the outcome, and those of the objects in it, as ``outer.inner``."""
     cells: Dict[str, Any] = {}
     for name, value in row.items():
+        if name == "schema":
+            continue
         if _is_plain(value):
             cells[name] = value
         elif isinstance(value, dict) and value and all(map(_is_plain, value.values())):
@@ -134,7 +136,7 @@ class Document:
         return json.dumps(plain(self.document), indent=indent, ensure_ascii=False)
 
     def __repr__(self) -> str:
-        shown = {name: own for name, own in self.document.items() if own is not None and _is_plain(own)}
+        shown = {name: own for name, own in self.document.items() if own is not None and name != "schema" and _is_plain(own)}
         texts = [f"{name}={own!r}" for name, own in shown.items() if not (isinstance(own, str) and len(own) > 60)]
         return f"<certus.{type(self).__name__} {', '.join(texts[:6])}>"
 
@@ -152,6 +154,8 @@ class Outcome(Document):
 
     #: Which command it was.
     command: str
+    #: The kind and version of the document, as ``certus/check/1``.
+    schema: str
     #: What somebody should know beside the document, a sentence each.
     messages: List[str]
     #: How long it took, in seconds.
@@ -385,7 +389,7 @@ class Verified(_WithPoint):
     #: Boxes of inputs that the query is about.
     cases: int
     #: Subproblems that were verified, and that were left open.
-    closed: int
+    verified: int
     open: int
     #: The share of the region that is verified.
     done: float
@@ -407,7 +411,7 @@ class Optimum(_WithPoint):
     reached: bool
     #: The best point that was found: the value of each variable, by name.
     point: Optional[Dict[str, Any]]
-    closed: int
+    verified: int
     open: int
 
 

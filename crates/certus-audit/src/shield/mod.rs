@@ -23,8 +23,8 @@ mod reading;
 mod sos;
 
 pub use certificate::{
-    BarrierCertificate, Branch, Convergence, Cover, DecreaseProof, Halfspace, Invariant, Multiplier, PieceProof,
-    Polyhedron, PutinarCertificate, Shield, SumOfSquares, read_shield,
+    BarrierCertificate, Branch, Convergence, Cover, DecreaseProof, FORMAT, Halfspace, Invariant, Multiplier,
+    PieceProof, Polyhedron, PutinarCertificate, Shield, SumOfSquares, read_shield,
 };
 pub use check::{Accepted, Settled, check};
 pub use convergence::{Converges, outsides};

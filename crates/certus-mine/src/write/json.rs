@@ -1,33 +1,41 @@
 //! Specifications as JSON: numbers as they are, by the names of the columns.
 
-use serde_json::{Map, Value, json};
+use certus_documents::mine::{self, Ends};
+use certus_documents::{Members, Schema};
+use serde_json::Value;
 
 use super::sentence;
 use crate::layout::Layout;
 use crate::{Bound, MineError, Specification};
 
-/// All specifications as a list.
-pub fn to_json(layout: &Layout, specifications: &[Specification]) -> Value {
-    let bounds = |bounds: &[Bound]| -> Value {
-        let end = |value: f64| if value.is_finite() { json!(value) } else { Value::Null };
-        let shown = bounds
-            .iter()
-            .map(|bound| (layout.columns[bound.column].column.clone(), json!([end(bound.low), end(bound.high)])));
-        shown.collect::<Map<String, Value>>().into()
+/// All specifications, as documents have them.
+pub fn specifications(layout: &Layout, specifications: &[Specification]) -> Vec<mine::Specification> {
+    let bounds = |bounds: &[Bound]| -> Members<Ends> {
+        let end = |value: f64| value.is_finite().then_some(value);
+        let named = bounds.iter();
+        named.map(|bound| (layout.columns[bound.column].column.clone(), [end(bound.low), end(bound.high)])).collect()
     };
-    let specification = |(index, own): (usize, &Specification)| {
-        json!({
-            "id": index + 1,
-            "when": bounds(&own.bounds),
-            "allowed": layout.outputs.names(own.allowed),
-            "observed": bounds(&own.observed),
-            "sentence": sentence(layout, own),
-        })
+    let specification = |(index, own): (usize, &Specification)| mine::Specification {
+        id: index + 1,
+        when: bounds(&own.bounds),
+        allowed: layout.outputs.names(own.allowed),
+        observed: bounds(&own.observed),
+        sentence: sentence(layout, own),
+        ..mine::Specification::default()
     };
     specifications.iter().enumerate().map(specification).collect()
 }
 
-/// Reads what [`to_json`] wrote, or what was written by hand: a list, or a document with such a list under
+/// All specifications as a document of their own.
+pub fn specifications_document(name: &str, layout: &Layout, own: &[Specification]) -> mine::Specifications {
+    mine::Specifications {
+        schema: Schema::default(),
+        name: name.to_owned(),
+        specifications: specifications(layout, own),
+    }
+}
+
+/// Reads what [`specifications_document`] wrote, or what was written by hand: a list, or a document with such a list under
 /// `specifications`. Of each, `when` and `allowed` are needed; `null` is no end.
 pub fn from_json(layout: &Layout, text: &str) -> Result<Vec<Specification>, MineError> {
     let document: Value = serde_json::from_str(text).map_err(|error| MineError::new(error.to_string()))?;

@@ -7,7 +7,7 @@ mod sentence;
 mod vnnlib;
 
 pub use certus::certus;
-pub use json::{from_json, to_json};
+pub use json::{from_json, specifications, specifications_document};
 pub use picture::picture;
 pub use sentence::sentence;
 pub use vnnlib::vnnlib;

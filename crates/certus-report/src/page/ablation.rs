@@ -1,19 +1,14 @@
 //! What a search for settings tried: support and confidence on held-out rows as one setting changes and the others stay.
 
-use serde_json::Value;
+use certus_documents::mine::{self, Mine};
 
 use super::html::{Page, data, escaped, table, thinned};
-use super::read::{Malformed, Read, any, count, list, member, number, optional};
+use super::read::{Malformed, Read};
 use crate::scale::{Axis, Plot, short};
 use crate::svg::{Anchor, Drawing, Picture};
 
-/// Settings that a search changes, as documents and as readers call them.
-const SETTINGS: [(&str, &str); 4] = [
-    ("history", "history"),
-    ("parts", "parts per column"),
-    ("representation", "representation"),
-    ("most_outputs", "outputs allowed"),
-];
+/// Settings that a search changes, as readers call them.
+const SETTINGS: [&str; 4] = ["history", "parts per column", "representation", "outputs allowed"];
 
 struct Trial {
     settings: [Option<f64>; 4],
@@ -27,28 +22,25 @@ struct Trial {
 /// Trials that are listed.
 const MOST_TRIALS: usize = 40;
 
-fn settings(value: &Value) -> Read<[Option<f64>; 4]> {
-    let mut found = [None; 4];
-    for (place, (key, _)) in SETTINGS.iter().enumerate() {
-        found[place] = optional(value, key, number)?;
+fn read(trial: &mine::Trial) -> Trial {
+    let quality = |own: &mine::Quality| (own.support.0, own.confidence.map(Into::into));
+    Trial {
+        settings: [
+            trial.history.map(|own| own as f64),
+            Some(trial.parts as f64),
+            Some(trial.representation),
+            Some(trial.most_outputs as f64),
+        ],
+        specifications: trial.specifications,
+        coverage: trial.coverage.into(),
+        score: trial.score.into(),
+        held_out: trial.held_out.iter().map(quality).collect(),
     }
-    Ok(found)
-}
-
-fn read(value: &Value) -> Read<Trial> {
-    let quality = |own: &Value| Ok((member(own, "support", number)?, optional(own, "confidence", number)?));
-    Ok(Trial {
-        settings: settings(value)?,
-        specifications: member(value, "specifications", count)?,
-        coverage: member(value, "coverage", number)?,
-        score: member(value, "score", number)?,
-        held_out: member(value, "held_out", |own| list(own, quality))?,
-    })
 }
 
 /// A table of the trials, and curves where a setting took several values. `names` are those of the references.
-pub(super) fn section(page: &mut Page, name: &str, document: &Value, names: &[String]) -> Read<String> {
-    let mut trials = optional(document, "trials", |own| list(own, read))?.unwrap_or_default();
+pub(super) fn section(page: &mut Page, name: &str, document: &Mine, names: &[String]) -> Read<String> {
+    let mut trials: Vec<Trial> = document.trials.iter().map(read).collect();
     if trials.is_empty() {
         return Ok(String::new());
     }
@@ -56,7 +48,13 @@ pub(super) fn section(page: &mut Page, name: &str, document: &Value, names: &[St
         let error = Malformed::new("as many figures as there are references are needed");
         return Err(error.within(&format!(".trials[{index}].held_out")));
     }
-    let configured = optional(document, "configured", any)?.map(settings).transpose()?.unwrap_or_default();
+    let own = &document.configured;
+    let configured = [
+        own.history.map(|own| own as f64),
+        Some(own.parts as f64),
+        Some(own.representation),
+        Some(own.most_outputs as f64),
+    ];
     for trial in &mut trials {
         trial.settings[0] = trial.settings[0].or(configured[0]);
     }
@@ -76,7 +74,7 @@ pub(super) fn section(page: &mut Page, name: &str, document: &Value, names: &[St
 }
 
 fn listed(trials: &[Trial], names: &[String]) -> String {
-    let mut head: Vec<String> = SETTINGS.iter().map(|(_, name)| (*name).to_owned()).collect();
+    let mut head: Vec<String> = SETTINGS.map(str::to_owned).to_vec();
     head.extend(["specifications", "coverage"].map(str::to_owned));
     head.extend(names.iter().map(|name| format!("{}: support / confidence", escaped(name))));
     head.push("score".to_owned());
@@ -159,7 +157,7 @@ fn picture_of(trials: &[Trial], curves: &[(usize, Vec<usize>)], names: &[String]
                 let count = trials[own].specifications.to_string();
                 drawing.classed_text(plot.x(at as f64), y + height + 29.0, Anchor::Middle, "over", &count);
             }
-            drawing.text(x + width / 2.0, y + height + 45.0, Anchor::Middle, SETTINGS[*place].1);
+            drawing.text(x + width / 2.0, y + height + 45.0, Anchor::Middle, SETTINGS[*place]);
         }
     }
     drawing.finish(None)

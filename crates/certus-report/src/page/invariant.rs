@@ -1,36 +1,23 @@
 //! What holds for all time: invariants of an induction, ranking functions.
 
-use serde_json::Value;
+use certus_documents::check::{Face, Method, Proof};
+use certus_documents::{Members, NamedRange, Number};
 
 use super::html::{Page, bound, data, escaped, table};
-use super::read::{Read, count, list, member, members, number, optional, text, truth};
 use crate::scale::{Axis, Plot, short};
 use crate::svg::{Drawing, Picture};
 
 /// Where the values of named variables lie.
 pub(crate) type Ranges = Vec<(String, (f64, f64))>;
 
-/// Reads `"states": [{"name": …, "lower": …, "upper": …}]`.
-pub(crate) fn ranges(document: &Value) -> Read<Ranges> {
-    let read = |state: &Value| {
-        let name = member(state, "name", text)?;
-        Ok((name, (member(state, "lower", number)?, member(state, "upper", number)?)))
-    };
-    Ok(optional(document, "states", |states| list(states, read))?.unwrap_or_default())
+/// The ranges of the states of a document.
+pub(crate) fn ranges(states: &[NamedRange]) -> Ranges {
+    states.iter().map(|own| (own.name.clone(), (own.lower.0, own.upper.0))).collect()
 }
 
-struct Face {
-    linear: Vec<(String, f64)>,
-    at_most: f64,
-}
-
-fn linear(value: &Value) -> Read<Vec<(String, f64)>> {
-    members(value, number)
-}
-
-fn sum(linear: &[(String, f64)]) -> String {
+fn sum(linear: &Members<Number>) -> String {
     let mut shown = String::new();
-    for (index, (name, coefficient)) in linear.iter().enumerate() {
+    for (index, (name, Number(coefficient))) in linear.iter().enumerate() {
         let sign = match (index, *coefficient < 0.0) {
             (0, false) => "",
             (0, true) => "−",
@@ -45,44 +32,39 @@ fn sum(linear: &[(String, f64)]) -> String {
 }
 
 /// What a proof says, in words and pictures.
-pub(crate) fn section(page: &mut Page, stem: &str, proof: &Value, ranges: &Ranges) -> Read<String> {
-    if let Some(steps) = optional(proof, "bounded", |own| member(own, "steps", count))? {
-        return Ok(format!(
+pub(crate) fn section(page: &mut Page, stem: &str, proof: &Proof, ranges: &Ranges) -> String {
+    let method = |method: &Method| match method {
+        Method::Induction { depth, different, invariant } => {
+            induction_section(page, stem, (*depth, *different), invariant, ranges)
+        }
+        Method::Leaves { steps } => {
+            format!("<p>Whatever it does, a run leaves within {} steps.</p>\n", data(*steps as f64))
+        }
+        Method::Ranking { linear, decrease, .. } => format!(
+            "<p>The ranking function <span class=\"formula\">{}</span> falls by at least {} in each step, so this cannot go on for ever.</p>\n",
+            sum(linear),
+            bound(decrease.0, false)
+        ),
+    };
+    match proof {
+        Proof::Bounded { steps } => format!(
             "<p>No run of up to {} steps violates it: every question about one was refuted.</p>\n",
-            data(steps as f64)
-        ));
-    }
-    if let Some(steps) = optional(proof, "out_of_reach", |own| member(own, "steps", count))? {
-        return Ok(format!("<p>After {} steps no run can violate it any more.</p>\n", data(steps as f64)));
-    }
-    let mut html = String::new();
-    let methods = optional(proof, "for_all_time", |own| list(own, super::read::any))?.unwrap_or_default();
-    for method in methods {
-        if let Some(induction) = optional(method, "induction", super::read::any)? {
-            html += &induction_section(page, stem, induction, ranges)?;
+            data(*steps as f64)
+        ),
+        Proof::OutOfReach { steps } => {
+            format!("<p>After {} steps no run can violate it any more.</p>\n", data(*steps as f64))
         }
-        if let Some(steps) = optional(method, "leaves", |own| member(own, "steps", count))? {
-            html += &format!("<p>Whatever it does, a run leaves within {} steps.</p>\n", data(steps as f64));
-        }
-        if let Some(ranking) = optional(method, "ranking", super::read::any)? {
-            let decrease = member(ranking, "decrease", number)?;
-            let terms = member(ranking, "linear", linear)?;
-            html += &format!(
-                "<p>The ranking function <span class=\"formula\">{}</span> falls by at least {} in each step, so this cannot go on for ever.</p>\n",
-                sum(&terms),
-                bound(decrease, false)
-            );
-        }
+        Proof::ForAllTime(methods) => methods.iter().map(method).collect(),
     }
-    Ok(html)
 }
 
-fn induction_section(page: &mut Page, stem: &str, induction: &Value, ranges: &Ranges) -> Read<String> {
-    let depth = member(induction, "depth", count)?;
-    let different = optional(induction, "different", truth)?.unwrap_or(false);
-    let read =
-        |face: &Value| Ok(Face { linear: member(face, "linear", linear)?, at_most: member(face, "at_most", number)? });
-    let faces = member(induction, "invariant", |own| list(own, read))?;
+fn induction_section(
+    page: &mut Page,
+    stem: &str,
+    (depth, different): (usize, bool),
+    faces: &[Face],
+    ranges: &Ranges,
+) -> String {
     let between = if different { ", all different" } else { "" };
     let mut html = match depth {
         0 if faces.is_empty() => "<p>It holds in every state that the ranges allow.</p>\n".to_owned(),
@@ -95,9 +77,9 @@ fn induction_section(page: &mut Page, stem: &str, induction: &Value, ranges: &Ra
         ),
     };
     if faces.is_empty() {
-        return Ok(html + "<p>No further invariant was needed.</p>\n");
+        return html + "<p>No further invariant was needed.</p>\n";
     }
-    if let Some((picture, names)) = polygon_picture(&faces, ranges) {
+    if let Some((picture, names)) = polygon_picture(faces, ranges) {
         let label = format!("{stem}: invariant over {} and {}", names[0], names[1]);
         html += "<div class=\"figures\">";
         html +=
@@ -111,7 +93,7 @@ fn induction_section(page: &mut Page, stem: &str, induction: &Value, ranges: &Ra
             vec![
                 (index + 1).to_string(),
                 format!("<span class=\"formula\">{}</span>", sum(&face.linear)),
-                format!("≤ {}", bound(face.at_most, true)),
+                format!("≤ {}", bound(face.at_most.0, true)),
             ]
         })
         .collect();
@@ -120,7 +102,7 @@ fn induction_section(page: &mut Page, stem: &str, induction: &Value, ranges: &Ra
         &["", "linear form", "at most"].map(str::to_owned),
         &rows,
     );
-    Ok(html)
+    html
 }
 
 /// Where faces over two names leave room, as a polygon: nothing if they speak of other numbers of names, or leave it open.
@@ -146,8 +128,8 @@ fn polygon_picture(faces: &[Face], ranges: &Ranges) -> Option<(Picture, [String;
     let (across, up) = (range(x).unwrap_or((-FAR, FAR)), range(y).unwrap_or((-FAR, FAR)));
     let mut shape = vec![(across.0, up.0), (across.1, up.0), (across.1, up.1), (across.0, up.1)];
     for face in faces {
-        let of = |name: &String| face.linear.iter().find(|(own, _)| own == name).map_or(0.0, |(_, own)| *own);
-        shape = clipped(&shape, of(x), of(y), face.at_most);
+        let of = |name: &String| face.linear.get(name).map_or(0.0, |own| own.0);
+        shape = clipped(&shape, of(x), of(y), face.at_most.0);
     }
     if shape.len() < 3 || shape.iter().any(|(a, b)| a.abs() >= FAR / 2.0 || b.abs() >= FAR / 2.0) {
         return None;
@@ -201,22 +183,25 @@ mod tests {
 
     #[test]
     fn two_dimensions_are_drawn_and_others_written() {
-        let proof = |faces: Value| json!({"for_all_time": [{"induction": {"depth": 2, "invariant": faces}}]});
+        let proof = |faces: serde_json::Value| -> Proof {
+            let induction = json!({"depth": 2, "different": false, "invariant": faces});
+            serde_json::from_value(json!({"for_all_time": [{"induction": induction}]})).unwrap()
+        };
         let diamond = json!([
             {"linear": {"x": 1, "y": 1}, "at_most": 1}, {"linear": {"x": -1, "y": 1}, "at_most": 1},
             {"linear": {"x": 1, "y": -1}, "at_most": 1}, {"linear": {"x": -1, "y": -1}, "at_most": 1},
         ]);
         let mut page = Page::default();
-        let html = section(&mut page, "s", &proof(diamond), &Vec::new()).unwrap();
+        let html = section(&mut page, "s", &proof(diamond), &Vec::new());
         assert_eq!(page.figures.len(), 1);
         assert_eq!(page.figures[0].1.standalone().matches("class=\"mark\"").count(), 4);
         assert!(html.contains("−x − y"), "{html}");
         let open = json!([{"linear": {"x": 1, "y": 1}, "at_most": 1}]);
         let mut page = Page::default();
-        section(&mut page, "s", &proof(open.clone()), &Vec::new()).unwrap();
+        section(&mut page, "s", &proof(open.clone()), &Vec::new());
         assert!(page.figures.is_empty(), "an open set has no picture without ranges");
         let ranges = vec![("x".to_owned(), (-1.0, 1.0)), ("y".to_owned(), (-1.0, 1.0))];
-        section(&mut page, "s", &proof(open), &ranges).unwrap();
+        section(&mut page, "s", &proof(open), &ranges);
         assert_eq!(page.figures.len(), 1);
     }
 }

@@ -1,76 +1,33 @@
 //! Mined specifications: sentences, their boxes, how well they fit, what networks do.
 
-use serde_json::Value;
+use certus_documents::mine::{Ends, Mine, MineVerdict, NetworkResults, Quantiles, Specification, Spread};
+use certus_documents::{Members, Number, plain as doubles};
 
 use super::html::{Page, data, escaped, table, thinned};
-use super::read::{Malformed, Read, any, count, list, member, members, number, numbers, optional, text, truth};
+use super::read::{Malformed, Read};
 use super::{Row, ablation};
 use crate::scale::{Axis, Plot, short};
 use crate::svg::{Anchor, Drawing, Picture};
 
-/// The ends of columns; what has no end is infinite.
-type Bounds = Vec<(String, (f64, f64))>;
-
-struct Specification {
-    id: usize,
-    when: Bounds,
-    observed: Bounds,
-    sentence: String,
-    quality: Vec<(String, Value)>,
+/// The ends of a column; what has no end is infinite.
+fn ends(bounds: &Members<Ends>, column: &str) -> Option<(f64, f64)> {
+    let [low, high] = bounds.get(column)?;
+    Some((low.unwrap_or(f64::NEG_INFINITY), high.unwrap_or(f64::INFINITY)))
 }
 
-/// Five quantiles of each column, or nothing where there was no row.
-type Quantiles = Vec<[f64; 5]>;
-
-/// How observations are spread: all of them, and those inside of each specification.
-struct Spread {
-    columns: Vec<String>,
-    all: Quantiles,
-    inside: Vec<Quantiles>,
+/// Five quantiles of a column, if there was a row.
+fn quantiles(spread: &Spread, own: &Quantiles, column: &str) -> Option<[f64; 5]> {
+    let place = spread.columns.iter().position(|name| name == column)?;
+    own.columns.get(place).map(|own| own.map(Into::into))
 }
 
-impl Spread {
-    fn read(value: &Value) -> Read<Spread> {
-        let five = |value: &Value| {
-            let found = numbers(value)?;
-            <[f64; 5]>::try_from(found).map_err(|_| Malformed::new("expected five quantiles"))
-        };
-        let columns = member(value, "columns", |own| list(own, text))?;
-        let quantiles = |own: &Value| {
-            let found = member(own, "columns", |own| list(own, five))?;
-            match found.len() {
-                count if count == 0 || count == columns.len() => Ok(found),
-                _ => Err(Malformed::new("as many quantiles as there are columns are needed")),
-            }
-        };
-        let all = member(value, "all", quantiles)?;
-        let inside = member(value, "specifications", |own| list(own, quantiles))?;
-        Ok(Spread { all, inside, columns })
+/// That there are as many quantiles as columns, or none.
+fn fitting(spread: &Spread) -> Read<()> {
+    let fits = |own: &Quantiles| own.columns.is_empty() || own.columns.len() == spread.columns.len();
+    match fits(&spread.all) && spread.specifications.iter().all(fits) {
+        true => Ok(()),
+        false => Err(Malformed::new("as many quantiles as there are columns are needed").within(".spread")),
     }
-
-    fn find(&self, own: &Quantiles, column: &str) -> Option<[f64; 5]> {
-        own.get(self.columns.iter().position(|name| name == column)?).copied()
-    }
-}
-
-fn bounds(value: &Value) -> Read<Bounds> {
-    members(value, |ends| {
-        let end = |value: &Value, open: f64| if value.is_null() { Ok(open) } else { number(value) };
-        match ends.as_array().map(Vec::as_slice) {
-            Some([low, high]) => Ok((end(low, f64::NEG_INFINITY)?, end(high, f64::INFINITY)?)),
-            _ => Err(Malformed::new("expected two ends")),
-        }
-    })
-}
-
-fn read(value: &Value) -> Read<Specification> {
-    Ok(Specification {
-        id: member(value, "id", count)?,
-        when: member(value, "when", bounds)?,
-        observed: optional(value, "observed", bounds)?.unwrap_or_default(),
-        sentence: member(value, "sentence", text)?,
-        quality: optional(value, "quality", |own| members(own, |quality| Ok(quality.clone())))?.unwrap_or_default(),
-    })
 }
 
 /// Specifications of one picture.
@@ -81,56 +38,46 @@ const MOST_COLUMNS: usize = 8;
 const MOST_ATTACKS: usize = 20;
 
 /// Everything about a mining.
-pub(crate) fn section(page: &mut Page, document: &Value) -> Read<(Vec<Row>, String)> {
-    let name = member(document, "name", text)?;
-    let specifications = member(document, "specifications", |own| list(own, read))?;
+pub(crate) fn section(page: &mut Page, document: &Mine) -> Read<(Vec<Row>, String)> {
+    let (name, specifications) = (&document.name, &document.specifications);
     let mut html = String::new();
-    if let Some(mined) = optional(document, "mined", any)? {
-        let coverage = optional(mined, "coverage", number)?.unwrap_or(f64::NAN);
+    if let Some(mined) = &document.mined {
         html += &format!(
             "<p>{} specifications; they cover {} % of the common situations.</p>\n",
             data(specifications.len() as f64),
-            data(100.0 * coverage)
+            data(100.0 * mined.coverage.0)
         );
     }
     let mut head = vec!["".to_owned(), "specification".to_owned()];
-    let references: Vec<String> =
-        specifications.first().map_or(Vec::new(), |own| own.quality.iter().map(|(name, _)| name.clone()).collect());
-    for reference in &references {
+    for reference in specifications.first().and_then(|own| own.quality.as_ref()).into_iter().flat_map(Members::keys) {
         head.push(format!("support, {}", escaped(reference)));
         head.push(format!("confidence, {}", escaped(reference)));
     }
-    let mut rows = Vec::new();
-    for own in &specifications {
+    let row = |own: &Specification| {
         let mut cells = vec![own.id.to_string(), escaped(&own.sentence)];
-        for (_, quality) in &own.quality {
-            cells.push(optional(quality, "support", number)?.map_or("–".to_owned(), data));
-            cells.push(optional(quality, "confidence", number)?.map_or("–".to_owned(), data));
+        for quality in own.quality.iter().flat_map(Members::values) {
+            cells.push(data(quality.support.0));
+            cells.push(quality.confidence.map_or("–".to_owned(), |own| data(own.0)));
         }
-        rows.push(cells);
-    }
+        cells
+    };
+    let rows: Vec<Vec<String>> = specifications.iter().map(row).collect();
     html += &table("What the reference algorithms do", &head, &rows);
-    let spread = optional(document, "spread", Spread::read)?;
-    html += &picture_of(page, &name, &specifications, spread.as_ref());
-    let observed = optional(document, "observations", |own| list(own, any))?.unwrap_or_default();
-    let mut names = Vec::new();
-    for (index, own) in observed.iter().enumerate() {
-        let place = |error: Malformed| error.within(&format!(".observations[{index}]"));
-        if member(own, "reference", truth).map_err(place)? {
-            names.push(member(own, "name", text).map_err(place)?);
-        }
+    if let Some(spread) = &document.spread {
+        fitting(spread)?;
     }
-    html += &ablation::section(page, &name, document, &names)?;
+    html += &picture_of(page, name, specifications, document.spread.as_ref());
+    let references = document.observations.iter().filter(|own| own.reference);
+    let names: Vec<String> = references.map(|own| own.name.clone()).collect();
+    html += &ablation::section(page, name, document, &names)?;
     let mut summary = Vec::new();
-    let networks = optional(document, "networks", |own| list(own, any))?.unwrap_or_default();
-    for (index, network) in networks.iter().enumerate() {
-        let place = |error: Malformed| error.within(&format!(".networks[{index}]"));
-        let (rows, own) = network_section(&name, &specifications, network).map_err(place)?;
+    for network in &document.networks {
+        let (rows, own) = network_section(name, specifications, network);
         summary.extend(rows);
         html += &own;
     }
     if summary.is_empty() {
-        let mut row = Row::new(&name, "specifications");
+        let mut row = Row::new(name, "specifications");
         row.verdict = "mined".to_owned();
         row.engine = "mine".to_owned();
         row.scope = format!("{} specifications", specifications.len());
@@ -141,46 +88,42 @@ pub(crate) fn section(page: &mut Page, document: &Value) -> Read<(Vec<Row>, Stri
     Ok((summary, html))
 }
 
-fn network_section(name: &str, specifications: &[Specification], network: &Value) -> Read<(Vec<Row>, String)> {
-    let path = member(network, "network", text)?;
-    let results = member(network, "results", |own| list(own, any))?;
+fn network_section(name: &str, specifications: &[Specification], network: &NetworkResults) -> (Vec<Row>, String) {
+    let path = &network.network;
     let (mut summary, mut lines, mut attacks) = (Vec::new(), Vec::new(), Vec::new());
-    for (index, result) in results.iter().enumerate() {
-        let place = |error: Malformed| error.within(&format!(".results[{index}]"));
-        let id = member(result, "specification", count).map_err(place)?;
-        let verdict = member(result, "verdict", text).map_err(place)?;
-        let seconds = optional(result, "seconds", number).map_err(place)?;
-        let mut row = Row::new(name, &format!("specification {id}"));
-        row.words = specifications.iter().find(|own| own.id == id).map(|own| own.sentence.clone());
-        row.verdict = if verdict == "open" { "unknown".to_owned() } else { verdict.clone() };
-        row.engine = "mine".to_owned();
-        row.scope = "one decision".to_owned();
-        row.relative = format!("{path}, over the reals");
-        row.seconds = seconds;
-        row.reason = optional(result, "reason", text).map_err(place)?;
-        row.sections = true;
-        summary.push(row);
-        let input = optional(result, "input", numbers).map_err(place)?;
-        let input = input.map_or("–".to_owned(), |input| {
-            format!("<details><summary>{} numbers</summary>{}</details>", input.len(), joined(&input))
+    let folded = |input: &[Number]| {
+        format!("<details><summary>{} numbers</summary>{}</details>", input.len(), joined(&doubles(input)))
+    };
+    for result in &network.results {
+        let id = result.specification;
+        let said = specifications.iter().find(|own| own.id == id).map(|own| own.sentence.clone());
+        let seconds = result.seconds.map(Into::into);
+        summary.push(Row {
+            words: said,
+            verdict: match result.verdict {
+                MineVerdict::Open => "unknown".to_owned(),
+                verdict => verdict.to_string(),
+            },
+            engine: "mine".to_owned(),
+            scope: "one decision".to_owned(),
+            relative: format!("{path}, over the reals"),
+            seconds,
+            reason: result.reason.clone(),
+            sections: true,
+            ..Row::new(name, &format!("specification {id}"))
         });
-        lines.push(vec![id.to_string(), super::verdict(&verdict), seconds.map_or("–".to_owned(), data), input]);
-        for attack in optional(result, "attacks", |own| list(own, any)).map_err(place)?.unwrap_or_default() {
-            let decided = member(attack, "decided", text).map_err(place)?;
-            let input = member(attack, "input", numbers).map_err(place)?;
-            let references =
-                optional(attack, "references", |own| members(own, any)).map_err(place)?.unwrap_or_default();
-            let references: Vec<String> = references
-                .iter()
-                .map(|(name, label)| {
-                    format!("{}: {}", escaped(name), escaped(label.as_str().unwrap_or("nothing like it")))
-                })
-                .collect();
+        let input = result.input.as_deref().map_or("–".to_owned(), folded);
+        let verdict = super::verdict(result.verdict.word());
+        lines.push(vec![id.to_string(), verdict, seconds.map_or("–".to_owned(), data), input]);
+        for attack in result.attacks.iter().flatten() {
+            let references = attack.references.iter().map(|(name, label)| {
+                format!("{}: {}", escaped(name), escaped(label.as_deref().unwrap_or("nothing like it")))
+            });
             attacks.push(vec![
                 id.to_string(),
-                escaped(&decided),
-                references.join(", "),
-                format!("<details><summary>{} numbers</summary>{}</details>", input.len(), joined(&input)),
+                escaped(&attack.decided),
+                references.collect::<Vec<_>>().join(", "),
+                folded(&attack.input),
             ]);
         }
     }
@@ -196,7 +139,7 @@ fn network_section(name: &str, specifications: &[Specification], network: &Value
         let head = ["specification", "the network decides", "observations most like it", "input"].map(str::to_owned);
         html += &table("Attacks: inputs on which the network leaves a specification", &head, &attacks);
     }
-    Ok((summary, html))
+    (summary, html)
 }
 
 fn joined(values: &[f64]) -> String {
@@ -206,7 +149,7 @@ fn joined(values: &[f64]) -> String {
 /// Specifications down, columns across, each with its range as a bar.
 fn picture_of(page: &mut Page, name: &str, specifications: &[Specification], spread: Option<&Spread>) -> String {
     let mut columns: Vec<&String> = Vec::new();
-    for (column, _) in specifications.iter().flat_map(|own| &own.when) {
+    for column in specifications.iter().flat_map(|own| own.when.keys()) {
         if !columns.contains(&column) {
             columns.push(column);
         }
@@ -243,13 +186,12 @@ fn ranges_picture(columns: &[&String], specifications: &[Specification], spread:
     let first = usize::from(spread.is_some());
     let depth = pitch * (specifications.len() + first) as f64;
     let mut drawing = Drawing::new(480.0, top + depth + 34.0);
-    let find = |bounds: &Bounds, column: &String| bounds.iter().find(|(name, _)| name == column).map(|(_, ends)| *ends);
     for (index, column) in columns.iter().enumerate() {
         let x = left + width * index as f64;
-        let ends =
-            specifications.iter().flat_map(|own| [find(&own.when, column), find(&own.observed, column)]).flatten();
-        let all = spread.and_then(|spread| spread.find(&spread.all, column));
-        let axis = Axis::around(column, ends.flat_map(|(low, high)| [low, high]).chain(all.into_iter().flatten()));
+        let found =
+            specifications.iter().flat_map(|own| [ends(&own.when, column), ends(&own.observed, column)]).flatten();
+        let all = spread.and_then(|spread| quantiles(spread, &spread.all, column));
+        let axis = Axis::around(column, found.flat_map(|(low, high)| [low, high]).chain(all.into_iter().flatten()));
         let plot = Plot {
             rectangle: [x + 4.0, top, width - 8.0, depth],
             across: axis,
@@ -270,10 +212,10 @@ fn ranges_picture(columns: &[&String], specifications: &[Specification], spread:
         }
         for (row, own) in specifications.iter().enumerate() {
             let y = top + pitch * (row + first) as f64;
-            for (ends, class, inset) in
-                [(find(&own.observed, column), "bar2", 7.0), (find(&own.when, column), "bar", 5.0)]
+            for (range, class, inset) in
+                [(ends(&own.observed, column), "bar2", 7.0), (ends(&own.when, column), "bar", 5.0)]
             {
-                let Some((low, high)) = ends else { continue };
+                let Some((low, high)) = range else { continue };
                 let clamp = |value: f64| plot.x(value.clamp(plot.across.lower, plot.across.upper));
                 let title = format!("{}: {column} from {} to {}", own.id, short(low), short(high));
                 drawing.rectangle(
@@ -282,7 +224,7 @@ fn ranges_picture(columns: &[&String], specifications: &[Specification], spread:
                     &title,
                 );
             }
-            let inside = spread.and_then(|spread| spread.find(spread.inside.get(row)?, column));
+            let inside = spread.and_then(|spread| quantiles(spread, spread.specifications.get(row)?, column));
             if let Some(inside) = inside {
                 quantile_box(&mut drawing, &plot, y, pitch, inside, &format!("{}: {column}", own.id));
             }

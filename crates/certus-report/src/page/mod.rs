@@ -1,16 +1,6 @@
 //! One page from the JSON documents of any engine.
 //!
-//! What is expected of a document is what the commands write (`certus check --json` and so on). Optional members of a
-//! result that pictures are made from:
-//!
-//! * `"words"` and `"formula"`: the property's documentation and text;
-//! * `"relative_to"`: what a verdict is about;
-//! * `"grid": {"axes": ["x", "y"], "reachable": {"every": n, "cells": [{"step": n, "box": [[a, b], …]}]}}`: cells of a finite
-//!   abstraction that runs can reach, every n-th of them, with the step at which each is first reached;
-//! * `"cells": [{"lower": […], "upper": […], "bound": p}]` with `"axes"`: parts of the start states, each with its bound;
-//! * `"convergence": [{"seconds": s, "lower": a, "upper": b}]`: how an interval narrowed.
-//!
-//! Beside the results, `"provenance"` says where they come from (files with digests, settings, engine, budget), and `"states": [{"name": …, "lower": …, "upper": …}]` says where states lie.
+//! Documents are read into the types of `certus-documents`; what is missing or of another kind is told with its place.
 
 mod ablation;
 mod boxes;
@@ -31,13 +21,15 @@ mod words;
 
 use std::collections::HashSet;
 
+use certus_documents::check::{Grid, PropertyResult};
+use certus_documents::{AnyDocument, NamedRange, Provenance, Scope, plain as doubles};
 use serde_json::Value;
 
 use boxes::Boxes;
 use html::{Page, data, escaped, notes, table};
 use provenance::Origin;
 pub use read::Malformed;
-use read::{Read, any, count, list, member, number, numbers, optional, text};
+use read::Read;
 
 use crate::style::DEFINITIONS;
 use crate::svg::Picture;
@@ -91,12 +83,17 @@ struct Shown {
 }
 
 /// Makes a page from documents, each with a name that errors and the page call it by.
-pub fn report(documents: &[(String, Value)]) -> Result<Report, Malformed> {
+pub fn report(documents: Vec<(String, Value)>) -> Result<Report, Malformed> {
     let mut page = Page::default();
     let (mut rows, mut body) = (Vec::new(), String::new());
+    let named = |name: &str, error: Malformed| Malformed::new(format!("{name}: {error}"));
+    let read = |(name, value): (String, Value)| match certus_documents::read(value) {
+        Ok(document) => Ok((name, document)),
+        Err(error) => Err(named(&name, error.into())),
+    };
+    let documents = &documents.into_iter().map(read).collect::<Result<Vec<_>, _>>()?;
     for (name, document) in documents {
-        let shown =
-            shown(&mut page, document, documents).map_err(|error| Malformed::new(format!("{name}: {error}")))?;
+        let shown = shown(&mut page, document, documents).map_err(|error| named(name, error))?;
         let mut own = shown.rows;
         for (index, (title, html)) in shown.sections.into_iter().enumerate() {
             let anchor = page.name("section");
@@ -127,13 +124,15 @@ pub fn report(documents: &[(String, Value)]) -> Result<Report, Malformed> {
 }
 
 /// Certificates that were audited, and what came of it.
-fn audited(documents: &[(String, Value)]) -> Vec<(String, String)> {
-    let text = |value: &Value, key: &str| value.get(key).and_then(Value::as_str).map(str::to_owned);
-    let audits = documents.iter().filter(|(_, own)| own.get("results").is_none());
-    audits.filter_map(|(_, own)| Some((text(own, "certificate")?, text(own, "verdict")?))).collect()
+fn audited(documents: &[(String, AnyDocument)]) -> Vec<(String, String)> {
+    let audit = |(_, document): &(String, AnyDocument)| match document {
+        AnyDocument::Audit(own) => Some((own.certificate.clone(), own.verdict.to_string())),
+        _ => None,
+    };
+    documents.iter().filter_map(audit).collect()
 }
 
-fn whole(documents: &[(String, Value)], rows: &[Row], body: &str) -> String {
+fn whole(documents: &[(String, AnyDocument)], rows: &[Row], body: &str) -> String {
     let systems: Vec<&str> = rows.iter().map(|row| row.system.as_str()).filter(|own| !own.is_empty()).collect();
     let mut seen = HashSet::new();
     let systems: Vec<&str> = systems.into_iter().filter(|own| seen.insert(*own)).collect();
@@ -214,44 +213,68 @@ fn relative_to(engine: &str) -> &'static str {
 }
 
 /// A scope in words.
-fn scope(value: &Value) -> Read<String> {
-    if value.as_str() == Some("unbounded") {
-        return Ok("for all time".to_owned());
+fn scope(scope: Scope) -> String {
+    match scope {
+        Scope::Unbounded => "for all time".to_owned(),
+        Scope::Horizon(step) => format!("up to step {step}, where the property's own bounds end"),
+        Scope::Bounded(steps) => format!("up to {steps} step{}", if steps == 1 { "" } else { "s" }),
     }
-    if let Some(step) = optional(value, "horizon", count)? {
-        return Ok(format!("up to step {step}, where the property's own bounds end"));
-    }
-    let steps = member(value, "bounded", count)?;
-    Ok(format!("up to {steps} step{}", if steps == 1 { "" } else { "s" }))
 }
 
 /// How many steps a scope has; more than any for all time.
-fn reach(value: &Value) -> Read<Option<usize>> {
-    if value.as_str() == Some("unbounded") || value.get("horizon").is_some() {
-        return Ok(Some(usize::MAX));
+fn reach(scope: Scope) -> usize {
+    match scope {
+        Scope::Unbounded | Scope::Horizon(_) => usize::MAX,
+        Scope::Bounded(steps) => steps,
     }
-    optional(value, "bounded", count)
 }
 
-/// What a property says: its documentation, or its formula in words.
-fn described(result: &Value) -> Read<Option<String>> {
-    let documented = optional(result, "words", text)?.filter(|words| !words.trim().is_empty());
-    let formula = optional(result, "formula", text)?;
-    Ok(match (documented, formula) {
-        (Some(documented), Some(formula)) => Some(format!("{} ({})", documented.trim(), words::in_words(&formula))),
-        (Some(documented), None) => Some(documented),
-        (None, formula) => formula.map(|formula| words::in_words(&formula)),
-    })
+/// What a property says: its documentation and its formula in words.
+fn described(documented: &str, formula: &str) -> String {
+    match documented.trim() {
+        "" => words::in_words(formula),
+        documented => format!("{documented} ({})", words::in_words(formula)),
+    }
+}
+
+/// Where a document comes from, and what all of it is relative to.
+fn provenance_of(document: &AnyDocument) -> (Option<&Provenance>, Option<&String>) {
+    match document {
+        AnyDocument::Check(own) => (Some(&own.provenance), None),
+        AnyDocument::Region(own) => (Some(&own.provenance), None),
+        AnyDocument::Prob(own) => (Some(&own.provenance), None),
+        AnyDocument::Mdp(own) => (Some(&own.provenance), Some(&own.relative_to)),
+        AnyDocument::Verify(own) => (Some(&own.provenance), Some(&own.relative_to)),
+        AnyDocument::Optimise(own) => (Some(&own.provenance), Some(&own.relative_to)),
+        AnyDocument::Gate(own) => (Some(&own.provenance), Some(&own.relative_to)),
+        AnyDocument::Simulate(own) => (Some(&own.provenance), Some(&own.relative_to)),
+        AnyDocument::Mine(own) => (Some(&own.provenance), Some(&own.relative_to)),
+        AnyDocument::Shield(own) => (own.provenance.as_ref(), None),
+        AnyDocument::ShieldSynthesis(own) => (own.provenance.as_ref(), own.relative_to.as_ref()),
+        AnyDocument::ShieldRun(own) => (own.provenance.as_ref(), own.relative_to.as_ref()),
+        AnyDocument::Extract(own) => (Some(&own.provenance), Some(&own.relative_to)),
+        AnyDocument::Audit(_)
+        | AnyDocument::SimulatedRun(_)
+        | AnyDocument::Specifications(_)
+        | AnyDocument::Network(_)
+        | AnyDocument::System(_)
+        | AnyDocument::Fmt(_)
+        | AnyDocument::MineSql(_)
+        | AnyDocument::New(_)
+        | AnyDocument::Observe(_)
+        | AnyDocument::Report(_)
+        | AnyDocument::ShieldExport(_) => (None, None),
+    }
 }
 
 /// A document with where it comes from.
-fn shown(page: &mut Page, document: &Value, all: &[(String, Value)]) -> Read<Shown> {
+fn shown(page: &mut Page, document: &AnyDocument, all: &[(String, AnyDocument)]) -> Read<Shown> {
     let mut shown = of_its_kind(page, document, all)?;
-    let Some(origin) = Origin::of(document)? else { return Ok(shown) };
-    let relative = optional(document, "relative_to", text)?;
+    let (Some(provenance), relative) = provenance_of(document) else { return Ok(shown) };
+    let origin = Origin::of(provenance);
     for row in shown.rows.iter_mut().filter(|row| row.origin.is_none()) {
         row.origin = Some(origin.clone());
-        row.relative = relative.clone().unwrap_or_else(|| std::mem::take(&mut row.relative));
+        row.relative = relative.cloned().unwrap_or_else(|| std::mem::take(&mut row.relative));
     }
     // Sections of one result have said so already.
     for (_, html) in shown.sections.iter_mut().filter(|(_, html)| !html.contains("<details class=\"provenance\">")) {
@@ -260,142 +283,143 @@ fn shown(page: &mut Page, document: &Value, all: &[(String, Value)]) -> Read<Sho
     Ok(shown)
 }
 
-fn of_its_kind(page: &mut Page, document: &Value, all: &[(String, Value)]) -> Read<Shown> {
-    let has = |key: &str| document.get(key).is_some();
-    if !document.is_object() {
-        return Err(Malformed::new(UNKNOWN));
-    }
-    if document.get("format").and_then(Value::as_str).is_some_and(|own| own.starts_with("certus-shield")) {
-        let (row, html) = shield::section(page, document, all.iter().map(|(_, own)| own))?;
-        return Ok(Shown { sections: vec![(format!("Shield of {}", row.system), html)], rows: vec![row] });
-    }
-    if has("network_alone") && has("with_shield") {
-        let (row, html) = shield_run::section(page, document)?;
-        return Ok(Shown {
-            sections: vec![(format!("Runs of {} without and with the shield", row.system), html)],
-            rows: vec![row],
-        });
-    }
-    if has("regions") && has("system") {
-        return regions(page, document);
-    }
-    if has("checkpoints") {
-        let (rows, html) = gate::section(page, document)?;
-        let title = format!("Checkpoints of {}", member(document, "system", text)?);
-        return Ok(Shown { rows, sections: vec![(title, html)] });
-    }
-    if has("specifications") {
-        let (rows, html) = mine::section(page, document)?;
-        let title = format!("Specifications of {}", member(document, "name", text)?);
-        return Ok(Shown { rows, sections: vec![(title, html)] });
-    }
-    if has("results") && has("system") {
-        return results(page, document);
-    }
-    match plain::section(document)? {
-        Some((rows, title, html)) => Ok(Shown { rows, sections: vec![(title, html)] }),
-        None => Err(Malformed::new(UNKNOWN)),
-    }
+fn of_its_kind(page: &mut Page, document: &AnyDocument, all: &[(String, AnyDocument)]) -> Read<Shown> {
+    let one = |row: Row, title: String, html: String| Shown { rows: vec![row], sections: vec![(title, html)] };
+    Ok(match document {
+        AnyDocument::Check(own) => results(page, &own.system, &own.states, &own.results, &own.provenance)?,
+        AnyDocument::Prob(own) => results(page, &own.system, &[], &own.results, &own.provenance)?,
+        AnyDocument::Region(own) => regions(page, own)?,
+        AnyDocument::Gate(own) => {
+            let (rows, html) = gate::section(page, own);
+            Shown { rows, sections: vec![(format!("Checkpoints of {}", own.system), html)] }
+        }
+        AnyDocument::Mine(own) => {
+            let (rows, html) = mine::section(page, own)?;
+            Shown { rows, sections: vec![(format!("Specifications of {}", own.name), html)] }
+        }
+        AnyDocument::Shield(own) => {
+            let (row, html) = shield::section(page, own, all.iter().map(|(_, own)| own))?;
+            one(row, format!("Shield of {}", own.system.name), html)
+        }
+        AnyDocument::ShieldRun(own) => {
+            let (row, html) = shield_run::section(page, own)?;
+            one(row, format!("Runs of {} without and with the shield", own.system), html)
+        }
+        AnyDocument::ShieldSynthesis(own) => plain::synthesised(own)?,
+        AnyDocument::Audit(own) => plain::audited(own)?,
+        AnyDocument::Verify(own) => plain::verified(own)?,
+        AnyDocument::Optimise(own) => plain::optimised(own)?,
+        AnyDocument::Mdp(own) => plain::model(own)?,
+        AnyDocument::Simulate(own) => plain::simulated(own),
+        AnyDocument::Extract(_)
+        | AnyDocument::SimulatedRun(_)
+        | AnyDocument::Specifications(_)
+        | AnyDocument::Network(_)
+        | AnyDocument::System(_)
+        | AnyDocument::Fmt(_)
+        | AnyDocument::MineSql(_)
+        | AnyDocument::New(_)
+        | AnyDocument::Observe(_)
+        | AnyDocument::Report(_)
+        | AnyDocument::ShieldExport(_) => return Err(Malformed::new(NO_PAGE)),
+    })
 }
 
-const UNKNOWN: &str = "this is no outcome that Certus writes; expected the document of a command, or a shield";
+const NO_PAGE: &str =
+    "there is no page for a document of this kind; expected verdicts, bounds, runs, specifications or a shield";
 
-fn regions(page: &mut Page, document: &Value) -> Read<Shown> {
-    let system = member(document, "system", text)?;
-    let origin = Origin::of(document)?;
+fn regions(page: &mut Page, document: &certus_documents::region::Region) -> Read<Shown> {
+    let system = &document.system;
+    let origin = Origin::of(&document.provenance);
     let (mut rows, mut sections) = (Vec::new(), Vec::new());
-    for (index, region) in member(document, "regions", |own| list(own, any))?.into_iter().enumerate() {
+    for (index, region) in document.regions.iter().enumerate() {
         let (mut row, mut html) =
-            region::section(page, &system, region).map_err(|error| error.within(&format!(".regions[{index}]")))?;
-        html += &originating(&mut row, origin.as_ref());
-        if !html.is_empty() {
-            sections.push((format!("{system} {} over its parameters", row.property), html));
-        }
+            region::section(page, system, region).map_err(|error| error.within(&format!(".regions[{index}]")))?;
+        html += &originating(&mut row, &origin);
+        sections.push((format!("{system} {} over its parameters", row.property), html));
         rows.push(row);
     }
     Ok(Shown { rows, sections })
 }
 
-fn results(page: &mut Page, document: &Value) -> Read<Shown> {
-    let system = member(document, "system", text)?;
-    let ranges = invariant::ranges(document)?;
-    let origin = Origin::of(document)?;
+fn results(
+    page: &mut Page,
+    system: &str,
+    states: &[NamedRange],
+    results: &[PropertyResult],
+    provenance: &Provenance,
+) -> Read<Shown> {
+    let ranges = invariant::ranges(states);
+    let origin = Origin::of(provenance);
     let (mut rows, mut sections) = (Vec::new(), Vec::new());
-    for (index, result) in member(document, "results", |own| list(own, any))?.into_iter().enumerate() {
+    for (index, result) in results.iter().enumerate() {
         let (mut row, mut html) =
-            one_result(page, &system, result, &ranges).map_err(|error| error.within(&format!(".results[{index}]")))?;
-        html += &originating(&mut row, origin.as_ref());
-        if !html.is_empty() {
-            sections.push((format!("{system} {}: {}", row.property, row.verdict), html));
-        }
+            one_result(page, system, result, &ranges).map_err(|error| error.within(&format!(".results[{index}]")))?;
+        html += &originating(&mut row, &origin);
+        sections.push((format!("{system} {}: {}", row.property, row.verdict), html));
         rows.push(row);
     }
     Ok(Shown { rows, sections })
 }
 
-/// Where a result comes from, for its section; empty if the document does not say.
-fn originating(row: &mut Row, origin: Option<&Origin>) -> String {
-    let Some(origin) = origin else { return String::new() };
+/// Where a result comes from, for its section.
+fn originating(row: &mut Row, origin: &Origin) -> String {
     row.origin = Some(origin.clone());
     row.sections = true;
     let brief = origin.brief().map_or(String::new(), |brief| format!("<p>Asked {}.</p>\n", escaped(&brief)));
     brief + &origin.section(Some(row))
 }
 
-fn one_result(page: &mut Page, system: &str, result: &Value, ranges: &invariant::Ranges) -> Read<(Row, String)> {
-    let mut row = Row::new(system, &member(result, "property", text)?);
-    row.verdict = member(result, "verdict", text)?;
-    row.words = described(result)?;
-    row.formula = optional(result, "formula", text)?;
-    row.scope = optional(result, "scope", scope)?.unwrap_or_else(|| "–".to_owned());
-    row.reach = optional(result, "scope", reach)?.flatten();
-    row.engine = optional(result, "engine", text)?.unwrap_or_else(|| "–".to_owned());
-    row.seconds = optional(result, "seconds", number)?;
-    row.relative = optional(result, "relative_to", text)?.unwrap_or_else(|| relative_to(&row.engine).to_owned());
-    row.certificate = optional(result, "certificate", text)?;
-    row.reason = optional(result, "reason", text)?;
+fn one_result(
+    page: &mut Page,
+    system: &str,
+    result: &PropertyResult,
+    ranges: &invariant::Ranges,
+) -> Read<(Row, String)> {
+    let reached = result.scope.flatten();
+    let engine = result.engine.clone().unwrap_or_else(|| "–".to_owned());
+    let row = Row {
+        verdict: result.verdict.to_string(),
+        words: Some(described(&result.words, &result.formula)),
+        formula: Some(result.formula.clone()),
+        scope: reached.map_or("–".to_owned(), scope),
+        reach: reached.map(reach),
+        seconds: result.seconds.map(Into::into),
+        relative: result.relative_to.clone().unwrap_or_else(|| relative_to(&engine).to_owned()),
+        engine,
+        certificate: result.certificate.clone().flatten(),
+        reason: result.reason.clone(),
+        ..Row::new(system, &result.property)
+    };
     let stem = format!("{system} {}", row.property);
     let mut html = String::new();
     if let Some(words) = &row.words {
         html += &format!("<p class=\"says\">{}</p>\n", escaped(words));
     }
-    let said = html.len();
-    html += &notes(&optional(result, "notes", |own| list(own, text))?.unwrap_or_default());
-    if let Some(run) = trace::read_member(result)? {
+    html += &notes(result.notes.as_deref().unwrap_or_default());
+    if let Some(run) = trace::of_result(result)? {
         html += &trace::section(page, &stem, &run);
     }
-    if let Some(proof) = optional(result, "proof", any)? {
-        html += &invariant::section(page, &stem, proof, ranges).map_err(|error| error.within(".proof"))?;
+    if let Some(Some(proof)) = &result.proof {
+        html += &invariant::section(page, &stem, proof, ranges);
     }
-    if result.get("probability").is_some_and(|own| !own.is_null()) {
+    if result.probability.is_some() {
         html += &prob::section(page, &stem, result)?;
     }
-    if let Some(grid) = optional(result, "grid", any)? {
+    if let Some(grid) = &result.grid {
         html += &grid_section(page, &stem, grid).map_err(|error| error.within(".grid"))?;
     }
-    if html.len() == said {
-        return Ok((row, String::new()));
-    }
-    row.sections = true;
     Ok((row, html))
 }
 
-fn grid_section(page: &mut Page, stem: &str, grid: &Value) -> Read<String> {
-    let names = member(grid, "axes", |own| list(own, text))?;
-    let ends = |own: &Value| match numbers(own)?.as_slice() {
-        &[low, high] => Ok((low, high)),
-        _ => Err(Malformed::new("two ends are needed".to_owned())),
-    };
-    let cell = |cell: &Value| {
-        let (lower, upper) = member(cell, "box", |own| list(own, ends))?.into_iter().unzip();
-        Ok((lower, upper, member(cell, "step", count)? as f64))
-    };
-    let (every, parts) = member(grid, "reachable", |own| {
-        let parts = member(own, "cells", |own| list(own, cell))?;
-        boxes::fitting(names.len(), &parts).map_err(|error| error.within(".cells"))?;
-        Ok((member(own, "every", count)?, parts))
-    })?;
-    let which = if every > 1 { format!(" (one in {every})") } else { String::new() };
+fn grid_section(page: &mut Page, stem: &str, grid: &Grid) -> Read<String> {
+    let parts = grid.reachable.cells.iter().map(|cell| {
+        let (lower, upper): (Vec<_>, Vec<_>) = cell.ends.iter().map(|&[low, high]| (low, high)).unzip();
+        (doubles(&lower), doubles(&upper), cell.step as f64)
+    });
+    let (names, parts) = (grid.axes.clone(), parts.collect::<Vec<_>>());
+    boxes::fitting(names.len(), &parts).map_err(|error| error.within(".reachable.cells"))?;
+    let which = if grid.reachable.every > 1 { format!(" (one in {})", grid.reachable.every) } else { String::new() };
     let caption = format!("Grid cells that runs can reach{which}, by the step at which they are first reached.");
     let value = "step".to_owned();
     let own = Boxes { stem: format!("{stem} grid"), names, parts, value, steps: true, caption, shares: Vec::new() };

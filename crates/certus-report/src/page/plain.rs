@@ -1,82 +1,104 @@
-//! Outcomes without pictures: audits, queries, optimisations, runs of a system, interval MDPs.
+//! Outcomes without pictures: audits, queries, optimisations, runs of a system, interval MDPs, syntheses of shields.
 
+use certus_documents::simulate::{PropertySummary, Simulate};
+use certus_documents::{Document, Number, audit, mdp, optimise, shield_synthesis, verify};
 use serde_json::Value;
 
-use super::Row;
 use super::html::{data, escaped, table};
-use super::read::{Read, list, member, number, optional, text};
+use super::read::{Malformed, Read};
+use super::{Row, Shown};
 
-/// The rows, the heading and the figures of such a document; nothing if it is of no known kind.
-pub(crate) fn section(document: &Value) -> Read<Option<(Vec<Row>, String, String)>> {
-    let has = |key: &str| document.get(key).is_some();
-    let (row, title) = if has("branches") && has("system") {
-        let mut row = Row::new(&member(document, "system", text)?, &member(document, "property", text)?);
-        row.verdict = member(document, "verdict", text)?;
-        row.engine = "shield".to_owned();
-        row.scope = "for all time, with the shield".to_owned();
-        row.relative = "the plant as polynomials, in exact arithmetic; any network".to_owned();
-        row.certificate = optional(document, "file", text)?;
-        (row, "Shield")
-    } else if has("claim") || (has("certificate") && has("files")) || rejected(document) {
-        let mut row = Row::new("", &member(document, "certificate", text)?);
-        row.verdict = member(document, "verdict", text)?;
-        row.engine = "audit".to_owned();
-        row.relative = "code that shares nothing with the search".to_owned();
-        (row, "Audit")
-    } else if has("feasible") && has("gap") {
-        let objective = optional(document, "minimise", text)?.or(optional(document, "maximise", text)?);
-        let mut row = Row::new(&network(document)?, &objective.unwrap_or_else(|| "objective".to_owned()));
-        row.verdict =
-            if document.get("reached").and_then(Value::as_bool) == Some(true) { "bounded" } else { "unknown" }
-                .to_owned();
-        row.engine = "optimise".to_owned();
-        row.relative = super::relative_to("optimise").to_owned();
-        (row, "Optimum")
-    } else if has("specification") && has("verdict") {
-        let mut row = Row::new(&network(document)?, &member(document, "specification", text)?);
-        row.verdict = member(document, "verdict", text)?;
-        row.engine = "verify".to_owned();
-        row.relative = super::relative_to("verify").to_owned();
-        row.certificate = optional(document, "certificate", text)?;
-        (row, "Query")
-    } else if has("properties") && has("ends") {
-        return simulated(document).map(Some);
-    } else if has("model") && has("probability") {
-        let mut row = Row::new("interval MDP", &member(document, "property", text)?);
-        row.verdict = match document.get("holds").and_then(Value::as_bool) {
-            Some(true) => "holds",
-            Some(false) => "violated",
-            None => "bounded",
-        }
-        .to_owned();
-        row.engine = "mdp".to_owned();
-        row.relative = "the model in its file, errors of rounding included".to_owned();
-        (row, "Interval MDP")
-    } else {
-        return Ok(None);
+/// The synthesis of a shield.
+pub(crate) fn synthesised(own: &shield_synthesis::ShieldSynthesis) -> Read<Shown> {
+    let row = Row {
+        verdict: own.verdict.to_string(),
+        engine: "shield".to_owned(),
+        scope: "for all time, with the shield".to_owned(),
+        relative: "the plant as polynomials, in exact arithmetic; any network".to_owned(),
+        certificate: own.file.clone().flatten(),
+        reason: own.reason.clone(),
+        seconds: Some(own.seconds.into()),
+        ..Row::new(own.system.as_deref().unwrap_or_default(), own.property.as_deref().unwrap_or("shield"))
     };
-    let mut row = row;
-    row.seconds = optional(document, "seconds", number)?;
-    row.reason = optional(document, "reason", text)?;
-    row.sections = true;
-    let mut html = String::new();
-    if let Some(program) = optional(document, "text", text)? {
-        html += &format!("<pre class=\"program\">{}</pre>\n", escaped(&program));
-    }
-    let mut figures = Vec::new();
-    flattened("", document, &mut figures);
-    html += &table("Figures", &["", "value"].map(str::to_owned), &figures);
+    let program = own.text.as_ref();
+    let program = program.map(|text| format!("<pre class=\"program\">{}</pre>\n", escaped(text)));
+    figures("Shield", row, &program.unwrap_or_default(), own)
+}
+
+/// An audit.
+pub(crate) fn audited(own: &audit::Audit) -> Read<Shown> {
+    let row = Row {
+        verdict: own.verdict.to_string(),
+        engine: "audit".to_owned(),
+        relative: "code that shares nothing with the search".to_owned(),
+        reason: own.reason.clone(),
+        seconds: Some(own.seconds.into()),
+        ..Row::new("", &own.certificate)
+    };
+    figures("Audit", row, "", own)
+}
+
+/// A query.
+pub(crate) fn verified(own: &verify::Verify) -> Read<Shown> {
+    let asked = own.specification.as_ref().or(own.query.as_ref());
+    let row = Row {
+        verdict: own.verdict.to_string(),
+        engine: "verify".to_owned(),
+        relative: own.relative_to.clone(),
+        certificate: own.certificate.clone(),
+        reason: own.reason.clone(),
+        seconds: Some(own.seconds.into()),
+        ..Row::new(own.network.as_deref().unwrap_or(NETWORKS), asked.map_or("query", String::as_str))
+    };
+    figures("Query", row, "", own)
+}
+
+/// An optimum.
+pub(crate) fn optimised(own: &optimise::Optimise) -> Read<Shown> {
+    let objective = own.minimise.as_ref().or(own.maximise.as_ref());
+    let row = Row {
+        verdict: if own.reached { "bounded" } else { "unknown" }.to_owned(),
+        engine: "optimise".to_owned(),
+        relative: own.relative_to.clone(),
+        reason: own.reason.clone(),
+        seconds: Some(own.seconds.into()),
+        ..Row::new(own.network.as_deref().unwrap_or(NETWORKS), objective.map_or("objective", String::as_str))
+    };
+    figures("Optimum", row, "", own)
+}
+
+/// A probability of a model.
+pub(crate) fn model(own: &mdp::Mdp) -> Read<Shown> {
+    let verdict = match own.holds {
+        Some(true) => "holds",
+        Some(false) => "violated",
+        None => "bounded",
+    };
+    let row = Row {
+        verdict: verdict.to_owned(),
+        engine: "mdp".to_owned(),
+        relative: own.relative_to.clone(),
+        seconds: Some(own.seconds.into()),
+        ..Row::new("interval MDP", own.property.as_deref().unwrap_or("model"))
+    };
+    figures("Interval MDP", row, "", own)
+}
+
+/// What stands for the network where there are several.
+const NETWORKS: &str = "networks";
+
+/// A document of one row, all of its numbers in a table.
+fn figures(title: &str, row: Row, before: &str, document: &impl Document) -> Read<Shown> {
+    let value = document.to_value().map_err(|error| Malformed::new(error.to_string()))?;
+    let mut rows = Vec::new();
+    flattened("", &value, &mut rows);
+    let html = before.to_owned() + &table("Figures", &["", "value"].map(str::to_owned), &rows);
     let title = format!("{title}: {} {}", row.system, row.property);
-    Ok(Some((vec![row], title, html)))
+    Ok(Shown { rows: vec![Row { sections: true, ..row }], sections: vec![(title, html)] })
 }
 
-fn rejected(document: &Value) -> bool {
-    document.get("certificate").is_some() && document.get("verdict").and_then(Value::as_str) == Some("rejected")
-}
-
-fn network(document: &Value) -> Read<String> {
-    Ok(optional(document, "network", text)?.unwrap_or_else(|| "networks".to_owned()))
-}
+/// Members of a document that stand elsewhere on the page, or say nothing to its reader.
+const ELSEWHERE: [&str; 3] = ["schema", "text", "provenance"];
 
 /// Every number, text and truth value with the way to it.
 fn flattened(way: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
@@ -84,7 +106,7 @@ fn flattened(way: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
     match value {
         Value::Object(members) => {
             for (name, value) in
-                members.iter().filter(|(name, _)| !way.is_empty() || !matches!(name.as_str(), "text" | "provenance"))
+                members.iter().filter(|(name, _)| !way.is_empty() || !ELSEWHERE.contains(&name.as_str()))
             {
                 flattened(&inner(&name.replace('_', " ")), value, rows);
             }
@@ -106,34 +128,33 @@ fn flattened(way: &str, value: &Value, rows: &mut Vec<Vec<String>>) {
     }
 }
 
-fn simulated(document: &Value) -> Read<(Vec<Row>, String, String)> {
-    let system = member(document, "system", text)?;
-    let (runs, steps) = (member(document, "runs", number)?, member(document, "steps", number)?);
-    let seconds = optional(document, "seconds", number)?;
-    let property = |property: &Value| {
-        let violated = member(property, "violated", number)?;
-        let mut row = Row::new(&system, &member(property, "property", text)?);
-        row.formula = optional(property, "formula", text)?;
-        row.verdict = if violated > 0.0 { "violated" } else { "not violated" }.to_owned();
-        row.scope = format!("{runs} runs of at most {steps} steps");
-        row.engine = "simulate".to_owned();
-        row.relative = super::relative_to("simulation").to_owned();
-        row.seconds = seconds;
-        row.sections = true;
-        let cell = |key: &str| Ok(optional(property, key, number)?.map_or("–".to_owned(), data));
-        let cells = vec![
-            escaped(&row.property),
-            cell("satisfied")?,
-            data(violated),
-            cell("open")?,
-            cell("worst_margin")?,
-            cell("worst_run")?,
-            cell("worst_broken_at")?,
-        ];
-        Ok((row, cells))
+/// Simulated runs.
+pub(crate) fn simulated(own: &Simulate) -> Shown {
+    let row = |seen: &PropertySummary| Row {
+        formula: Some(seen.formula.clone()),
+        verdict: if seen.violated > 0 { "violated" } else { "not violated" }.to_owned(),
+        scope: format!("{} runs of at most {} steps", own.runs, own.steps),
+        engine: "simulate".to_owned(),
+        relative: own.relative_to.clone(),
+        seconds: Some(own.seconds.into()),
+        sections: true,
+        ..Row::new(&own.system, &seen.property)
     };
-    let (rows, cells): (Vec<Row>, Vec<Vec<String>>) =
-        member(document, "properties", |own| list(own, property))?.into_iter().unzip();
+    let counted = |count: Option<u64>| count.map_or("–".to_owned(), |count| data(count as f64));
+    let cells = |seen: &PropertySummary| {
+        let Number(margin) = seen.worst_margin;
+        vec![
+            escaped(&seen.property),
+            counted(Some(seen.satisfied)),
+            counted(Some(seen.violated)),
+            counted(Some(seen.open)),
+            data(margin),
+            counted(seen.worst_run),
+            counted(seen.worst_broken_at.map(|step| step as u64)),
+        ]
+    };
     let head = ["property", "kept", "broken", "open", "worst margin", "worst run", "broken at step"].map(str::to_owned);
-    Ok((rows, format!("Runs of {system}"), table("Runs", &head, &cells)))
+    let lines: Vec<Vec<String>> = own.properties.iter().map(cells).collect();
+    let section = (format!("Runs of {}", own.system), table("Runs", &head, &lines));
+    Shown { rows: own.properties.iter().map(row).collect(), sections: vec![section] }
 }

@@ -1,10 +1,11 @@
 //! Probabilities: the interval, how it narrowed, and the bound over the parts of the start states.
 
-use serde_json::Value;
+use certus_documents::check::{ActionBounds, PropertyResult};
+use certus_documents::plain as doubles;
 
 use super::boxes::{self, Boxes, Shares};
 use super::html::{Page, bound, data, escaped, thinned};
-use super::read::{Malformed, Read, list, member, number, numbers, optional, text};
+use super::read::{Malformed, Read};
 use crate::scale::{Axis, Plot, number as tick};
 use crate::svg::{Anchor, Drawing, Picture};
 
@@ -18,29 +19,26 @@ fn threshold(formula: &str) -> Option<f64> {
     rest[..end].trim().parse().ok()
 }
 
-/// Everything about a probability.
-pub(crate) fn section(page: &mut Page, stem: &str, result: &Value) -> Read<String> {
-    let probability = member(result, "probability", super::read::any)?;
-    let place = |error: Malformed| error.within(".probability");
-    let lower = member(probability, "lower", number).map_err(place)?;
-    let upper = member(probability, "upper", number).map_err(place)?;
-    let formula = optional(result, "formula", text)?;
-    let asked = formula.as_deref().and_then(threshold);
+/// Everything about a probability; nothing if the result is of another kind.
+pub(crate) fn section(page: &mut Page, stem: &str, result: &PropertyResult) -> Read<String> {
+    let Some(probability) = result.probability else { return Ok(String::new()) };
+    let (lower, upper) = (probability.lower.0, probability.upper.0);
+    let asked = threshold(&result.formula);
     let mut html = format!(
         "<p>The worst probability over all initial states is in [{}, {}]",
         bound(lower, false),
         bound(upper, true)
     );
-    if let Some(method) = optional(result, "method", text)? {
-        html += &format!(", by {}", escaped(&method));
+    if let Some(method) = &result.method {
+        html += &format!(", by {}", escaped(method));
     }
-    if let Some(regions) = optional(result, "regions", number)? {
-        html += &format!("; {} regions", data(regions));
+    if let Some(regions) = result.regions {
+        html += &format!("; {} regions", data(regions as f64));
     }
     html += ".</p>\n";
-    if let Some(start) = optional(result, "start", |own| super::read::members(own, number))? {
+    if let Some(Some(start)) = &result.start {
         let values: Vec<String> =
-            start.iter().map(|(name, value)| format!("{} = {}", escaped(name), data(*value))).collect();
+            start.iter().map(|(name, value)| format!("{} = {}", escaped(name), data(value.0))).collect();
         html += &format!("<p>Worst start state found: {}.</p>\n", values.join(", "));
     }
     html += "<div class=\"figures\">\n";
@@ -54,10 +52,8 @@ pub(crate) fn section(page: &mut Page, stem: &str, result: &Value) -> Read<Strin
         &format!("{stem}: interval from {lower} to {upper}"),
         caption,
     );
-    let read = |point: &Value| {
-        Ok((member(point, "seconds", number)?, member(point, "lower", number)?, member(point, "upper", number)?))
-    };
-    let course = optional(result, "convergence", |own| list(own, read))?.unwrap_or_default();
+    let course = result.convergence.iter().flatten();
+    let course: Vec<(f64, f64, f64)> = course.map(|own| (own.seconds.0, own.lower.0, own.upper.0)).collect();
     if course.len() > 1 {
         let caption = format!("How the interval narrowed: {} points in time.", data(course.len() as f64));
         html += &page.figure(
@@ -67,17 +63,17 @@ pub(crate) fn section(page: &mut Page, stem: &str, result: &Value) -> Read<Strin
             &caption,
         );
     }
-    let part = |cell: &Value| {
-        Ok((member(cell, "lower", numbers)?, member(cell, "upper", numbers)?, member(cell, "bound", number)?))
-    };
-    let parts = optional(result, "cells", |own| list(own, part))?.unwrap_or_default();
+    let cells = result.cells.iter().flatten();
+    let parts: Vec<boxes::Part> = cells.map(|own| (doubles(&own.lower), doubles(&own.upper), own.bound.0)).collect();
     if !parts.is_empty() {
-        let names = member(result, "axes", |own| list(own, text))?;
+        let names = result.axes.clone().ok_or_else(|| Malformed::new("`axes` is missing"))?;
         boxes::fitting(names.len(), &parts).map_err(|error| error.within(".cells"))?;
         let caption = "Start states: bound of the probability to reach the goal, in boxes around the parts.".to_owned();
-        let shares = optional(result, "actions", |own| list(own, |action| shares(action, parts.len())))?;
-        let shares = shares.unwrap_or_default();
-        if result.get("actions").is_some_and(Value::is_null) {
+        let actions = result.actions.iter().flatten().flatten().enumerate();
+        let shares = actions
+            .map(|(index, own)| shares(own, parts.len()).map_err(|error| error.within(&format!(".actions[{index}]"))));
+        let shares = shares.collect::<Read<Vec<Shares>>>()?;
+        if result.actions == Some(None) {
             html +=
                 &thinned("What the policy does was not bounded over so many parts, so there are no pictures of it.");
         }
@@ -89,9 +85,9 @@ pub(crate) fn section(page: &mut Page, stem: &str, result: &Value) -> Read<Strin
 }
 
 /// What a policy does over the parts: bounds of the probability of one label.
-fn shares(action: &Value, parts: usize) -> Read<Shares> {
-    let name = format!("{} = {}", member(action, "action", text)?, member(action, "label", text)?);
-    let (least, most) = (member(action, "lower", numbers)?, member(action, "upper", numbers)?);
+fn shares(action: &ActionBounds, parts: usize) -> Read<Shares> {
+    let name = format!("{} = {}", action.action, action.label);
+    let (least, most) = (doubles(&action.lower), doubles(&action.upper));
     if least.len() != parts || most.len() != parts {
         return Err(Malformed::new(format!("`lower` and `upper` need a number for each of {parts} cells")));
     }

@@ -1,92 +1,51 @@
 //! Where results come from, and why two results of one property differ.
 
-use serde_json::Value;
+use certus_documents::{Limit, Provenance, Setting, SourceFile};
 
 use super::Row;
 use super::html::{escaped, table};
-use super::read::{Read, any, list, member, number, optional, text};
 use crate::scale::short;
 
 /// What a document says of where its results come from.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Origin {
-    version: Option<String>,
-    sources: Vec<File>,
+    version: String,
+    sources: Vec<SourceFile>,
     settings: Vec<Setting>,
     /// How derivatives became steps.
     time: Option<String>,
-    engine: Option<String>,
+    engine: String,
     /// The seed, and how much work was allowed.
     budget: Vec<(String, String)>,
 }
 
-#[derive(Clone, Debug, PartialEq)]
-struct File {
-    role: String,
-    name: Option<String>,
-    path: String,
-    digest: Option<String>,
-}
-
-#[derive(Clone, Debug, PartialEq)]
-struct Setting {
-    name: String,
-    value: f64,
-    declared: Option<f64>,
-}
-
 impl Origin {
-    /// Reads the member of a document; nothing if it has none.
-    pub(crate) fn of(document: &Value) -> Read<Option<Origin>> {
-        optional(document, "provenance", |own| {
-            let file = |own: &Value| {
-                Ok(File {
-                    role: member(own, "role", text)?,
-                    name: optional(own, "name", text)?,
-                    path: member(own, "path", text)?,
-                    digest: optional(own, "sha256", text)?,
-                })
-            };
-            let setting = |own: &Value| {
-                Ok(Setting {
-                    name: member(own, "name", text)?,
-                    value: member(own, "value", number)?,
-                    declared: optional(own, "declared", number)?,
-                })
-            };
-            let time = |own: &Value| {
-                let (scheme, dt) = (member(own, "scheme", text)?, member(own, "dt", number)?);
-                Ok(format!("discretised by {scheme} with dt = {}", short(dt)))
-            };
-            let limits = optional(own, "budget", any)?.and_then(Value::as_object);
-            let seed = own.get("seed").filter(|seed| !seed.is_null());
-            let plain = |value: &Value| match value {
-                Value::String(text) => text.clone(),
-                other => other.to_string(),
-            };
-            let named = seed.map(|seed| ("seed".to_owned(), plain(seed))).into_iter();
-            let limits = limits.into_iter().flatten().filter(|(_, value)| !value.is_null());
-            Ok(Origin {
-                version: optional(own, "certus", text)?,
-                sources: optional(own, "sources", |own| list(own, file))?.unwrap_or_default(),
-                settings: optional(own, "settings", |own| list(own, setting))?.unwrap_or_default(),
-                time: optional(own, "time", time)?,
-                engine: optional(own, "engine", text)?,
-                budget: named.chain(limits.map(|(name, value)| (name.replace('_', " "), plain(value)))).collect(),
-            })
-        })
+    /// What a document says of it.
+    pub(crate) fn of(own: &Provenance) -> Origin {
+        let seed = own.seed.map(|seed| ("seed".to_owned(), seed.to_string()));
+        let limits = own.budget.iter();
+        let limits = limits.filter_map(|(name, limit)| Some((name.replace('_', " "), plain(limit.as_ref()?))));
+        let time = own.time.as_ref();
+        Origin {
+            version: own.certus.clone(),
+            sources: own.sources.clone(),
+            settings: own.settings.clone(),
+            time: time.map(|own| format!("discretised by {} with dt = {}", own.scheme, short(own.dt.into()))),
+            engine: own.engine.clone(),
+            budget: seed.into_iter().chain(limits).collect(),
+        }
     }
 
     /// The same with a further network.
-    pub(crate) fn with_network(mut self, name: Option<String>, path: String, digest: Option<String>) -> Origin {
-        self.sources.push(File { role: "network".to_owned(), name, path, digest });
+    pub(crate) fn with_network(mut self, name: Option<String>, path: String, sha256: Option<String>) -> Origin {
+        self.sources.push(SourceFile { role: "network".to_owned(), name, path, sha256 });
         self
     }
 
     /// Settings that differ from the file's, and discretised time: what a reader of a verdict has to know.
     pub(crate) fn brief(&self) -> Option<String> {
         let differ = self.settings.iter().filter(|own| own.declared != Some(own.value));
-        let with: Vec<String> = differ.map(Setting::shown).collect();
+        let with: Vec<String> = differ.map(set).collect();
         let with = (!with.is_empty()).then(|| format!("with {}", with.join(", ")));
         let parts: Vec<String> = with.into_iter().chain(self.time.clone()).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -104,26 +63,37 @@ impl Origin {
         }
         for own in &self.sources {
             let name = own.name.as_ref().map_or(String::new(), |name| format!(" {name}"));
-            let digest = own.digest.as_deref().unwrap_or("not digested");
+            let digest = own.sha256.as_deref().unwrap_or("not digested");
             say(&format!("{}{name}", own.role), format!("{}, sha256 {digest}", own.path));
         }
-        self.settings.iter().for_each(|own| say("set", own.shown()));
+        self.settings.iter().for_each(|own| say("set", set(own)));
         self.time.iter().for_each(|own| say("time", own.clone()));
-        self.engine.iter().for_each(|own| say("asked", own.clone()));
+        say("asked", self.engine.clone());
         self.budget.iter().for_each(|(name, value)| say(name, value.clone()));
-        self.version.iter().for_each(|own| say("Certus", own.clone()));
+        say("Certus", self.version.clone());
         let rows: Vec<Vec<String>> = lines.iter().map(|(what, text)| vec![escaped(what), escaped(text)]).collect();
         let shown = table("Where this comes from", &["", "value"].map(str::to_owned), &rows);
         format!("<details class=\"provenance\"><summary>Provenance</summary>\n{shown}</details>\n")
     }
 }
 
-impl Setting {
-    fn shown(&self) -> String {
-        match self.declared {
-            Some(declared) => format!("{} = {} ({} in the file)", self.name, short(self.value), short(declared)),
-            None => format!("{} = {}", self.name, short(self.value)),
-        }
+/// A limit as a text.
+fn plain(limit: &Limit) -> String {
+    match limit {
+        Limit::Flag(own) => own.to_string(),
+        Limit::Count(own) => own.to_string(),
+        Limit::Amount(own) => format!("{:?}", own.0),
+        Limit::Text(own) => own.clone(),
+        Limit::Names(own) => own.join(", "),
+    }
+}
+
+/// A setting as a text.
+fn set(own: &Setting) -> String {
+    let (name, value) = (&own.name, short(own.value.into()));
+    match own.declared {
+        Some(declared) => format!("{name} = {value} ({} in the file)", short(declared.into())),
+        None => format!("{name} = {value}"),
     }
 }
 
@@ -205,8 +175,10 @@ fn telling(first: &Row, own: &Origin, second: &Row, other: &Origin) -> Vec<Strin
         let declared = a.iter().chain(&b).find_map(|own| own.declared);
         let value = |own: &Option<Setting>| own.as_ref().map(|own| own.value).or(declared);
         let shown = |own: &Option<Setting>| match own {
-            Some(own) => short(own.value),
-            None => declared.map_or("as in the file".to_owned(), |value| format!("{} in the file", short(value))),
+            Some(own) => short(own.value.into()),
+            None => {
+                declared.map_or("as in the file".to_owned(), |value| format!("{} in the file", short(value.into())))
+            }
         };
         if value(&a) != value(&b) {
             found.push(format!("{name} ({} / {})", shown(&a), shown(&b)));
@@ -216,8 +188,8 @@ fn telling(first: &Row, own: &Origin, second: &Row, other: &Origin) -> Vec<Strin
         let digests = |origin: &Origin| {
             let mut all: Vec<(Option<String>, Option<String>)> = Vec::new();
             for own in origin.sources.iter().filter(|own| own.role == role) {
-                if !all.iter().any(|known| *known == (own.name.clone(), own.digest.clone())) {
-                    all.push((own.name.clone(), own.digest.clone()));
+                if !all.iter().any(|known| *known == (own.name.clone(), own.sha256.clone())) {
+                    all.push((own.name.clone(), own.sha256.clone()));
                 }
             }
             all.sort();
@@ -228,7 +200,7 @@ fn telling(first: &Row, own: &Origin, second: &Row, other: &Origin) -> Vec<Strin
                 let own = origin.sources.iter().filter(|own| own.role == role);
                 let shown = own.map(|own| {
                     let digest =
-                        own.digest.as_deref().map_or("not digested", |digest| digest.get(..12).unwrap_or(digest));
+                        own.sha256.as_deref().map_or("not digested", |digest| digest.get(..12).unwrap_or(digest));
                     format!("{} {digest}", own.path)
                 });
                 let shown: Vec<String> = shown.collect();
@@ -255,8 +227,7 @@ fn beside(first: &Row, own: &Origin, second: &Row, other: &Origin) -> Vec<String
     if first.scope != second.scope && covers(first, second) {
         found.extend(differs("scope", &first.scope, &second.scope));
     }
-    let version = |origin: &Origin| origin.version.clone().unwrap_or_else(|| "unknown".to_owned());
-    found.extend(differs("the version of Certus", &version(own), &version(other)));
+    found.extend(differs("the version of Certus", &own.version, &other.version));
     let names = own.budget.iter().chain(&other.budget).map(|(name, _)| name.as_str());
     let mut seen = vec!["varied"];
     for name in names {

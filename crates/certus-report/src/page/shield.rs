@@ -2,29 +2,21 @@
 
 use std::fmt::Write;
 
-use serde_json::Value;
+use certus_documents::AnyDocument;
+use certus_documents::shield::{self as documents, Invariant, Polynomial};
+use certus_documents::shield_run::SampledRun;
 
 use super::Row;
 use super::html::{Page, data, escaped, select, thinned};
-use super::read::{Malformed, Read, any, count, list, member, number, numbers, optional, text};
-use super::shield_run::{self, Sample};
+use super::read::{Malformed, Read};
+use super::shield_run;
 use crate::scale::{Axis, Plot, short};
 use crate::svg::{Drawing, Picture, place};
-
-/// A polynomial: coefficients with the exponents of the states.
-type Polynomial = Vec<(f64, Vec<usize>)>;
-
-fn polynomial(value: &Value) -> Read<Polynomial> {
-    list(value, |term| match term.as_array().map(Vec::as_slice) {
-        Some([coefficient, exponents]) => Ok((number(coefficient)?, list(exponents, count)?)),
-        _ => Err(Malformed::new("expected a coefficient and its exponents")),
-    })
-}
 
 fn at(polynomial: &Polynomial, point: &[f64]) -> f64 {
     polynomial
         .iter()
-        .map(|(c, exponents)| exponents.iter().zip(point).fold(*c, |sum, (&e, x)| sum * x.powi(e as i32)))
+        .map(|(c, exponents)| exponents.iter().zip(point).fold(*c, |sum, (&e, x)| sum * x.powi(e.into())))
         .sum()
 }
 
@@ -63,45 +55,35 @@ struct Shield {
     branches: Vec<Branch>,
 }
 
-fn range(value: &Value) -> Read<(f64, f64)> {
-    let end = |value: &Value, open: f64| if value.is_null() { Ok(open) } else { number(value) };
-    match value.as_array().map(Vec::as_slice) {
-        Some([lower, upper]) => Ok((end(lower, f64::NEG_INFINITY)?, end(upper, f64::INFINITY)?)),
-        _ => Err(Malformed::new("expected two ends")),
-    }
+fn range([lower, upper]: &documents::Range) -> (f64, f64) {
+    (lower.unwrap_or(f64::NEG_INFINITY), upper.unwrap_or(f64::INFINITY))
 }
 
-fn read(document: &Value) -> Read<Shield> {
-    let states = member(document, "states", |own| list(own, text))?;
-    let n = states.len();
+fn read(document: &documents::Shield) -> Read<Shield> {
+    let n = document.states.len();
     let fits = |polynomial: &Polynomial| polynomial.iter().all(|(_, exponents)| exponents.len() == n);
-    let branch = |branch: &Value| {
-        let program = member(branch, "program", |own| list(own, polynomial))?;
-        let invariant = member(branch, "invariant", any)?;
-        let faces = |face: &Value| {
-            let normal = member(face, "normal", numbers)?;
-            let bound = member(face, "bound", number)?;
-            let unit = |i: usize| (0..n).map(|j| usize::from(i == j)).collect::<Vec<usize>>();
-            let mut terms: Polynomial = normal.iter().enumerate().map(|(i, &c)| (c, unit(i))).collect();
-            terms.push((-bound, vec![0; n]));
-            Ok(terms)
+    let face = |face: &documents::Halfspace| -> Polynomial {
+        let unit = |i: usize| (0..n).map(|j| u8::from(i == j)).collect::<Vec<u8>>();
+        let linear = face.normal.iter().enumerate().map(|(i, &c)| (c, unit(i)));
+        linear.chain([(-face.bound, vec![0; n])]).collect()
+    };
+    let branch = |(index, branch): (usize, &documents::Branch)| {
+        let invariant = match &branch.invariant {
+            Invariant::Polynomial(barrier) => vec![barrier.polynomial.clone()],
+            Invariant::Polyhedron(own) => own.polyhedron.iter().map(face).collect(),
         };
-        let invariant = match optional(invariant, "polynomial", polynomial)? {
-            Some(barrier) => vec![barrier],
-            None => member(invariant, "polyhedron", |own| list(own, faces))?,
-        };
-        if !program.iter().chain(&invariant).all(fits) {
-            return Err(Malformed::new("a polynomial does not speak of as many states as there are"));
+        if !branch.program.iter().chain(&invariant).all(fits) {
+            let error = Malformed::new("a polynomial does not speak of as many states as there are");
+            return Err(error.within(&format!(".branches[{index}]")));
         }
-        Ok(Branch { program, invariant })
+        Ok(Branch { program: branch.program.clone(), invariant })
     };
     let shield = Shield {
-        domain: member(document, "domain", |own| list(own, range))?,
-        initial: optional(document, "initial", |own| list(own, range))?,
-        unsafe_sets: optional(document, "unsafe", |own| list(own, |piece| list(piece, polynomial)))?
-            .unwrap_or_default(),
-        branches: member(document, "branches", |own| list(own, branch))?,
-        states,
+        domain: document.domain.iter().map(range).collect(),
+        initial: document.initial.as_ref().map(|own| own.iter().map(|&[low, high]| (low, high)).collect()),
+        unsafe_sets: document.unsafe_sets.clone().unwrap_or_default(),
+        branches: document.branches.iter().enumerate().map(branch).collect::<Read<_>>()?,
+        states: document.states.clone(),
     };
     let sized = shield.domain.len() == n && shield.initial.as_ref().is_none_or(|own| own.len() == n);
     if !sized || !shield.unsafe_sets.iter().flatten().all(fits) {
@@ -116,28 +98,32 @@ const MOST_PAIRS: usize = 21;
 /// The shield's own document; runs with it, if they are on the page, are drawn over its invariants.
 pub(crate) fn section<'d>(
     page: &mut Page,
-    document: &Value,
-    mut others: impl Iterator<Item = &'d Value>,
+    document: &documents::Shield,
+    mut others: impl Iterator<Item = &'d AnyDocument>,
 ) -> Read<(Row, String)> {
     let shield = read(document)?;
-    let system = member(document, "system", |own| member(own, "name", text))?;
-    let property = member(document, "property", text)?;
-    let named = |own: &Value, key: &str, name: &str| own.get(key).and_then(Value::as_str) == Some(name);
-    let about = |own: &&Value| {
-        own.get("with_shield").is_some() && named(own, "system", &system) && named(own, "property", &property)
+    let (system, property) = (&document.system.name, &document.property);
+    let runs = others.find_map(|own| match own {
+        AnyDocument::ShieldRun(run) if run.system == *system && run.property.as_ref() == Some(property) => {
+            run.with_shield.as_ref()
+        }
+        _ => None,
+    });
+    let runs = match runs {
+        Some(runs) => shield_run::samples(runs, shield.states.len())?,
+        None => &[],
     };
-    let runs = match others.find(about) {
-        Some(run) => shield_run::samples(run, "with_shield", shield.states.len())?,
-        None => Vec::new(),
+    let words = document.words.as_deref().unwrap_or_default();
+    let row = Row {
+        words: document.formula.as_ref().map(|formula| super::described(words, formula)),
+        verdict: "holds".to_owned(),
+        scope: "for all time, with the shield".to_owned(),
+        engine: "shield".to_owned(),
+        relative: "the plant as polynomials, in exact arithmetic; any network".to_owned(),
+        certificate: Some("in the shield itself".to_owned()),
+        sections: true,
+        ..Row::new(system, property)
     };
-    let mut row = Row::new(&system, &property);
-    row.words = super::described(document)?;
-    row.verdict = "holds".to_owned();
-    row.scope = "for all time, with the shield".to_owned();
-    row.engine = "shield".to_owned();
-    row.relative = "the plant as polynomials, in exact arithmetic; any network".to_owned();
-    row.certificate = Some("in the shield itself".to_owned());
-    row.sections = true;
     let mut html = format!("<h4>The program</h4>\n<pre class=\"program\">{}</pre>\n", escaped(&program(&shield)));
     let n = shield.states.len();
     let pairs: Vec<(usize, usize)> = match n {
@@ -159,7 +145,7 @@ pub(crate) fn section<'d>(
         html += &format!("<div class=\"controls\">{}</div>", select("states", "variant", &names, 0));
     }
     for (index, (&(x, y), name)) in drawn.iter().zip(&names).enumerate() {
-        let picture = level_sets(&shield, &runs, x, y);
+        let picture = level_sets(&shield, runs, x, y);
         page.keep(&format!("{system} shield {name}"), &picture);
         let hidden = if index == 0 { "" } else { " hidden" };
         html += &format!(
@@ -208,7 +194,7 @@ fn program(shield: &Shield) -> String {
 /// Squares along each axis of a picture.
 const SQUARES: usize = 72;
 
-fn level_sets(shield: &Shield, runs: &[Sample], x: usize, y: usize) -> Picture {
+fn level_sets(shield: &Shield, runs: &[SampledRun], x: usize, y: usize) -> Picture {
     let flat = x == y;
     let middle: Vec<f64> = shield
         .domain
@@ -349,15 +335,24 @@ fn contour(plot: &Plot, value: &dyn Fn(f64, f64) -> f64, level: f64) -> (String,
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
 
-    fn circle() -> Value {
-        json!({
-            "format": "certus-shield 1", "system": {"name": "s"}, "property": "safe", "states": ["x", "y"],
-            "domain": [[-2, 2], [-2, 2]], "initial": [[-0.5, 0.5], [-0.5, 0.5]],
-            "branches": [{"program": [[[-1.5, [1, 0]], [0.5, [0, 1]]]],
-                "invariant": {"polynomial": [[1, [2, 0]], [1, [0, 2]], [-1, [0, 0]]]}}],
-        })
+    fn circle() -> documents::Shield {
+        let barrier = documents::BarrierCertificate {
+            polynomial: vec![(1.0, vec![2, 0]), (1.0, vec![0, 2]), (-1.0, vec![0, 0])],
+            ..documents::BarrierCertificate::default()
+        };
+        documents::Shield {
+            system: documents::ShieldedSystem { name: "s".to_owned(), ..Default::default() },
+            property: "safe".to_owned(),
+            states: vec!["x".to_owned(), "y".to_owned()],
+            domain: vec![[Some(-2.0), Some(2.0)]; 2],
+            initial: Some(vec![[-0.5, 0.5]; 2]),
+            branches: vec![documents::Branch {
+                program: vec![vec![(-1.5, vec![1, 0]), (0.5, vec![0, 1])]],
+                invariant: Invariant::Polynomial(barrier),
+            }],
+            ..documents::Shield::default()
+        }
     }
 
     #[test]
@@ -383,8 +378,20 @@ mod tests {
     #[test]
     fn runs_on_the_page_are_drawn_over_the_invariant() {
         let run = |property: &str| {
-            let sample = json!({"run": 3, "steps": [0, 9], "states": [[0.25, 0], [0, 0]], "overridden": [false, true], "unsafe_at": null});
-            json!({"system": "s", "property": property, "with_shield": {"samples": [sample]}})
+            let sample = SampledRun {
+                run: 3,
+                steps: vec![0, 9],
+                states: [[0.25, 0.0], [0.0, 0.0]].iter().map(certus_documents::numbers).collect(),
+                overridden: vec![false, true],
+                unsafe_at: None,
+            };
+            let runs = certus_documents::shield_run::Runs { samples: vec![sample], ..Default::default() };
+            AnyDocument::ShieldRun(Box::new(certus_documents::shield_run::ShieldRun {
+                system: "s".to_owned(),
+                property: Some(property.to_owned()),
+                with_shield: Some(runs),
+                ..Default::default()
+            }))
         };
         let mut page = Page::default();
         let own = run("safe");
@@ -400,7 +407,7 @@ mod tests {
         let shield = read(&circle()).unwrap();
         assert_eq!(program(&shield), "if x^2 + y^2 - 1 <= 0:\n    action = -1.5 * x + 0.5 * y\nelse:\n    fallback\n");
         let mut wrong = circle();
-        wrong["states"] = json!(["x"]);
+        wrong.states.pop();
         assert!(read(&wrong).is_err());
     }
 }

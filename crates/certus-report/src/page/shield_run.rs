@@ -1,57 +1,45 @@
 //! Runs without and with a shield: how often the program decided over time, and where the first runs went.
 
-use serde_json::Value;
+use certus_documents::plain;
+use certus_documents::shield_run::{History, Runs, SampledRun, ShieldRun};
 
 use super::Row;
 use super::html::{Page, data, select, table, thinned};
-use super::read::{Malformed, Read, count, list, member, number, numbers, optional, text, truth};
+use super::read::{Malformed, Read};
 use crate::scale::{Axis, Plot, short};
 use crate::svg::{Drawing, Picture};
 
-/// A run at some of its steps.
-pub(super) struct Sample {
-    run: usize,
-    steps: Vec<usize>,
-    states: Vec<Vec<f64>>,
-    overridden: Vec<bool>,
-    unsafe_at: Option<usize>,
-}
-
-/// The runs that a document has of one kind, `network_alone` or `with_shield`.
-pub(super) fn samples(document: &Value, kind: &str, states: usize) -> Read<Vec<Sample>> {
-    let sample = |own: &Value| {
-        let sample = Sample {
-            run: member(own, "run", count)?,
-            steps: member(own, "steps", |own| list(own, count))?,
-            states: member(own, "states", |own| list(own, numbers))?,
-            overridden: member(own, "overridden", |own| list(own, truth))?,
-            unsafe_at: optional(own, "unsafe_at", count)?,
-        };
-        let length = sample.steps.len();
-        let fits = sample.states.len() == length && sample.overridden.len() == length;
-        if !fits || sample.states.iter().any(|state| state.len() != states) {
-            return Err(Malformed::new("`steps`, `states` and `overridden` do not fit together"));
-        }
-        Ok(sample)
+/// The first runs of one kind, if their members fit together.
+pub(super) fn samples(runs: &Runs, states: usize) -> Read<&[SampledRun]> {
+    let fits = |own: &SampledRun| {
+        let length = own.steps.len();
+        let sized = own.states.len() == length && own.overridden.len() == length;
+        sized && own.states.iter().all(|state| state.len() == states)
     };
-    let read = |own: &Value| Ok(optional(own, "samples", |own| list(own, sample))?.unwrap_or_default());
-    member(document, kind, read)
+    match runs.samples.iter().position(|own| !fits(own)) {
+        None => Ok(&runs.samples),
+        Some(index) => {
+            let error = Malformed::new("`steps`, `states` and `overridden` do not fit together");
+            Err(error.within(&format!(".samples[{index}]")))
+        }
+    }
 }
 
 /// Draws runs over two states: a line each, a green dot where it begins, marks where the program decided, a red one where it is unsafe.
-pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, samples: &[Sample], x: usize, y: usize, class: &str) {
+pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, samples: &[SampledRun], x: usize, y: usize, class: &str) {
     for sample in samples {
+        let states: Vec<Vec<f64>> = sample.states.iter().map(plain).collect();
         let up = |state: &[f64]| if x == y { 0.5 } else { state[y] };
         let within = |state: &[f64]| {
             let inside = |axis: &Axis, value: f64| (axis.lower..=axis.upper).contains(&value);
             inside(&plot.across, state[x]) && (x == y || inside(&plot.up, state[y]))
         };
         // A line is drawn as far as the frame reaches.
-        for stretch in sample.states.split(|state| !within(state)).filter(|stretch| stretch.len() > 1) {
+        for stretch in states.split(|state| !within(state)).filter(|stretch| stretch.len() > 1) {
             let points: Vec<(f64, f64)> = stretch.iter().map(|state| plot.at(state[x], up(state))).collect();
             drawing.polyline(&points, class);
         }
-        for (index, state) in sample.states.iter().enumerate().filter(|(_, state)| within(state)) {
+        for (index, state) in states.iter().enumerate().filter(|(_, state)| within(state)) {
             let step = sample.steps[index];
             let label = |what: &str| format!("run {}, step {step}: {what}", sample.run);
             let (size, mark, what) = match index {
@@ -66,8 +54,10 @@ pub(super) fn draw(drawing: &mut Drawing, plot: &Plot, samples: &[Sample], x: us
 }
 
 /// Share of the steps that the program decided, over time.
-fn over_time(width: usize, steps: &[f64], interventions: &[f64]) -> Picture {
-    let shares: Vec<f64> = steps.iter().zip(interventions).map(|(all, own)| 100.0 * own / all.max(1.0)).collect();
+fn over_time(history: &History) -> Picture {
+    let width = history.width;
+    let shares = history.steps.iter().zip(&history.interventions);
+    let shares: Vec<f64> = shares.map(|(&all, &own)| 100.0 * own as f64 / all.max(1) as f64).collect();
     let last = (width * shares.len()).max(1) as f64;
     let mut up = Axis::around("% of steps", shares.iter().copied().chain([0.0]));
     up.lower = 0.0;
@@ -88,58 +78,65 @@ fn over_time(width: usize, steps: &[f64], interventions: &[f64]) -> Picture {
 const MOST_PAIRS: usize = 15;
 
 /// The document of `certus shield run`.
-pub(crate) fn section(page: &mut Page, document: &Value) -> Read<(Row, String)> {
-    let system = member(document, "system", text)?;
-    let mut row = Row::new(&system, "runs with the shield");
-    row.verdict = member(document, "verdict", text)?;
-    row.engine = "shield run".to_owned();
-    row.relative = super::relative_to("simulation").to_owned();
-    row.reason = optional(document, "reason", text)?;
-    let (runs, steps) = (member(document, "runs", number)?, member(document, "steps", number)?);
-    row.scope = format!("{} runs of {} steps", short(runs), short(steps));
-    row.sections = true;
-    let of = |kind: &str, key: &str| member(document, kind, |own| optional(own, key, number));
-    row.seconds = of("network_alone", "seconds")?.zip(of("with_shield", "seconds")?).map(|(a, b)| a + b);
-    let mut rows = Vec::new();
-    for (words, key) in [
-        ("runs that became unsafe", "unsafe_runs"),
-        ("steps", "steps"),
-        ("interventions", "interventions"),
-        ("states in no branch", "alarms"),
-        ("steps to settle, on average", "steps_to_settle"),
-        ("seconds", "seconds"),
-    ] {
-        let cell = |kind: &str| Ok(of(kind, key)?.map_or("–".to_owned(), data));
-        rows.push(vec![words.to_owned(), cell("network_alone")?, cell("with_shield")?]);
+pub(crate) fn section(page: &mut Page, document: &ShieldRun) -> Read<(Row, String)> {
+    let system = &document.system;
+    let mut row = Row {
+        verdict: document.verdict.to_string(),
+        engine: "shield run".to_owned(),
+        relative: super::relative_to("simulation").to_owned(),
+        reason: document.reason.clone(),
+        sections: true,
+        ..Row::new(system, "runs with the shield")
+    };
+    let (Some(alone), Some(shielded)) = (&document.network_alone, &document.with_shield) else {
+        return Ok((row, "<p>The runs were not made.</p>\n".to_owned()));
+    };
+    if let (Some(runs), Some(steps)) = (document.runs, document.steps) {
+        row.scope = format!("{runs} runs of {steps} steps");
     }
-    let time = |key: &str| Ok(optional(document, key, number)?.map_or("–".to_owned(), data));
-    let (network, monitor) = (time("network_nanoseconds")?, time("monitor_nanoseconds")?);
+    row.seconds = Some(alone.seconds.0 + shielded.seconds.0);
+    let line =
+        |words: &str, read: &dyn Fn(&Runs) -> f64| vec![words.to_owned(), data(read(alone)), data(read(shielded))];
+    let mut rows = vec![
+        line("runs that became unsafe", &|own| own.unsafe_runs as f64),
+        line("steps", &|own| own.steps as f64),
+        line("interventions", &|own| own.interventions as f64),
+        line("states in no branch", &|own| own.alarms as f64),
+        line("steps to settle, on average", &|own| own.steps_to_settle.0),
+        line("seconds", &|own| own.seconds.0),
+    ];
+    let times = [document.network_nanoseconds, document.monitor_nanoseconds];
+    let [network, monitor] = times.map(|time| time.map_or("–".to_owned(), |time| data(time.0)));
     rows.push(vec!["nanoseconds a step: network, monitor".to_owned(), network, monitor]);
     let head = ["", "network alone", "with shield"].map(str::to_owned);
     let mut html = table("Runs", &head, &rows);
-    let states = optional(document, "states", |own| list(own, text))?.unwrap_or_default();
+    let states = document.states.as_deref().unwrap_or_default();
     html += "<div class=\"figures\">";
-    let read = |own: &Value| {
-        let counts = |key: &str| member(own, key, numbers);
-        Ok((member(own, "width", count)?, counts("steps")?, counts("interventions")?))
-    };
-    if let Some((width, made, decided)) = member(document, "with_shield", |own| optional(own, "history", read))?
-        && !made.is_empty()
-    {
-        let caption = format!("How often the program decided, in stretches of {} steps.", data(width as f64));
-        let label = format!("{system}: interventions over time");
-        html += &page.figure(&format!("{system} interventions"), &over_time(width, &made, &decided), &label, &caption);
+    let history = &shielded.history;
+    if history.steps.len() != history.interventions.len() {
+        return Err(Malformed::new("`steps` and `interventions` do not fit together").within(".with_shield.history"));
     }
-    let alone = samples(document, "network_alone", states.len())?;
-    let shielded = samples(document, "with_shield", states.len())?;
+    if !history.steps.is_empty() {
+        let caption = format!("How often the program decided, in stretches of {} steps.", data(history.width as f64));
+        let label = format!("{system}: interventions over time");
+        html += &page.figure(&format!("{system} interventions"), &over_time(history), &label, &caption);
+    }
+    let alone = samples(alone, states.len()).map_err(|error| error.within(".network_alone"))?;
+    let shielded = samples(shielded, states.len()).map_err(|error| error.within(".with_shield"))?;
     let anything = !alone.is_empty() || !shielded.is_empty();
     if anything && !states.is_empty() {
-        html += &portraits(page, &system, &states, &alone, &shielded);
+        html += &portraits(page, system, states, alone, shielded);
     }
     Ok((row, html + "</div>\n"))
 }
 
-fn portraits(page: &mut Page, system: &str, states: &[String], alone: &[Sample], shielded: &[Sample]) -> String {
+fn portraits(
+    page: &mut Page,
+    system: &str,
+    states: &[String],
+    alone: &[SampledRun],
+    shielded: &[SampledRun],
+) -> String {
     let n = states.len();
     let pairs: Vec<(usize, usize)> = match n {
         1 => vec![(0, 0)],
@@ -157,7 +154,7 @@ fn portraits(page: &mut Page, system: &str, states: &[String], alone: &[Sample],
     }
     for (index, (&(x, y), name)) in drawn.iter().zip(&names).enumerate() {
         let all = || alone.iter().chain(shielded).flat_map(|sample| &sample.states);
-        let axis = |i: usize| Axis::around(&states[i], all().map(|state| state[i]));
+        let axis = |i: usize| Axis::around(&states[i], all().map(|state| state[i].0));
         let up = if x == y { Axis { name: String::new(), lower: 0.0, upper: 1.0 } } else { axis(y) };
         let plot = Plot { rectangle: [66.0, 10.0, 402.0, 330.0], across: axis(x), up };
         let mut drawing = Drawing::new(480.0, 384.0);
@@ -184,23 +181,38 @@ fn portraits(page: &mut Page, system: &str, states: &[String], alone: &[Sample],
 
 #[cfg(test)]
 mod tests {
-    use serde_json::json;
+    use certus_documents::shield_run::RunsVerdict;
 
     use super::*;
 
-    fn document() -> Value {
-        let of = |unsafe_at: Value, interventions: usize| {
-            json!({
-                "unsafe_runs": 1, "steps": 4, "interventions": interventions, "alarms": 0, "steps_to_settle": 2, "seconds": 0.5,
-                "history": {"width": 2, "steps": [2, 2], "interventions": [interventions, 0]},
-                "samples": [{"run": 0, "steps": [0, 2, 4], "states": [[0, 1], [1, 2], [3, 4]], "overridden": [false, true, false],
-                    "unsafe_at": unsafe_at}],
-            })
+    fn document() -> ShieldRun {
+        let of = |unsafe_at: Option<usize>, interventions: u64| Runs {
+            unsafe_runs: 1,
+            steps: 4,
+            interventions,
+            steps_to_settle: 2.0.into(),
+            seconds: 0.5.into(),
+            history: History { width: 2, steps: vec![2, 2], interventions: vec![interventions, 0] },
+            samples: vec![SampledRun {
+                run: 0,
+                steps: vec![0, 2, 4],
+                states: [[0.0, 1.0], [1.0, 2.0], [3.0, 4.0]].iter().map(certus_documents::numbers).collect(),
+                overridden: vec![false, true, false],
+                unsafe_at,
+            }],
+            ..Runs::default()
         };
-        json!({
-            "system": "s", "property": "safe", "states": ["x", "y"], "runs": 1, "steps": 4, "verdict": "safe",
-            "network_alone": of(json!(4), 0), "with_shield": of(json!(null), 1),
-        })
+        ShieldRun {
+            system: "s".to_owned(),
+            property: Some("safe".to_owned()),
+            states: Some(vec!["x".to_owned(), "y".to_owned()]),
+            runs: Some(1),
+            steps: Some(4),
+            verdict: RunsVerdict::Safe,
+            network_alone: Some(of(Some(4), 0)),
+            with_shield: Some(of(None, 1)),
+            ..ShieldRun::default()
+        }
     }
 
     #[test]
@@ -214,18 +226,28 @@ mod tests {
     }
 
     #[test]
-    fn documents_without_pictures_are_tables_and_crooked_ones_refused() {
+    fn runs_without_samples_are_tables_and_crooked_ones_refused() {
         let mut plain = document();
-        for kind in ["network_alone", "with_shield"] {
-            let own = plain[kind].as_object_mut().unwrap();
-            own.remove("history");
-            own.remove("samples");
+        for runs in [&mut plain.network_alone, &mut plain.with_shield].into_iter().flatten() {
+            (runs.history, runs.samples) = (History::default(), Vec::new());
         }
         let mut page = Page::default();
         assert!(section(&mut page, &plain).unwrap().1.contains("<table>"));
         assert!(page.figures.is_empty());
         let mut crooked = document();
-        crooked["with_shield"]["samples"][0]["states"] = json!([[0, 1]]);
-        assert!(section(&mut Page::default(), &crooked).is_err());
+        if let Some(runs) = &mut crooked.with_shield {
+            runs.samples[0].states.pop();
+        }
+        let told = section(&mut Page::default(), &crooked).unwrap_err().to_string();
+        assert!(told.starts_with("with_shield.samples[0]: "), "{told}");
+    }
+
+    #[test]
+    fn runs_that_were_stopped_say_why() {
+        let stopped =
+            ShieldRun { network_alone: None, with_shield: None, reason: Some("stopped".to_owned()), ..document() };
+        let (row, html) = section(&mut Page::default(), &stopped).unwrap();
+        assert_eq!(row.reason.as_deref(), Some("stopped"));
+        assert!(html.contains("not made"));
     }
 }

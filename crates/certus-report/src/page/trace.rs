@@ -1,10 +1,11 @@
 //! Runs: as plots over time, as a phase portrait, as a table, and step by step.
 
+use certus_documents::check::{Position, PropertyResult, Verdict};
 use serde_json::{Value, json};
 
 use super::course::{over_time, pair, portrait};
 use super::html::{Page, data, escaped, script_data, select, thinned};
-use super::read::{Malformed, Read, list, member, members, number, optional, text, truth};
+use super::read::{Malformed, Read};
 
 /// Numbers over the steps of a run.
 #[derive(Clone, Debug)]
@@ -31,36 +32,37 @@ pub(super) const STATE: &str = "state";
 const ENVIRONMENT: &str = "environment";
 const POLICY: &str = "policy";
 
-/// Reads a trace and where it loops to.
-pub(crate) fn read(trace: &Value, loop_to: Option<usize>) -> Read<Trace> {
+/// A run with where it loops to.
+pub(crate) fn read(trace: &[Position], loop_to: Option<usize>) -> Read<Trace> {
     let mut read: Option<Trace> = None;
-    let mut step = 0;
-    list(trace, |position| {
-        let (columns, labels, atoms) = (Vec::new(), Vec::new(), Vec::new());
-        let mut found = Trace { steps: 1, columns, labels, atoms, loop_to, model_error: None };
-        for (key, group) in [("state", STATE), ("input", ENVIRONMENT), ("policy", POLICY)] {
-            for (name, value) in optional(position, key, |own| members(own, number))?.unwrap_or_default() {
-                found.columns.push(Column { name, group, values: vec![value] });
-            }
+    for (step, position) in trace.iter().enumerate() {
+        let mut found = Trace {
+            steps: 1,
+            columns: Vec::new(),
+            labels: Vec::new(),
+            atoms: position.atoms.iter().map(|(name, truth)| (name.clone(), vec![*truth])).collect(),
+            loop_to,
+            model_error: None,
+        };
+        for (numbers, group) in [(&position.state, STATE), (&position.input, ENVIRONMENT), (&position.policy, POLICY)] {
+            let columns = numbers.iter();
+            found.columns.extend(columns.map(|(name, value)| Column {
+                name: name.clone(),
+                group,
+                values: vec![value.0],
+            }));
         }
-        for (key, group) in [("chance", ENVIRONMENT), ("action", POLICY)] {
-            for (name, value) in optional(position, key, |own| members(own, text))?.unwrap_or_default() {
-                found.labels.push((name, group, vec![value]));
-            }
-        }
-        for (name, value) in optional(position, "atoms", |own| members(own, truth))?.unwrap_or_default() {
-            found.atoms.push((name, vec![value]));
+        for (labels, group) in [(&position.chance, ENVIRONMENT), (&position.action, POLICY)] {
+            found.labels.extend(labels.iter().map(|(name, label)| (name.clone(), group, vec![label.clone()])));
         }
         match &mut read {
             None => read = Some(found),
-            Some(own) => own.join(found)?,
+            Some(own) => own.join(found).map_err(|error| error.within(&format!("[{step}]")))?,
         }
-        step += 1;
-        Ok(())
-    })?;
+    }
     let read = read.ok_or_else(|| Malformed::new("a run has at least one state"))?;
     if read.columns.is_empty() && read.labels.is_empty() {
-        return Err(Malformed::new("`state` is missing").within("[0]"));
+        return Err(Malformed::new("`state` is empty").within("[0]"));
     }
     match loop_to {
         Some(start) if start >= read.steps => Err(Malformed::new("the loop goes back to a step that is not there")),
@@ -320,19 +322,14 @@ fn page_data(trace: &Trace) -> (Value, Option<String>) {
     (value, note)
 }
 
-/// Reads a member that is a trace, with the loop beside it.
-pub(crate) fn read_member(value: &Value) -> Read<Option<Trace>> {
-    let loop_to = optional(value, "loop", super::read::count)?;
-    match value.get("trace") {
-        None | Some(Value::Null) => Ok(None),
-        Some(_) => {
-            let mut own = member(value, "trace", |trace| read(trace, loop_to))?;
-            if optional(value, "verdict", text)?.as_deref() == Some("model error") {
-                own.model_error = Some(optional(value, "reason", text)?.unwrap_or_default());
-            }
-            Ok(Some(own))
-        }
+/// The run of a result, if it has one.
+pub(crate) fn of_result(result: &PropertyResult) -> Read<Option<Trace>> {
+    let Some(Some(trace)) = &result.trace else { return Ok(None) };
+    let mut own = read(trace, result.loop_to.flatten()).map_err(|error| error.within(".trace"))?;
+    if result.verdict == Verdict::ModelError {
+        own.model_error = Some(result.reason.clone().unwrap_or_default());
     }
+    Ok(Some(own))
 }
 
 #[cfg(test)]
@@ -341,11 +338,15 @@ mod tests {
 
     #[test]
     fn runs_must_fit_together() {
-        let good = json!([{"state": {"x": 1}}, {"state": {"x": 2}}]);
+        let at = |name: &str, value: f64| Position {
+            state: certus_documents::members([(name, value)]),
+            ..Position::default()
+        };
+        let good = [at("x", 1.0), at("x", 2.0)];
         assert_eq!(read(&good, Some(1)).unwrap().columns[0].values, [1.0, 2.0]);
         assert!(read(&good, Some(2)).is_err());
-        assert!(read(&json!([]), None).is_err());
-        let error = read(&json!([{"state": {"x": 1}}, {"state": {"y": 2}}]), None).unwrap_err();
+        assert!(read(&[], None).is_err());
+        let error = read(&[at("x", 1.0), at("y", 2.0)], None).unwrap_err();
         assert_eq!(error.to_string(), "[1]: not the same variables as in the step before");
     }
 }

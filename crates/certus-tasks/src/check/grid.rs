@@ -2,13 +2,13 @@
 
 use std::collections::HashSet;
 
+use certus_documents::check::{Grid, GridCell, GridPolicy, GridSeconds, Reachable};
+use certus_documents::{Number, members};
 use certus_grid::{Options, Policy, Report};
 use certus_lang::system::System;
 use certus_model::CheckError;
-use serde_json::{Map, Value, json};
 
 use super::{EngineChoice, names_of};
-use crate::output::json_number;
 
 /// Options of the grid engine.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -147,30 +147,26 @@ pub fn cells_picture(title: &str, report: &Report, axes: Option<&(String, String
     draw(&picture).ok_or_else(|| "nothing can be drawn: no cell was reached".to_owned())
 }
 
-/// The statistics of an exploration, as a document.
-pub(super) fn grid_document(report: &Report) -> Value {
-    let names = &report.names;
-    let ends = |ends: &[(f64, f64)]| -> Value {
-        ends.iter().map(|&(low, high)| json!([json_number(low), json_number(high)])).collect::<Vec<_>>().into()
+/// What an exploration looked like, as a member of a result.
+pub(super) fn grid_document(report: &Report) -> Grid {
+    let ends = |ends: &[(f64, f64)]| -> Vec<[Number; 2]> {
+        ends.iter().map(|&(low, high)| [low.into(), high.into()]).collect()
     };
-    let widths: Map<String, Value> =
-        names.iter().cloned().zip(report.widths.iter().map(|&width| json_number(width))).collect();
-    let shown: Vec<Value> =
-        report.shown.iter().map(|cell| json!({"step": cell.step, "box": ends(&cell.ends)})).collect();
-    json!({
-        "policy": if report.extracted { "extracted" } else { "network" },
-        "axes": names,
-        "widths": widths,
-        "automaton_states": report.automaton,
-        "cells": report.cells,
-        "bounded": report.expansions,
-        "bytes": report.bytes,
-        "refinements": report.refinements,
-        "halved": report.halved,
-        "new_cells_per_step": report.layers,
-        "hull": ends(&report.hull),
-        "reachable": {"every": report.every, "cells": shown},
-        "candidate": report.candidate.iter().map(|own| ends(own)).collect::<Vec<_>>(),
-        "seconds": {"bounds": json_number(report.expanding), "product": json_number(report.propagation)},
-    })
+    let shown = report.shown.iter().map(|cell| GridCell { step: cell.step, ends: ends(&cell.ends) });
+    Grid {
+        policy: if report.extracted { GridPolicy::Extracted } else { GridPolicy::Network },
+        axes: report.names.clone(),
+        widths: members(report.names.iter().cloned().zip(report.widths.iter().copied())),
+        automaton_states: report.automaton,
+        cells: report.cells,
+        bounded: report.expansions,
+        bytes: report.bytes,
+        refinements: report.refinements,
+        halved: report.halved,
+        new_cells_per_step: report.layers.clone(),
+        hull: ends(&report.hull),
+        reachable: Reachable { every: report.every, cells: shown.collect() },
+        candidate: report.candidate.iter().map(|own| ends(own)).collect(),
+        seconds: GridSeconds { bounds: report.expanding.into(), product: report.propagation.into() },
+    }
 }

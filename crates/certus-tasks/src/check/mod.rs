@@ -21,7 +21,7 @@ mod trace_table;
 mod work;
 
 pub use certificate::certify_words;
-pub(crate) use document::describe;
+pub(crate) use document::described;
 pub use document::{document, names_of, policy_names, proof_names, why};
 pub use engines::{EngineChoice, PROBABILITIES};
 pub(crate) use grid::widths as grid_widths;

@@ -1,24 +1,30 @@
-//! Maps of parameters for other tools: as a JSON document and as a picture.
+//! Maps of parameters for other tools: as a document and as a picture.
 
 use certus_check::region::{Cell, Map, Standing, Witness};
+use certus_documents as documents;
+use certus_documents::region::{CellVerdict, MapCell, ParameterMap};
+use certus_documents::{NamedRange, members, numbers};
 use certus_lang::system::System;
 use certus_report::map as report;
-use serde_json::{Value, json};
 
-use super::document::{describe, trace, why};
+use super::document::{scope, trace, why};
 use super::region::RegionResult;
-use crate::output::json_number;
 use crate::provenance::{About, Provenance};
 use certus_model::Scope;
 
+/// What a cell says.
+fn cell_verdict(standing: &Standing) -> CellVerdict {
+    match standing {
+        Standing::Holds(_) => CellVerdict::Holds,
+        Standing::Violated(_) => CellVerdict::Violated,
+        Standing::ViolatedAt(_) => CellVerdict::ViolatedAtAValue,
+        Standing::Open(_) => CellVerdict::Open,
+    }
+}
+
 /// What a cell says, in one word or a few.
 pub fn standing_word(standing: &Standing) -> &'static str {
-    match standing {
-        Standing::Holds(_) => "holds",
-        Standing::Violated(_) => "violated",
-        Standing::ViolatedAt(_) => "violated at a value",
-        Standing::Open(_) => "open",
-    }
+    cell_verdict(standing).word()
 }
 
 /// The shares of a map, in the order in which they are told.
@@ -28,64 +34,70 @@ pub fn shares(map: &Map) -> [(&'static str, f64); 4] {
 }
 
 /// The results as one document.
-pub fn region_document(system: &System, results: &[RegionResult], provenance: &Provenance) -> Value {
+pub fn region_document(
+    system: &System,
+    results: &[RegionResult],
+    provenance: &Provenance,
+) -> documents::region::Region {
     let result = |result: &RegionResult| {
-        let name = system.properties[result.property].name.as_str();
-        let mut shown = match &result.map {
-            Err(message) => json!({"property": name, "reason": message, "seconds": json_number(result.seconds)}),
-            Ok(map) => mapped(system, name, result.steps, map, result.seconds),
+        let property = &system.properties[result.property];
+        let described = ParameterMap {
+            property: property.name.clone(),
+            seconds: result.seconds.into(),
+            words: property.doc.trim().to_owned(),
+            formula: property.source.clone(),
+            relative_to: provenance.relative_to(About::Reals),
+            ..ParameterMap::default()
         };
-        if let Some(shown) = shown.as_object_mut() {
-            describe(&system.properties[result.property], shown);
-            shown.insert("relative_to".to_owned(), provenance.relative_to(About::Reals).into());
+        match &result.map {
+            Err(message) => ParameterMap { reason: Some(message.clone()), ..described },
+            Ok(map) => mapped(described, system, result.steps, map),
         }
-        shown
     };
-    let regions: Vec<Value> = results.iter().map(result).collect();
-    json!({"system": system.name, "regions": regions, "provenance": provenance.to_json()})
+    documents::region::Region {
+        schema: documents::Schema::default(),
+        system: system.name.clone(),
+        regions: results.iter().map(result).collect(),
+        provenance: provenance.document(),
+    }
 }
 
-fn mapped(system: &System, name: &str, steps: usize, map: &Map, seconds: f64) -> Value {
-    let numbers = |values: Vec<f64>| values.into_iter().map(json_number).collect::<Vec<Value>>();
-    let axes = map
-        .axes
-        .iter()
-        .map(|axis| json!({"name": axis.name, "lower": json_number(axis.lower), "upper": json_number(axis.upper)}));
+fn mapped(described: ParameterMap, system: &System, steps: usize, map: &Map) -> ParameterMap {
+    let axes = map.axes.iter().map(|axis| NamedRange {
+        name: axis.name.clone(),
+        lower: axis.lower.into(),
+        upper: axis.upper.into(),
+    });
     let cell = |cell: &Cell| {
-        let (lower, upper) = map.ends(&cell.extent).into_iter().unzip();
-        let (scope, witness, reason): (Value, Value, Value) = match cell.standing {
-            Standing::Holds(Scope::Unbounded) => ("unbounded".into(), Value::Null, Value::Null),
-            Standing::Holds(Scope::Horizon(step)) => (json!({"horizon": step}), Value::Null, Value::Null),
-            Standing::Holds(Scope::Bounded(steps)) => (json!({"bounded": steps}), Value::Null, Value::Null),
-            Standing::Violated(witness) | Standing::ViolatedAt(witness) => (Value::Null, witness.into(), Value::Null),
-            Standing::Open(reason) => (Value::Null, Value::Null, why(reason).into()),
+        let (lower, upper): (Vec<f64>, Vec<f64>) = map.ends(&cell.extent).into_iter().unzip();
+        let shown = MapCell {
+            lower: numbers(&lower),
+            upper: numbers(&upper),
+            verdict: cell_verdict(&cell.standing),
+            ..MapCell::default()
         };
-        json!({
-            "lower": numbers(lower), "upper": numbers(upper), "verdict": standing_word(&cell.standing),
-            "scope": scope, "witness": witness, "reason": reason,
-        })
+        match &cell.standing {
+            Standing::Holds(reach) => MapCell { scope: Some(scope(reach)), ..shown },
+            Standing::Violated(witness) | Standing::ViolatedAt(witness) => MapCell { witness: Some(*witness), ..shown },
+            Standing::Open(reason) => MapCell { reason: Some(why(*reason).to_owned()), ..shown },
+        }
     };
-    let witness = |witness: &Witness| {
-        json!({
-            "values": numbers(witness.values.clone()),
-            "trace": trace(system, &witness.run),
-            "loop": witness.run.loop_to,
-        })
+    let witness = |witness: &Witness| documents::region::Witness {
+        values: numbers(&witness.values),
+        trace: trace(system, &witness.run),
+        loop_to: witness.run.loop_to,
     };
-    let shares: serde_json::Map<String, Value> =
-        shares(map).into_iter().map(|(word, share)| (word.to_owned(), json_number(share))).collect();
-    json!({
-        "property": name,
-        "engine": "bmc",
-        "steps": steps,
-        "parameters": axes.collect::<Vec<_>>(),
-        "resolution": map.resolution,
-        "shares": shares,
-        "cells": map.cells.iter().map(cell).collect::<Vec<_>>(),
-        "witnesses": map.witnesses.iter().map(witness).collect::<Vec<_>>(),
-        "notes": map.notes,
-        "seconds": json_number(seconds),
-    })
+    ParameterMap {
+        engine: Some("bmc".to_owned()),
+        steps: Some(steps),
+        parameters: Some(axes.collect()),
+        resolution: Some(map.resolution),
+        shares: Some(members(shares(map))),
+        cells: Some(map.cells.iter().map(cell).collect()),
+        witnesses: Some(map.witnesses.iter().map(witness).collect()),
+        notes: Some(map.notes.clone()),
+        ..described
+    }
 }
 
 /// A map as a picture; nothing if it has more than two parameters.

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use certus_documents::check as documents;
 use certus_engine::Progress;
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
@@ -17,7 +18,7 @@ use crate::check::{
     document, trace_csv,
 };
 use crate::failure::Failure;
-use crate::output::{short, write_atomically};
+use crate::output::{short, write_atomically, write_document};
 
 /// How actions are extracted from a network.
 pub(super) const SAMPLING: &[Opt] = &[
@@ -110,10 +111,11 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
     let Checked { system: Some(system), results, provenance } = &checked else {
         return Err(Failure::message("the time was over before the system was loaded"));
     };
-    let mut answer = Answer::from(document(system, results, provenance));
+    let mut found = document(system, results, provenance);
     if request.flag("expect") {
-        compare(system, results, &mut answer.document);
+        compare(system, results, &mut found);
     }
+    let mut answer = Answer::from(found);
     let mut note = |path: Option<&Path>, reason: Option<String>| {
         if let (Some(path), Some(reason)) = (path, reason) {
             answer.notes.push(format!("{} was not written: {reason}", path.display()));
@@ -185,15 +187,14 @@ pub fn as_expected(system: &System, result: &PropertyResult) -> Option<bool> {
 }
 
 /// Adds to each result what the file expects, and whether it is so.
-pub fn compare(system: &System, results: &[PropertyResult], document: &mut Value) {
-    let Some(shown) = document["results"].as_array_mut() else { return };
-    for (shown, result) in shown.iter_mut().zip(results) {
+pub fn compare(system: &System, results: &[PropertyResult], document: &mut documents::Check) {
+    for (shown, result) in document.results.iter_mut().zip(results) {
         let expected = system.properties[result.property].expect.map(|expect| match expect {
-            Expect::Holds => "holds",
-            Expect::Violated => "violated",
+            Expect::Holds => documents::Expected::Holds,
+            Expect::Violated => documents::Expected::Violated,
         });
-        shown["expected"] = expected.into();
-        shown["as_expected"] = as_expected(system, result).into();
+        shown.expected = Some(expected);
+        shown.as_expected = Some(as_expected(system, result));
     }
 }
 
@@ -234,7 +235,7 @@ pub fn write_trace(path: &Path, system: &System, checked: &Checked) -> Result<Op
     let Checked { results, provenance, .. } = checked;
     match trace_csv(system, results) {
         Some(_) if path.extension().is_some_and(|extension| extension == "json") => {
-            write_atomically(path, &format!("{:#}\n", document(system, results, provenance)))?;
+            write_document(path, &document(system, results, provenance))?;
         }
         Some(table) => write_atomically(path, &table)?,
         None => return Ok(Some("nothing is violated".to_owned())),

@@ -9,7 +9,7 @@ use super::{Answer, Command, Kind, Opt, Request, Session};
 use crate::Files;
 use crate::extract::{Extract, document, extract, picture};
 use crate::failure::Failure;
-use crate::output::write_atomically;
+use crate::output::{write_atomically, write_document};
 
 pub(super) const EXTRACT: Command = Command {
     name: "extract",
@@ -47,13 +47,14 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
     let Some(found) = found else {
         return Err(Failure::message("the time was over before the first episodes were"));
     };
-    let mut answer = Answer::from(document(&found, &task.options));
+    let document = document(&found, &task.options);
     if let Some(path) = &output {
-        write_atomically(path, &format!("{:#}\n", answer.document))?;
+        write_document(path, &document)?;
     }
     if let Some(path) = &drawn {
         write_atomically(path, &picture(&found).ok_or_else(|| Failure::message("there are no returns to draw"))?)?;
     }
+    let mut answer = Answer::from(document);
     let (count, wanted) = (found.compared.network.len(), task.episodes.count);
     if count < wanted {
         answer.notes.push(format!("stopped after {count} of {wanted} episodes"));

@@ -1,5 +1,7 @@
 //! `mine`.
 
+use certus_documents::Schema;
+use certus_documents::mine::MineSql;
 use certus_mine::sql::Dialect;
 use serde_json::json;
 
@@ -53,7 +55,7 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
             "trino" => Dialect::Trino,
             _ => Dialect::DuckDb,
         };
-        return Ok(json!({"sql": sql(&task.config, dialect)?}).into());
+        return Ok(MineSql { schema: Schema::default(), sql: sql(&task.config, dialect)? }.into());
     }
     if let Some(folder) = &folder {
         std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;

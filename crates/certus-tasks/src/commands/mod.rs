@@ -1,4 +1,4 @@
-//! Every command as a function from options to a JSON document: the one table that all front ends are built on.
+//! Every command as a function from options to a document: the one table that all front ends are built on.
 //!
 //! A row of the table has a name, a sentence, options with kinds and defaults, and a function. Python makes its functions, their
 //! signatures and their documentation from it; the command line offers every row, with words of its own where it has some, and a test
@@ -7,6 +7,7 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+use certus_documents::AnyDocument;
 use certus_lang::diagnostics::nearest;
 use serde_json::{Map, Value};
 
@@ -19,19 +20,19 @@ pub use options::{Kind, Opt, Place};
 pub use request::Request;
 
 /// What a command that ran to its end gives back.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct Answer {
     /// What came out: what the command line writes with `--json`.
-    pub document: Value,
+    pub document: AnyDocument,
     /// What somebody should know beside it, one sentence each. Options are named as in [`Failure`].
     pub notes: Vec<String>,
     /// Values that a program wants and the document has in another form only.
     pub beside: Map<String, Value>,
 }
 
-impl From<Value> for Answer {
-    fn from(document: Value) -> Answer {
-        Answer { document, ..Answer::default() }
+impl<D: Into<AnyDocument>> From<D> for Answer {
+    fn from(document: D) -> Answer {
+        Answer { document: document.into(), notes: Vec::new(), beside: Map::new() }
     }
 }
 

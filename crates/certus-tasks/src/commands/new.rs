@@ -1,6 +1,6 @@
 //! `new`.
 
-use serde_json::json;
+use certus_documents as documents;
 
 use super::{Answer, Command, Kind, Opt, Request, Session};
 use crate::failure::Failure;
@@ -33,5 +33,6 @@ fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
         colour: false,
     };
     let text = new(&task)?;
-    Ok(json!({"file": request.text("output"), "text": text}).into())
+    let file = request.text("output").map(str::to_owned);
+    Ok(documents::new::New { schema: documents::Schema::default(), file, text }.into())
 }

@@ -1,6 +1,6 @@
 //! `observe`.
 
-use serde_json::json;
+use certus_documents as documents;
 
 use super::{Answer, Command, Kind, Opt, Request, Session};
 use crate::Files;
@@ -40,7 +40,8 @@ fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
     let mut output = Output::open(Some(&path))?;
     let rows = written(&task, &mut output)?;
     output.finish()?;
-    Ok(json!({"file": path.display().to_string(), "rows": rows}).into())
+    let file = path.display().to_string();
+    Ok(documents::observe::Observe { schema: documents::Schema::default(), file, rows }.into())
 }
 
 /// What an observation reads.

@@ -6,7 +6,7 @@ use super::options::{ASKED, EFFORT, MEMORY};
 use super::verify::{progress, read_by, values};
 use super::{Answer, Command, Kind, Opt, Request, Session};
 use crate::failure::Failure;
-use crate::optimise::{Optimise, document, optimise};
+use crate::optimise::{Optimise, optimise};
 
 pub(super) const OPTIMISE: Command = Command {
     name: "optimise",
@@ -44,7 +44,7 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
     read_by(&task.asked).ready()?;
     let stop = session.stop.clone();
     let found = optimise(&task, &stop, |standing| session.tell(|| progress(standing)))?;
-    let mut answer = Answer::from(document(&task, &found, started.elapsed().as_secs_f64()));
+    let mut answer = Answer::from(found.document(&task, started.elapsed().as_secs_f64()));
     if !found.reached {
         answer.notes.push(format!("the interval is wider than {}: {}", task.gap, found.standing));
     }

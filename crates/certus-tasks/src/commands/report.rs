@@ -1,6 +1,7 @@
 //! `report`.
 
-use serde_json::{Value, json};
+use certus_documents as documents;
+use serde_json::Value;
 
 use super::{Answer, Command, Kind, Opt, Request, Session};
 use crate::failure::Failure;
@@ -30,7 +31,12 @@ fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
         figures: request.path("figures"),
     };
     let made = report(&task)?;
-    let html = task.output.is_none().then_some(made.html);
-    let figures: Vec<&String> = made.figures.iter().map(|(name, _)| name).collect();
-    Ok(json!({"file": request.text("output"), "results": made.results, "figures": figures, "html": html}).into())
+    Ok(documents::report::Report {
+        schema: documents::Schema::default(),
+        file: request.text("output").map(str::to_owned),
+        results: made.results,
+        figures: made.figures.into_iter().map(|(name, _)| name).collect(),
+        html: task.output.is_none().then_some(made.html),
+    }
+    .into())
 }

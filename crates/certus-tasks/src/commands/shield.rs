@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use certus_documents::{Document, Schema, shield_export};
 use certus_shield::synthesis::{Failed, Form, Options};
 use certus_shield::evaluation::Trial;
 use serde_json::{Value, json};
@@ -127,7 +128,7 @@ fn synthesise(request: &Request, session: &mut Session<'_>) -> Result<Answer, Fa
     let seconds = started.elapsed().as_secs_f64();
     match shielded {
         Shielded::Made(made) => {
-            let text = format!("{}\n", made.document);
+            let text = made.document.to_line()? + "\n";
             if let Some(path) = &output {
                 write_atomically(path, &text)?;
             }
@@ -135,7 +136,7 @@ fn synthesise(request: &Request, session: &mut Session<'_>) -> Result<Answer, Fa
             if output.is_none() {
                 answer.notes.push("the shield was not written: name a file with ⟨output⟩".to_owned());
             }
-            answer.beside.insert("shield".to_owned(), made.document);
+            answer.beside.insert("shield".to_owned(), made.document.to_value()?);
             Ok(answer)
         }
         Shielded::Failed(Failed::Unsupported(reason)) => {
@@ -143,7 +144,7 @@ fn synthesise(request: &Request, session: &mut Session<'_>) -> Result<Answer, Fa
         }
         Shielded::Failed(failed) => {
             let (reason, tried) = reason(&failed, !task.options.sketch.is_empty());
-            Ok(failed_document(&reason, tried, seconds).into())
+            Ok(failed_document(reason, tried, seconds).into())
         }
     }
 }
@@ -166,8 +167,8 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
         session.tell(|| progress(steps, total));
     })?;
     Ok(match replayed {
-        Some(replayed) => replay_document(&about, &trial, &replayed),
-        None => stopped_document(&about),
+        Some(replayed) => replay_document(about, &trial, &replayed),
+        None => stopped_document(about),
     }
     .into())
 }
@@ -178,18 +179,19 @@ fn progress(steps: u64, total: u64) -> Value {
 }
 
 fn write(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
+    let (language, shown) = match request.text("lang") {
+        Some("c") => (Language::C, shield_export::Language::C),
+        Some("rust") => (Language::Rust, shield_export::Language::Rust),
+        _ => (Language::Python, shield_export::Language::Python),
+    };
     let task = Export {
         shield: request.file("shield"),
-        language: match request.text("lang") {
-            Some("c") => Language::C,
-            Some("rust") => Language::Rust,
-            _ => Language::Python,
-        },
+        language,
         system: request.path("system"),
         name: request.text("name").map(str::to_owned),
         output: request.path("output"),
     };
     let (text, written) = export(&task)?;
-    let files: Vec<String> = written.iter().map(|path| path.display().to_string()).collect();
-    Ok(json!({"language": request.text("lang"), "files": files, "text": text}).into())
+    let files = written.iter().map(|path| path.display().to_string()).collect();
+    Ok(shield_export::ShieldExport { schema: Schema::default(), language: shown, files, text }.into())
 }

@@ -2,13 +2,13 @@
 
 use std::time::Instant;
 
+use certus_documents::Number;
 use certus_solver::Witness;
 use serde_json::{Map, Value, json};
 
 use super::options::{ASKED, EFFORT, MEMORY};
 use super::{Answer, Command, Kind, Opt, Request, Session};
 use crate::failure::Failure;
-use crate::output::json_number;
 use crate::verify::{Verify, verify};
 use crate::{QuerySource, Files, SearchProgress};
 
@@ -74,15 +74,15 @@ pub(super) fn progress(standing: SearchProgress) -> Value {
         "cases": standing.cases,
         "verified": standing.verified(),
         "open": standing.open(),
-        "done": json_number(standing.done()),
-        "bound": standing.progress.bound.map(json_number),
+        "done": Number(standing.done()),
+        "bound": standing.progress.bound.map(Number),
     })
 }
 
 /// A point as numbers in their order.
 pub(super) fn values(witness: Option<&Witness>) -> Map<String, Value> {
     let Some(witness) = witness else { return Map::new() };
-    let inputs: Value = witness.inputs.iter().map(|&value| json_number(value)).collect();
-    let outputs: Value = witness.outputs.iter().map(|&value| json_number(f64::from(value))).collect();
+    let inputs: Value = witness.inputs.iter().map(|&value| Value::from(Number(value))).collect();
+    let outputs: Value = witness.outputs.iter().map(|&value| Value::from(Number(value.into()))).collect();
     Map::from_iter([("inputs".to_owned(), inputs), ("outputs".to_owned(), outputs)])
 }

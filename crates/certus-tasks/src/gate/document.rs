@@ -1,72 +1,72 @@
-//! Properties × checkpoints as a JSON document.
+//! Properties × checkpoints as a document.
 
-use serde_json::{Map, Value, json};
+use certus_documents as documents;
+use certus_documents::Scope;
+use certus_documents::gate::{Checkpoint, CheckpointResult, GateVerdict};
 
 use super::{Cell, Gated, Judge, Row};
 use crate::Provenance;
-use crate::output::json_number;
 use crate::provenance::About;
 
 /// What came out as a document.
-pub fn document(judge: &Judge, gated: &Gated, seconds: f64) -> Value {
+pub fn document(judge: &Judge, gated: &Gated, seconds: f64) -> documents::gate::Gate {
     let (engine, runs, steps, seed) = match judge {
         Judge::Simulation(own) => ("simulation", Some(own.runs), Some(own.steps), own.seed),
         Judge::Bmc(own) => ("bmc", None, own.steps, own.effort.seed),
     };
     let cell = |(name, cell): (&String, &Cell)| {
-        let mut shown = Map::new();
-        shown.insert("property".to_owned(), name.as_str().into());
         let verdict = match cell {
-            Cell::Holds | Cell::HoldsUpTo(_) => "holds",
-            Cell::Open => "open",
-            Cell::Unknown { .. } => "unknown",
-            Cell::Violated { .. } | Cell::Refuted { .. } => "violated",
+            Cell::Holds | Cell::HoldsUpTo(_) => GateVerdict::Holds,
+            Cell::Open => GateVerdict::Open,
+            Cell::Unknown { .. } => GateVerdict::Unknown,
+            Cell::Violated { .. } | Cell::Refuted { .. } => GateVerdict::Violated,
         };
-        shown.insert("verdict".to_owned(), verdict.into());
-        shown.insert("engine".to_owned(), engine.into());
-        let bounded = |steps: &usize| json!({"bounded": steps});
+        let shown = CheckpointResult {
+            property: name.clone(),
+            verdict,
+            engine: engine.to_owned(),
+            ..CheckpointResult::default()
+        };
         match cell {
-            Cell::Holds => drop(shown.insert("scope".to_owned(), "unbounded".into())),
-            Cell::HoldsUpTo(steps) => drop(shown.insert("scope".to_owned(), bounded(steps))),
+            Cell::Holds => CheckpointResult { scope: Some(Some(Scope::Unbounded)), ..shown },
+            Cell::HoldsUpTo(steps) => CheckpointResult { scope: Some(Some(Scope::Bounded(*steps))), ..shown },
             Cell::Refuted { steps, loop_to } => {
-                shown.insert("step".to_owned(), (*steps).into());
-                shown.insert("loop".to_owned(), (*loop_to).into());
+                CheckpointResult { step: Some(*steps), loop_to: Some(*loop_to), ..shown }
             }
             Cell::Unknown { reason, settled } => {
-                shown.insert("reason".to_owned(), reason.as_str().into());
-                shown.insert("scope".to_owned(), settled.as_ref().map_or(Value::Null, bounded));
+                CheckpointResult { reason: Some(reason.clone()), scope: Some(settled.map(Scope::Bounded)), ..shown }
             }
-            Cell::Open | Cell::Violated { .. } => {}
+            Cell::Violated { run, step, inputs, margin } => CheckpointResult {
+                run: Some(*run),
+                step: Some(*step),
+                inputs: Some((*inputs).to_owned()),
+                margin: Some((*margin).into()),
+                ..shown
+            },
+            Cell::Open => shown,
         }
-        if let Cell::Violated { run, step, inputs, margin } = cell {
-            shown.insert("run".to_owned(), (*run).into());
-            shown.insert("step".to_owned(), (*step).into());
-            shown.insert("inputs".to_owned(), (*inputs).into());
-            shown.insert("margin".to_owned(), json_number(*margin));
-        }
-        Value::Object(shown)
     };
-    let row = |row: &Row| {
-        let cells: Vec<Value> = gated.properties.iter().zip(&row.cells).map(cell).collect();
-        let accepted = row.cells.iter().all(Cell::holds);
-        json!({
-            "network": row.network.display().to_string(), "sha256": row.digest, "accepted": accepted,
-            "faults": row.faults, "results": cells,
-        })
+    let row = |row: &Row| Checkpoint {
+        network: row.network.display().to_string(),
+        sha256: row.digest.clone(),
+        accepted: row.cells.iter().all(Cell::holds),
+        faults: row.faults,
+        results: gated.properties.iter().zip(&row.cells).map(cell).collect(),
     };
-    json!({
-        "system": gated.system,
-        "network": gated.network,
-        "engine": engine,
-        "runs": runs,
-        "steps": steps,
-        "seed": seed,
-        "checkpoints": gated.rows.iter().map(row).collect::<Vec<_>>(),
-        "of": gated.of,
-        "seconds": seconds,
-        "relative_to": relative_to(judge, &gated.provenance),
-        "provenance": provenance(judge, gated, engine, seed).to_json(),
-    })
+    documents::gate::Gate {
+        schema: documents::Schema::default(),
+        system: gated.system.clone(),
+        network: gated.network.clone(),
+        engine: engine.to_owned(),
+        runs,
+        steps,
+        seed,
+        checkpoints: gated.rows.iter().map(row).collect(),
+        of: gated.of,
+        seconds: seconds.into(),
+        relative_to: relative_to(judge, &gated.provenance),
+        provenance: provenance(judge, gated, engine, seed).document(),
+    }
 }
 
 /// What the cells are about: each the checkpoint of its row.
@@ -79,7 +79,7 @@ fn relative_to(judge: &Judge, provenance: &Provenance) -> String {
 /// Where the cells come from, with what the engine was allowed to do.
 fn provenance(judge: &Judge, gated: &Gated, engine: &str, seed: u64) -> Provenance {
     let own = Provenance { engine: engine.to_owned(), seed: Some(seed), ..gated.provenance.clone() };
-    let own = own.limit("timeout", gated.timeout.map(json_number));
+    let own = own.limit("timeout", gated.timeout.map(Into::into));
     match judge {
         Judge::Simulation(judge) => own
             .limit("runs", Some(judge.runs.into()))
@@ -88,6 +88,6 @@ fn provenance(judge: &Judge, gated: &Gated, engine: &str, seed: u64) -> Provenan
         Judge::Bmc(judge) => own
             .limit("memory", Some(judge.effort.memory.into()))
             .limit("steps", judge.steps.map(Into::into))
-            .limit("cell_timeout", judge.seconds_per_cell.map(json_number)),
+            .limit("cell_timeout", judge.seconds_per_cell.map(Into::into)),
     }
 }

@@ -1,167 +1,179 @@
-//! What came out of a mining, as JSON: the same on the command line and in Python.
+//! What came out of a mining as a document: the same on the command line and in Python.
 
 use std::path::PathBuf;
 
+use certus_documents as documents;
+use certus_documents::mine::{
+    Attack, Configured, Faults, Mined, NetworkResults, Observations, Quality, Quantiles, Seconds, Specification,
+    SpecificationResult, Tally, Trial,
+};
+use certus_documents::numbers;
 use certus_mine::layout::Layout;
-use certus_mine::quality::Quality;
 use certus_mine::query::Verdict;
-use certus_mine::search::Trial;
 use certus_mine::spread::{SHARES, Spread};
-use certus_mine::write::to_json;
-use serde_json::{Map, Value, json};
+use certus_mine::write::specifications;
 
 use super::{Checked, Judged, Mining};
-use crate::output::json_number;
+
+/// A verdict as documents have it.
+fn verdict(verdict: &Verdict) -> documents::mine::MineVerdict {
+    match verdict {
+        Verdict::Holds => documents::mine::MineVerdict::Holds,
+        Verdict::Violated(_) | Verdict::Crossed(..) => documents::mine::MineVerdict::Violated,
+        Verdict::Open(_) => documents::mine::MineVerdict::Open,
+    }
+}
 
 /// A verdict in a word.
-pub fn verdict_word(verdict: &Verdict) -> &'static str {
-    match verdict {
-        Verdict::Holds => "holds",
-        Verdict::Violated(_) | Verdict::Crossed(..) => "violated",
-        Verdict::Open(_) => "open",
-    }
+pub fn verdict_word(own: &Verdict) -> &'static str {
+    verdict(own).word()
 }
 
 /// Everything about a mining and the networks that were asked about.
-pub fn document(networks: &[PathBuf], mining: &Mining) -> Value {
+pub fn document(networks: &[PathBuf], mining: &Mining) -> documents::mine::Mine {
     let layout = &mining.config.layout;
-    let mut specifications = to_json(layout, &mining.specifications);
-    if let Some(list) = specifications.as_array_mut() {
-        for (index, shown) in list.iter_mut().enumerate() {
-            add_figures(mining, index, shown);
-        }
+    let mut specifications = specifications(layout, &mining.specifications);
+    for (index, shown) in specifications.iter_mut().enumerate() {
+        add_figures(mining, index, shown);
     }
-    let mined = mining.mined.as_ref().map(|mined| {
-        json!({
-            "common": mined.common, "interesting": mined.interesting, "least": mined.least, "radius": mined.radius,
-            "coverage": json_number(mined.coverage), "redundant": mining.refined.0, "merged": mining.refined.1,
-        })
+    let mined = mining.mined.as_ref().map(|mined| Mined {
+        common: mined.common,
+        interesting: mined.interesting,
+        least: mined.least,
+        radius: mined.radius,
+        coverage: mined.coverage.into(),
+        redundant: mining.refined.0,
+        merged: mining.refined.1,
     });
-    let networks: Vec<Value> = networks
-        .iter()
-        .zip(&mining.checked)
-        .map(|(path, checked)| {
-            let results: Vec<Value> = checked
-                .iter()
-                .enumerate()
-                .map(|(index, own)| checked_json(layout, mining, index, own.as_ref()))
-                .collect();
-            json!({ "network": path.display().to_string(), "results": results })
-        })
-        .collect();
-    json!({
-        "name": mining.config.name,
-        "mined": mined,
-        "configured": { "history": mining.configured.1, "parts": mining.configured.0.parts,
-            "representation": mining.configured.0.representation, "most_outputs": mining.configured.0.most_outputs },
-        "trials": mining.trials.iter().map(trial_json).collect::<Vec<_>>(),
-        "observations": mining.judged.iter().map(|judged| judged_json(layout, judged)).collect::<Vec<_>>(),
-        "specifications": specifications,
-        "spread": mining.spreads.as_ref().map(|spreads| spread_json(layout, spreads)),
-        "networks": networks,
-        "seconds": { "reading": json_number(mining.seconds[0]), "mining": json_number(mining.seconds[1]),
-            "verification": json_number(mining.verify_seconds) },
-        "relative_to": "the networks in their files, over the reals; the observations in their tables",
-        "provenance": mining.provenance.to_json(),
-    })
+    let network = |(path, checked): (&PathBuf, &Vec<Option<Checked>>)| {
+        let results = checked.iter().enumerate();
+        let results = results.map(|(index, own)| checked_result(layout, mining, index, own.as_ref())).collect();
+        NetworkResults { network: path.display().to_string(), results }
+    };
+    let (settings, history) = &mining.configured;
+    documents::mine::Mine {
+        schema: documents::Schema::default(),
+        name: mining.config.name.clone(),
+        mined,
+        configured: Configured {
+            history: *history,
+            parts: settings.parts,
+            representation: settings.representation,
+            most_outputs: settings.most_outputs,
+        },
+        trials: mining.trials.iter().map(trial).collect(),
+        observations: mining.judged.iter().map(|judged| observations(layout, judged)).collect(),
+        specifications,
+        spread: mining.spreads.as_ref().map(|spreads| spread(layout, spreads)),
+        networks: networks.iter().zip(&mining.checked).map(network).collect(),
+        seconds: Seconds {
+            reading: mining.seconds[0].into(),
+            mining: mining.seconds[1].into(),
+            verification: mining.verify_seconds.into(),
+        },
+        relative_to: "the networks in their files, over the reals; the observations in their tables".to_owned(),
+        provenance: mining.provenance.document(),
+    }
 }
 
 /// Figures of one specification beside what it says.
-fn add_figures(mining: &Mining, index: usize, shown: &mut Value) {
-    let Some(shown) = shown.as_object_mut() else { return };
+fn add_figures(mining: &Mining, index: usize, shown: &mut Specification) {
     if let Some(mined) = &mining.mined {
-        shown.insert("representation".to_owned(), json_number(mined.representation[index]));
-        let volume = mining.specifications[index].volume(&mining.ranges);
-        shown.insert("volume".to_owned(), json_number(volume));
+        shown.representation = Some(mined.representation[index].into());
+        shown.volume = Some(mining.specifications[index].volume(&mining.ranges).into());
     }
-    let alone: Map<String, Value> =
-        mining.judged.iter().map(|judged| (judged.name.clone(), quality_json(&judged.alone[index]))).collect();
-    shown.insert("quality".to_owned(), alone.into());
+    let alone = mining.judged.iter().map(|judged| (judged.name.clone(), quality(&judged.alone[index])));
+    shown.quality = Some(alone.collect());
 }
 
-fn quality_json(quality: &Quality) -> Value {
-    let confidence = quality.confidence().map_or(Value::Null, json_number);
-    json!({ "rows": quality.rows, "support": json_number(quality.support()), "confidence": confidence })
+fn quality(own: &certus_mine::quality::Quality) -> Quality {
+    Quality { rows: own.rows, support: own.support().into(), confidence: own.confidence().map(Into::into) }
 }
 
-fn trial_json(trial: &Trial) -> Value {
-    json!({
-        "history": trial.history, "parts": trial.settings.parts, "representation": trial.settings.representation,
-        "most_outputs": trial.settings.most_outputs, "specifications": trial.specifications,
-        "coverage": json_number(trial.coverage), "score": json_number(trial.score()),
-        "train": trial.train.iter().map(quality_json).collect::<Vec<_>>(),
-        "held_out": trial.held_out.iter().map(quality_json).collect::<Vec<_>>(),
-    })
+fn trial(trial: &certus_mine::search::Trial) -> Trial {
+    Trial {
+        history: trial.history,
+        parts: trial.settings.parts,
+        representation: trial.settings.representation,
+        most_outputs: trial.settings.most_outputs,
+        specifications: trial.specifications,
+        coverage: trial.coverage.into(),
+        score: trial.score().into(),
+        train: trial.train.iter().map(quality).collect(),
+        held_out: trial.held_out.iter().map(quality).collect(),
+    }
 }
 
 /// How rows are spread: five quantiles per mined column, of all rows and of those inside each specification.
-fn spread_json(layout: &Layout, (all, inside): &(Spread, Vec<Spread>)) -> Value {
+fn spread(layout: &Layout, (all, inside): &(Spread, Vec<Spread>)) -> documents::mine::Spread {
     let names = layout.mined().into_iter().map(|column| layout.columns[column].column.clone());
-    let spread = |own: &Spread| {
-        let columns: Vec<Value> =
-            own.columns.iter().map(|values| values.iter().map(|&value| json_number(value)).collect()).collect();
-        json!({ "rows": own.rows, "columns": columns })
+    let quantiles = |own: &Spread| Quantiles {
+        rows: own.rows,
+        columns: own.columns.iter().map(|values| values.map(Into::into)).collect(),
     };
-    json!({ "shares": SHARES, "columns": names.collect::<Vec<String>>(), "all": spread(all),
-        "specifications": inside.iter().map(spread).collect::<Vec<_>>() })
+    documents::mine::Spread {
+        shares: SHARES,
+        columns: names.collect(),
+        all: quantiles(all),
+        specifications: inside.iter().map(quantiles).collect(),
+    }
 }
 
-fn judged_json(layout: &Layout, judged: &Judged) -> Value {
+fn observations(layout: &Layout, judged: &Judged) -> Observations {
     let tally = |place: usize| {
         let tally = &judged.tallies[place];
         let names = layout.columns.iter().map(|column| &column.column).chain([&layout.outputs.column]);
-        let faults: Map<String, Value> = tally
-            .faults
-            .iter()
-            .zip(names)
-            .filter(|(faults, _)| faults.total() > 0)
-            .map(|(faults, name)| {
-                let own = json!({ "missing": faults.missing, "not_a_number": faults.not_a_number,
-                    "out_of_range": faults.out_of_range });
-                (name.clone(), own)
-            })
-            .collect();
-        json!({ "rows": tally.rows, "used": tally.used, "faults": faults, "quality": quality_json(&judged.quality[place]),
-            "baseline": judged.baseline.as_ref().map(|baseline| quality_json(&baseline[place])) })
+        let faulty = tally.faults.iter().zip(names).filter(|(faults, _)| faults.total() > 0);
+        let faults = faulty.map(|(faults, name)| {
+            let own = Faults {
+                missing: faults.missing,
+                not_a_number: faults.not_a_number,
+                out_of_range: faults.out_of_range,
+            };
+            (name.clone(), own)
+        });
+        Tally {
+            rows: tally.rows,
+            used: tally.used,
+            faults: faults.collect(),
+            quality: quality(&judged.quality[place]),
+            baseline: judged.baseline.as_ref().map(|baseline| quality(&baseline[place])),
+        }
     };
-    json!({ "name": judged.name, "reference": judged.is_reference, "train": tally(0), "test": tally(1) })
+    Observations { name: judged.name.clone(), reference: judged.is_reference, train: tally(0), test: tally(1) }
 }
 
-fn checked_json(layout: &Layout, mining: &Mining, index: usize, checked: Option<&Checked>) -> Value {
-    let Some(checked) = checked else { return json!({ "specification": index + 1, "verdict": "open" }) };
-    let numbers = |values: &[f64]| -> Value { values.iter().map(|&value| json_number(value)).collect() };
-    let mut shown = Map::new();
-    shown.insert("specification".to_owned(), (index + 1).into());
-    shown.insert("verdict".to_owned(), verdict_word(&checked.verdict).into());
-    match &checked.verdict {
-        Verdict::Violated(witness) => {
-            shown.insert("input".to_owned(), numbers(&witness.inputs));
-            shown.insert("output".to_owned(), witness.outputs.iter().map(|&y| json_number(y.into())).collect());
-        }
+fn checked_result(layout: &Layout, mining: &Mining, index: usize, checked: Option<&Checked>) -> SpecificationResult {
+    let shown = SpecificationResult { specification: index + 1, ..SpecificationResult::default() };
+    let Some(checked) = checked else { return shown };
+    let shown = match &checked.verdict {
+        Verdict::Violated(witness) => SpecificationResult {
+            input: Some(numbers(&witness.inputs)),
+            output: Some(witness.outputs.iter().map(|&y| f64::from(y).into()).collect()),
+            ..shown
+        },
         Verdict::Crossed(below, above) => {
-            shown.insert("between".to_owned(), json!([numbers(below), numbers(above)]));
+            SpecificationResult { between: Some([numbers(below), numbers(above)]), ..shown }
         }
-        Verdict::Open(reason) => {
-            shown.insert("reason".to_owned(), format!("{reason:?}").to_lowercase().into());
+        Verdict::Open(reason) => SpecificationResult { reason: Some(format!("{reason:?}").to_lowercase()), ..shown },
+        Verdict::Holds => shown,
+    };
+    let attack = |(attack, nearest): &super::Compared| {
+        let named = mining.config.references.iter().zip(nearest);
+        let references = named.map(|(source, nearest)| {
+            (source.name.clone(), nearest.as_ref().map(|nearest| layout.outputs.labels[nearest.label].clone()))
+        });
+        Attack {
+            decided: layout.outputs.labels[attack.label].clone(),
+            input: numbers(&attack.witness.inputs),
+            references: references.collect(),
         }
-        Verdict::Holds => {}
+    };
+    SpecificationResult {
+        verdict: verdict(&checked.verdict),
+        seconds: Some(checked.seconds.into()),
+        remembered: Some(checked.remembered),
+        attacks: Some(checked.attacks.iter().map(attack).collect()),
+        ..shown
     }
-    shown.insert("seconds".to_owned(), json_number(checked.seconds));
-    shown.insert("remembered".to_owned(), checked.remembered.into());
-    let attacks = checked.attacks.iter().map(|(attack, nearest)| {
-        let references: Map<String, Value> = mining
-            .config
-            .references
-            .iter()
-            .zip(nearest)
-            .map(|(source, nearest)| {
-                let label = nearest.as_ref().map(|nearest| layout.outputs.labels[nearest.label].clone());
-                (source.name.clone(), label.into())
-            })
-            .collect();
-        json!({ "decided": layout.outputs.labels[attack.label], "input": numbers(&attack.witness.inputs),
-            "references": references })
-    });
-    shown.insert("attacks".to_owned(), attacks.collect());
-    Value::Object(shown)
 }

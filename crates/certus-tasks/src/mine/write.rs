@@ -4,14 +4,13 @@ use std::path::{Path, PathBuf};
 
 use certus_mine::config::Config;
 use certus_mine::sql::{Dialect, statements};
-use certus_mine::write::{certus, picture, to_json, vnnlib};
-use serde_json::json;
+use certus_mine::write::{certus, picture, specifications_document, vnnlib};
 
 use super::verdicts::FILE_NAME;
 use super::{Mine, Mining, files};
 use crate::Files;
 use crate::failure::Failure;
-use crate::output::write_atomically;
+use crate::output::{write_atomically, write_document};
 
 /// All files of a mining that writes its specifications to a folder: read, and written over. The file of verdicts is both, and neither
 /// may be anything else.
@@ -47,8 +46,8 @@ pub fn sql(config: &Path, dialect: Dialect) -> Result<String, Failure> {
 /// Writes every form of the specifications.
 pub fn write(folder: &Path, mining: &Mining, network: Option<&PathBuf>) -> Result<(), Failure> {
     let (layout, specifications) = (&mining.config.layout, &mining.specifications);
-    let document = json!({ "name": mining.config.name, "specifications": to_json(layout, specifications) });
-    write_atomically(&folder.join("specifications.json"), &format!("{document:#}\n"))?;
+    let document = specifications_document(&mining.config.name, layout, specifications);
+    write_document(&folder.join("specifications.json"), &document)?;
     if !mining.ranges.is_empty() {
         write_atomically(&folder.join("specifications.svg"), &picture(layout, &mining.ranges, specifications))?;
     }

@@ -1,62 +1,65 @@
-//! Shields and their runs as JSON documents.
+//! Shields and their runs as documents.
 
 use std::path::Path;
 
+use certus_documents::shield_run::{History, Runs, RunsVerdict, SampledRun, ShieldRun};
+use certus_documents::shield_synthesis::{ShieldSynthesis, SynthesisVerdict, SynthesisedBranch};
+use certus_documents::{Schema, numbers};
 use certus_lang::LowerOptions;
 use certus_shield::evaluation::{Statistics, Trial};
 use certus_shield::history::Sample;
 use certus_shield::synthesis::Failed;
-use serde_json::{Value, json};
 
 use super::{Made, Ready, Replay};
-use crate::output::{json_number, short};
+use crate::output::short;
 use crate::provenance::About;
 use crate::{BudgetOptions, Loading, Provenance};
 
 /// A shield that was made, without its certificate.
-pub fn made_document(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>) -> Value {
-    let branch = |(own, origin): (&certus_audit::shield::Settled, &&str)| {
-        json!({
-            "invariant": own.invariant,
-            "program": origin,
-            "claims": own.claims,
-            "tolerance": json_number(own.tolerance),
-        })
+pub fn made_document(made: &Made, bytes: usize, seconds: f64, path: Option<&Path>) -> ShieldSynthesis {
+    let branch = |(own, origin): (&certus_audit::shield::Settled, &&str)| SynthesisedBranch {
+        invariant: own.invariant.clone(),
+        program: (*origin).to_owned(),
+        claims: own.claims,
+        tolerance: own.tolerance.into(),
     };
-    json!({
-        "system": made.system,
-        "property": made.property,
-        "verdict": "verified",
-        "branches": made.accepted.branches.iter().zip(&made.origins).map(branch).collect::<Vec<_>>(),
-        "parts": made.accepted.boxes,
-        "steps_to_target": made.accepted.convergence.as_ref().map(|own| own.steps),
-        "bytes": bytes,
-        "improvement_cut_short": made.cut_short,
-        "file": path.map(|path| path.display().to_string()),
-        "text": made.program,
-        "seconds": seconds,
-        "relative_to": made.provenance.claim.get("relative_to"),
-        "provenance": made.provenance.to_json(),
-    })
+    ShieldSynthesis {
+        schema: Schema::default(),
+        system: Some(made.system.clone()),
+        property: Some(made.property.clone()),
+        verdict: SynthesisVerdict::Verified,
+        branches: Some(made.accepted.branches.iter().zip(&made.origins).map(branch).collect()),
+        parts: Some(made.accepted.boxes),
+        steps_to_target: Some(made.accepted.convergence.as_ref().map(|own| own.steps)),
+        bytes: Some(bytes),
+        improvement_cut_short: Some(made.cut_short),
+        file: Some(path.map(|path| path.display().to_string())),
+        text: Some(made.program.clone()),
+        seconds: seconds.into(),
+        relative_to: made.provenance.claim.as_ref().map(|claim| claim.relative_to.clone()),
+        provenance: Some(made.provenance.document()),
+        ..ShieldSynthesis::default()
+    }
 }
 
 /// Why there is no shield, and how many programs were tried.
-pub fn reason(failed: &Failed, given_monomials: bool) -> (String, u64) {
+pub fn reason(failed: &Failed, given_monomials: bool) -> (String, usize) {
     match failed {
         Failed::NotFound { branches, tried, uncovered } => {
             let point: Vec<String> = uncovered.iter().map(|x| short(*x)).collect();
             let kind = if given_monomials { "no program over the given monomials" } else { "no program" };
             let from = point.join(", ");
-            (format!("{kind} was proved safe from ({from}); {branches} branches were proved"), *tried as u64)
+            (format!("{kind} was proved safe from ({from}); {branches} branches were proved"), *tried)
         }
-        Failed::Stopped { branches, tried } => (format!("stopped with {branches} branches proved"), *tried as u64),
+        Failed::Stopped { branches, tried } => (format!("stopped with {branches} branches proved"), *tried),
         Failed::Unsupported(reason) => (reason.clone(), 0),
     }
 }
 
 /// That there is no shield.
-pub fn failed_document(reason: &str, tried: u64, seconds: f64) -> Value {
-    json!({ "verdict": "unknown", "reason": reason, "programs": tried, "seconds": seconds })
+pub fn failed_document(reason: String, programs: usize, seconds: f64) -> ShieldSynthesis {
+    let (reason, programs, seconds) = (Some(reason), Some(programs), seconds.into());
+    ShieldSynthesis { reason, programs, seconds, ..ShieldSynthesis::default() }
 }
 
 /// The mean of the steps until runs settle.
@@ -75,61 +78,57 @@ pub fn replayed_from(ready: &Ready, trial: &Trial, effort: &BudgetOptions, loadi
 }
 
 /// What a document about runs of a shield says before they are made.
-pub fn about(ready: &Ready, provenance: &Provenance) -> Value {
-    json!({
-        "system": ready.system.name, "property": ready.property, "states": ready.runtime.states,
-        "relative_to": provenance.relative_to(About::Sampled),
-        "provenance": provenance.to_json(),
-    })
+pub fn about(ready: &Ready, provenance: &Provenance) -> ShieldRun {
+    ShieldRun {
+        system: ready.system.name.clone(),
+        property: Some(ready.property.clone()),
+        states: Some(ready.runtime.states.clone()),
+        relative_to: Some(provenance.relative_to(About::Sampled)),
+        provenance: Some(provenance.document()),
+        ..ShieldRun::default()
+    }
 }
 
 /// That runs of a shield were stopped.
-pub fn stopped_document(about: &Value) -> Value {
-    json!({ "system": about["system"], "verdict": "unknown", "reason": "stopped" })
+pub fn stopped_document(about: ShieldRun) -> ShieldRun {
+    ShieldRun { system: about.system, reason: Some("stopped".to_owned()), ..ShieldRun::default() }
 }
 
-fn sample_document(sample: &Sample) -> Value {
-    let states = sample.states.iter().map(|state| state.iter().map(|x| json_number(*x)).collect::<Value>());
-    json!({
-        "run": sample.run,
-        "steps": sample.steps,
-        "states": states.collect::<Value>(),
-        "overridden": sample.overridden,
-        "unsafe_at": sample.unsafe_at,
-    })
+fn sampled(sample: &Sample) -> SampledRun {
+    SampledRun {
+        run: sample.run,
+        steps: sample.steps.clone(),
+        states: sample.states.iter().map(numbers).collect(),
+        overridden: sample.overridden.clone(),
+        unsafe_at: sample.unsafe_at,
+    }
 }
 
-/// Runs without and with a shield.
-pub fn replay_document(about: &Value, trial: &Trial, replay: &Replay) -> Value {
-    let outcome = |own: &Statistics, seconds: f64| {
-        json!({
-            "unsafe_runs": own.unsafe_runs,
-            "steps": own.steps,
-            "interventions": own.interventions,
-            "alarms": own.alarms,
-            "steps_to_settle": json_number(settling(own)),
-            "seconds": seconds,
-            "history": {
-                "width": own.history.width,
-                "steps": own.history.steps,
-                "interventions": own.history.interventions,
-            },
-            "samples": own.history.samples.iter().map(sample_document).collect::<Value>(),
-        })
+/// What the runs showed, added to what they are about.
+pub fn replay_document(about: ShieldRun, trial: &Trial, replay: &Replay) -> ShieldRun {
+    let runs = |own: &Statistics, seconds: f64| Runs {
+        unsafe_runs: own.unsafe_runs,
+        steps: own.steps,
+        interventions: own.interventions,
+        alarms: own.alarms,
+        steps_to_settle: settling(own).into(),
+        seconds: seconds.into(),
+        history: History {
+            width: own.history.width,
+            steps: own.history.steps.clone(),
+            interventions: own.history.interventions.clone(),
+        },
+        samples: own.history.samples.iter().map(sampled).collect(),
     };
-    json!({
-        "system": about["system"],
-        "property": about["property"],
-        "states": about["states"],
-        "runs": trial.runs,
-        "steps": trial.steps,
-        "seed": trial.seed,
-        "verdict": if replay.shielded.unsafe_runs == 0 { "safe" } else { "unsafe" },
-        "network_alone": outcome(&replay.bare, replay.bare_seconds),
-        "with_shield": outcome(&replay.shielded, replay.shielded_seconds),
-        "network_nanoseconds": json_number(replay.network_time),
-        "monitor_nanoseconds": json_number(replay.monitor_time),
-        "relative_to": about["relative_to"],
-        "provenance": about["provenance"],
-    })
+    ShieldRun {
+        runs: Some(trial.runs),
+        steps: Some(trial.steps),
+        seed: Some(trial.seed),
+        verdict: if replay.shielded.unsafe_runs == 0 { RunsVerdict::Safe } else { RunsVerdict::Unsafe },
+        network_alone: Some(runs(&replay.bare, replay.bare_seconds)),
+        with_shield: Some(runs(&replay.shielded, replay.shielded_seconds)),
+        network_nanoseconds: Some(replay.network_time.into()),
+        monitor_nanoseconds: Some(replay.monitor_time.into()),
+        ..about
+    }
 }

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use certus_shield::export::{c_header, c_source, identifier, python_module, rust_module};
-use serde_json::Value;
+use serde_json::json;
 
 use super::{Ready, ready};
 use crate::output::write_atomically;
@@ -43,9 +43,8 @@ pub fn files_of(ready: &Ready) -> Files {
 
 /// A comment that says where an exported shield comes from: its files as they are now, and what the shield's own file says.
 fn head(ready: &Ready, comment: &str) -> String {
-    let exported = Provenance::new("export", ready.sources.clone()).to_json();
-    let members = ["certus", "sources"].map(|name| (name.to_owned(), exported[name].clone()));
-    let exported = Value::Object(members.into_iter().collect());
+    let exported = Provenance::new("export", ready.sources.clone()).document();
+    let exported = json!({"certus": exported.certus, "sources": exported.sources});
     let written = [("exported", &exported), ("shield", &ready.origin)].into_iter().flat_map(|(what, own)| {
         provenance::lines(own).into_iter().map(move |line| format!("{comment}{what} {line}\n"))
     });

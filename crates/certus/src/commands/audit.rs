@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
+use certus_documents::Document;
 use certus_tasks::audit::{self, Judgement, audit, document};
 use certus_tasks::commands::audit::standing;
 use certus_tasks::{Files, Source, deadline_after};
@@ -47,7 +48,7 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
     files().reads("a file of the certificate", named).ready()?;
     let mut output = Output::open(command.common.output.as_deref())?;
     if command.common.json {
-        writeln!(output, "{:#}", document(&task, judgement.as_ref(), leaves, started.elapsed().as_secs_f64()))?;
+        document(&task, judgement.as_ref(), leaves, started.elapsed().as_secs_f64()).write_indented(&mut output)?;
     } else {
         write_text(command, judgement.as_ref(), leaves, &mut output)?;
     }

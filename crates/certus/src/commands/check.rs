@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::path::Path;
 
+use certus_documents::Document;
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::LowerOptions;
@@ -70,7 +71,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
             if command.expect {
                 compare(system, results, &mut document);
             }
-            writeln!(output, "{document:#}")?;
+            document.write_indented(&mut output)?;
         }
         false => report(command, &task, system, &checked, &mut output)?,
     }

@@ -12,7 +12,7 @@ use super::{ended_by, stop_on_interrupt, write_brief};
 use crate::Finding;
 use crate::arguments::Extract;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_atomically};
+use crate::output::{Output, short, write_atomically, write_document};
 use crate::progress::LiveLine;
 use crate::terminal::colourful_messages;
 
@@ -66,7 +66,7 @@ pub fn run(command: &Extract) -> Result<Finding, Failure> {
     }
     output.finish()?;
     if let Some(path) = &command.output {
-        write_atomically(path, &format!("{:#}\n", document(&found, &options)))?;
+        write_document(path, &document(&found, &options))?;
     }
     if let Some(path) = &command.picture {
         let drawn = picture(&found).ok_or_else(|| Failure::message("there are no returns to draw"))?;

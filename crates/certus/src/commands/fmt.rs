@@ -3,6 +3,7 @@
 use std::io::{Read, Write, stdin, stdout};
 use std::path::Path;
 
+use certus_documents::Document;
 use certus_tasks::fmt::{self, Done, document, fmt, formatted};
 
 use crate::Finding;
@@ -21,7 +22,7 @@ pub fn run(command: &Fmt) -> Result<Finding, Failure> {
         });
     }
     if command.json {
-        writeln!(stdout(), "{:#}", document(&task(command.files.clone()), &done))?;
+        document(&task(command.files.clone()), &done).write_indented(stdout())?;
     }
     let mut finding = Finding::Good;
     for (path, done) in command.files.iter().zip(&done) {

@@ -3,6 +3,7 @@
 use std::io::Write;
 use std::time::Instant;
 
+use certus_documents::Document;
 use certus_lang::LowerOptions;
 use certus_tasks::gate::{self, BoundedChecking, Cell, Gated, Judge, Row, Simulation, document, gate};
 use certus_tasks::{Files, Loading, deadline_after};
@@ -60,7 +61,7 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
     let seconds = started.elapsed().as_secs_f64();
     let mut output = Output::open(command.common.output.as_deref())?;
     match command.common.json {
-        true => writeln!(output, "{:#}", document(&judge, &gated, seconds))?,
+        true => document(&judge, &gated, seconds).write_indented(&mut output)?,
         false => table(command, &gated, seconds, &mut output)?,
     }
     output.finish()?;

@@ -29,7 +29,7 @@ pub fn run(command: &Inspect) -> Result<Finding, Failure> {
         show_warnings(system, command.common.json);
     }
     match &inspected {
-        _ if command.common.json => writeln!(output, "{:#}", document(&inspected))?,
+        _ if command.common.json => document(&inspected).write_indented(&mut output)?,
         Inspected::System(system) => show_system(system, &mut output)?,
         Inspected::Network(network) => show_network(network, &mut output)?,
     }

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use certus_documents::Document;
 use certus_prob::imdp::property::{Answer, Question};
 use certus_tasks::Files;
 use certus_tasks::mdp::{self, Solved, files_of, mdp};
@@ -40,7 +41,7 @@ pub fn run(command: &Mdp) -> Result<Finding, Failure> {
     };
     let mut output = Output::open(command.common.output.as_deref())?;
     match command.common.json {
-        true => writeln!(output, "{:#}", solved.document(&task))?,
+        true => solved.document(&task).write_indented(&mut output)?,
         false => report(command, &solved, &mut output)?,
     }
     output.finish()?;

@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use certus_documents::Document;
 use certus_mine::observations::Faults;
 use certus_mine::quality::Quality;
 use certus_mine::sql::Dialect;
@@ -52,7 +53,7 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
     }
     let mut output = Output::open(command.common.output.as_deref())?;
     match command.common.json {
-        true => writeln!(output, "{:#}", document(&command.verify, &mining))?,
+        true => document(&command.verify, &mining).write_indented(&mut output)?,
         false => table(command, &mining, &mut output)?,
     }
     output.finish()?;

@@ -3,7 +3,8 @@
 use std::io::Write;
 use std::time::Instant;
 
-use certus_tasks::optimise::{self, Optimised, document, optimise};
+use certus_documents::Document;
+use certus_tasks::optimise::{self, Optimised, optimise};
 use certus_tasks::{Files, SearchProgress};
 
 use super::stop_on_interrupt;
@@ -45,7 +46,7 @@ fn report(
     let mut output = Output::open(command.common.output.as_deref())?;
     let witness = question.and_then(|question| Some((question, found.witness.as_ref()?)));
     if command.common.json {
-        writeln!(output, "{:#}", document(task, found, started.elapsed().as_secs_f64()))?;
+        found.document(task, started.elapsed().as_secs_f64()).write_indented(&mut output)?;
     } else if empty {
         writeln!(output, "no point of the region satisfies the assertion: {expression} has no {word}")?;
     } else {

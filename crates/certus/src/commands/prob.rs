@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use certus_documents::Document;
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
 use certus_prob::{Domain, Method, Options, Outcome};
@@ -76,7 +77,7 @@ pub fn run(command: &Prob) -> Result<Finding, Failure> {
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", document(system, results, courses, provenance))?,
+        true => document(system, results, courses, provenance).write_indented(&mut output)?,
         false => report(system, results, provenance, &mut output)?,
     }
     output.finish()?;

@@ -3,6 +3,7 @@
 use std::io::Write;
 
 use certus_check::region::{Map, Standing, Witness};
+use certus_documents::Document;
 use certus_lang::LowerOptions;
 use certus_lang::system::System;
 use certus_model::Scope;
@@ -58,7 +59,7 @@ pub fn run(command: &Check) -> Result<Finding, Failure> {
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", region_document(system, results, provenance))?,
+        true => region_document(system, results, provenance).write_indented(&mut output)?,
         false => report(system, &mapped, &mut output)?,
     }
     output.finish()?;

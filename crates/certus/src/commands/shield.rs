@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use certus_documents::Document;
 use certus_lang::LowerOptions;
 use certus_shield::evaluation::Trial;
 use certus_shield::synthesis::{Failed, Form, Options};
@@ -66,17 +67,14 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
     let seconds = started.elapsed().as_secs_f64();
     match shielded {
         Shielded::Made(made) => {
-            let text = format!("{}\n", made.document);
+            let text = made.document.to_line()? + "\n";
             if let Some(path) = &command.common.output {
                 output::write_atomically(path, &text)?;
             }
             let mut standard = Output::open(None)?;
             match command.common.json {
-                true => writeln!(
-                    standard,
-                    "{:#}",
-                    made_document(&made, text.len(), seconds, command.common.output.as_deref())
-                )?,
+                true => made_document(&made, text.len(), seconds, command.common.output.as_deref())
+                    .write_indented(&mut standard)?,
                 false => made_text(&made, text.len(), seconds, command.common.output.as_deref(), &mut standard)?,
             }
             standard.finish()?;
@@ -87,7 +85,7 @@ fn make(command: &Shield) -> Result<Finding, Failure> {
             let (reason, tried) = reason(&failed, !command.monomials.is_empty());
             let mut standard = Output::open(None)?;
             match command.common.json {
-                true => writeln!(standard, "{:#}", failed_document(&reason, tried, seconds))?,
+                true => failed_document(reason, tried, seconds).write_indented(&mut standard)?,
                 false => writeln!(standard, "unknown: {reason} ({tried} programs tried)")?,
             }
             standard.finish()?;
@@ -154,14 +152,14 @@ fn replay(command: &ShieldRun) -> Result<Finding, Failure> {
     let mut output = Output::open(command.common.output.as_deref())?;
     let Some(replayed) = replayed else {
         match command.common.json {
-            true => writeln!(output, "{:#}", stopped_document(&about))?,
+            true => stopped_document(about).write_indented(&mut output)?,
             false => writeln!(output, "unknown: {name} was stopped before the runs were made")?,
         }
         output.finish()?;
         return Ok(Finding::Undecided);
     };
     match command.common.json {
-        true => writeln!(output, "{:#}", replay_document(&about, &trial, &replayed))?,
+        true => replay_document(about, &trial, &replayed).write_indented(&mut output)?,
         false => replay_text(&name, command, &provenance, &replayed, &mut output)?,
     }
     output.finish()?;

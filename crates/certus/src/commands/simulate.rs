@@ -2,6 +2,7 @@
 
 use std::io::Write;
 
+use certus_documents::Document;
 use certus_lang::system::{PropertyKind, System};
 use certus_sim::{ActionMode, End, Summary};
 use certus_tasks::commands::simulate::standing;
@@ -52,7 +53,7 @@ pub fn run(command: &Simulate) -> Result<Finding, Failure> {
     if format.is_none() {
         let mut output = Output::open(command.common.output.as_deref())?;
         match command.common.json {
-            true => writeln!(output, "{:#}", document(&task, &simulated))?,
+            true => document(&task, &simulated).write_indented(&mut output)?,
             false => write_table(command, &simulated, &mut output)?,
         }
         output.finish()?;

@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::time::Instant;
 
+use certus_documents::Document;
 use certus_tasks::verify::{self, verify};
 use certus_tasks::{Files, SearchProgress};
 
@@ -48,7 +49,7 @@ pub fn run(command: &Verify) -> Result<Finding, Failure> {
     let (verdict, standing) = (verified.verdict(), verified.standing);
     let mut output = Output::open(command.common.output.as_deref())?;
     if command.common.json {
-        writeln!(output, "{:#}", verified.document(&task, started.elapsed().as_secs_f64()))?;
+        verified.document(&task, started.elapsed().as_secs_f64()).write_indented(&mut output)?;
     } else {
         writeln!(output, "{verdict}")?;
         if let Some((question, witness)) = verified.witness() {

@@ -6,14 +6,19 @@ use support::certus;
 
 /// The count of that name in a table of statistics.
 fn count(table: &str, name: &str) -> u64 {
-    let line = table.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("no {name} in\n{table}"));
+    let line =
+        table.lines().find_map(|line| line.strip_prefix(name)).unwrap_or_else(|| panic!("no {name} in\n{table}"));
     line.trim().parse().unwrap()
 }
 
 #[test]
 fn statistics_have_phases_and_counts_of_every_engine() {
     for (arguments, phases, counts) in [
-        (&["verify", "zoo/toy/toy.onnx", "zoo/toy/below_ten.vnnlib"][..], &["solve"][..], &["queries", "subproblems"][..]),
+        (
+            &["verify", "zoo/toy/toy.onnx", "zoo/toy/below_ten.vnnlib"][..],
+            &["solve"][..],
+            &["queries", "subproblems"][..],
+        ),
         (&["check", "zoo/toy/toy.certus", "--engine", "bmc", "-k", "2"], &["bmc", "unrolling", "solve"], &["queries"]),
         (&["check", "zoo/toy/toy.certus", "below_ten", "--engine", "induction"], &["induction"], &["queries"]),
         (
@@ -42,7 +47,11 @@ fn verbose_tells_which_engine_has_its_turn_and_who_decides() {
     let arguments = ["check", "zoo/toy/toy.certus", "below_ten", "--json"];
     let quiet = certus(&arguments);
     let verbose = certus(&[&arguments[..], &["-v"]].concat());
-    assert!(verbose.stderr.contains("turn of induction") && verbose.stderr.contains("induction decides"), "{}", verbose.stderr);
+    assert!(
+        verbose.stderr.contains("turn of induction") && verbose.stderr.contains("induction decides"),
+        "{}",
+        verbose.stderr
+    );
     assert!(verbose.stderr.contains("convergence is left out: "), "{}", verbose.stderr);
     assert_eq!((quiet.stderr.as_str(), quiet.code), ("", verbose.code));
     let bounded = ["check", "zoo/toy/toy.certus", "below_ten", "--engine", "bmc", "-k", "2", "-vv"];

@@ -102,6 +102,23 @@ fn every_command_is_documented() {
     }
 }
 
+#[test]
+fn lines_of_the_architecture_fit_a_screen() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    let long: Vec<usize> =
+        text.lines().enumerate().filter(|(_, line)| line.chars().count() >= 120).map(|(place, _)| place + 1).collect();
+    assert!(long.is_empty(), "lines {long:?} have 120 characters or more");
+}
+
+#[test]
+fn every_crate_has_its_paragraph_in_the_architecture() {
+    let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
+    for entry in std::fs::read_dir(root().join("crates")).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(text.contains(&format!("**`crates/{name}`**")), "{name} is not described");
+    }
+}
+
 /// The files that people read.
 fn written() -> Vec<PathBuf> {
     let folders = ["", "docs", "bench", "zoo", "python"].map(|folder| root().join(folder));

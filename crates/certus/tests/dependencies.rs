@@ -93,6 +93,25 @@ fn every_crate_can_be_packaged() {
     }
 }
 
+#[test]
+fn dependencies_point_downwards_in_the_list_of_crates() {
+    let list = std::fs::read_to_string(support::root().join("ARCHITECTURE.md")).unwrap();
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap();
+    let place = |name: &str| list.find(&format!("**`crates/{name}`**"));
+    let shipped = packages.iter().filter(|package| !package["publish"].is_array());
+    let mut compared = 0;
+    for (package, own) in shipped.filter_map(|package| Some((package, place(text(package, "name"))?))) {
+        let dependencies = package["dependencies"].as_array().unwrap();
+        for dependency in dependencies.iter().filter(|dependency| dependency["kind"].as_str() != Some("dev")) {
+            let Some(other) = place(text(dependency, "name")) else { continue };
+            compared += 1;
+            assert!(own < other, "{} uses {}", text(package, "name"), text(dependency, "name"));
+        }
+    }
+    assert!(compared > 50);
+}
+
 /// The Rust files below a folder.
 fn sources(folder: &Path) -> Vec<std::path::PathBuf> {
     let mut found = Vec::new();

@@ -42,7 +42,7 @@ def test_two_networks():
 def test_a_timeout_is_an_outcome():
     outcome = certus.verify(TOY, "zoo/toy/below_ten.vnnlib", timeout=0)
     assert (outcome.verdict, outcome.reason) == ("timeout", "deadline")
-    assert "the time was over" in outcome.messages[0]
+    assert "out of time" in outcome.messages[0]
 
 
 def test_optimise():

@@ -144,15 +144,20 @@ impl<'a> Search<'a> {
                     Found::Violated(run) => return Ok(Outcome::new(NAME, Verdict::Violated(run))),
                     Found::None => {}
                     Found::Candidate(run) => {
-                        let place = format!("a loop of doubles by {depth} steps that may be none over the reals");
+                        let place = format!(
+                            "a loop of doubles by {} that may be none over the reals",
+                            certus_model::steps(depth)
+                        );
                         let unknown = Unknown::at(Some(UnknownReason::Precision), place);
                         open = open.or(Some(Unknown { settled: self.settled, ..unknown }));
                         self.candidate.get_or_insert_with(|| Box::new(run));
                     }
                     Found::Open(reason) => {
                         let place = match shape.loop_to {
-                            None => format!("a prefix of {depth} steps"),
-                            Some(start) => format!("a run of {depth} steps that returns to position {start}"),
+                            None => format!("a prefix of {}", certus_model::steps(depth)),
+                            Some(start) => {
+                                format!("a run of {} that returns to position {start}", certus_model::steps(depth))
+                            }
                         };
                         open = open.or(Some(Unknown { settled: self.settled, ..Unknown::at(Some(reason), place) }));
                         if matches!(reason, UnknownReason::Deadline | UnknownReason::Stopped) {
@@ -210,7 +215,7 @@ impl<'a> Search<'a> {
                 Met::None => self.without_errors = Some(depth),
                 Met::Found(error) => return Ok(Some(Outcome::new(NAME, Verdict::ModelError(error)))),
                 Met::Open(reason) => {
-                    let place = format!("a model error after {depth} steps");
+                    let place = format!("a model error after {}", certus_model::steps(depth));
                     let holds_if = self.errors.conditions()?;
                     let unknown = Unknown { settled: self.settled, holds_if, ..Unknown::at(Some(reason), place) };
                     return Ok(Some(Outcome::new(NAME, Verdict::Unknown(unknown))));

@@ -73,7 +73,10 @@ pub fn exercised(
             }
             Premise::NotSeen => {
                 let what = text(system, premise);
-                outcome.notes.push(format!("no run within {steps} steps was found on which `{what}` becomes true"));
+                outcome.notes.push(format!(
+                    "no run within {} was found on which `{what}` becomes true",
+                    certus_model::steps(steps)
+                ));
             }
         }
     }

@@ -44,8 +44,10 @@ impl Progress {
     /// What was being looked at, in words.
     pub fn place(&self) -> String {
         match self {
-            Progress::Queries(depth) => format!("{} steps", depth.steps),
-            Progress::Exploration { steps, cells, .. } => format!("{cells} units after {steps} steps"),
+            Progress::Queries(depth) => certus_model::steps(depth.steps),
+            Progress::Exploration { steps, cells, .. } => {
+                format!("{cells} cells after {}", certus_model::steps(*steps))
+            }
             Progress::Interval { regions, .. } => format!("{regions} regions"),
         }
     }

@@ -27,8 +27,11 @@ impl Check<'_> {
     /// The verdict `unknown`, with what is known so far.
     pub(crate) fn unknown(&self, reason: Option<UnknownReason>) -> Verdict {
         let steps = self.product.settled;
-        let place =
-            format!("{} cells after {} steps", self.product.cells.len(), self.product.layers.len().saturating_sub(1));
+        let place = format!(
+            "{} cells after {}",
+            self.product.cells.len(),
+            certus_model::steps(self.product.layers.len().saturating_sub(1))
+        );
         // Only bad prefixes are excluded by the first steps; a violation that needs an infinite run is not.
         let settled = steps.filter(|_| self.product.violations.is_finite());
         let holds_if = match self.product.open_errors.first() {

@@ -12,6 +12,7 @@
 
 #![forbid(unsafe_code)]
 
+mod counted;
 mod error;
 pub mod ltl;
 mod outcome;
@@ -21,6 +22,7 @@ mod scope;
 
 pub use certus_lang::system::{AtomId, Bounds, Formula, Property, PropertyKind, System};
 pub use certus_solver::UnknownReason;
+pub use counted::{counted, steps};
 pub use error::CheckError;
 pub use ltl::{Nnf, formula_of, nnf};
 pub use outcome::{Outcome, Probability, Scope, Unknown, Verdict};

@@ -54,7 +54,9 @@ impl Proof {
     pub fn texts(&self, names: &[String]) -> Vec<String> {
         match self {
             Proof::Bounded { .. } => Vec::new(),
-            Proof::OutOfReach { steps } => vec![format!("after {steps} steps no run can violate it any more")],
+            Proof::OutOfReach { steps } => {
+                vec![format!("after {} no run can violate it any more", crate::steps(*steps))]
+            }
             Proof::ForAllTime(methods) => methods.iter().map(|method| method.text(names)).collect(),
         }
     }
@@ -79,7 +81,9 @@ impl Method {
                 }
             }
             Method::Leaves { steps: 0 } => "no state is where a violation would have to stay".to_owned(),
-            Method::Leaves { steps } => format!("no run stays where a violation would have to for {steps} steps"),
+            Method::Leaves { steps } => {
+                format!("no run stays where a violation would have to for {}", crate::steps(*steps))
+            }
             Method::Ranking(ranking) => format!(
                 "by the ranking function {}, which goes down by at least {} on every step of a violation",
                 linear_text(&ranking.coefficients, names),

@@ -38,8 +38,8 @@ pub fn within_scope(
         return outcome;
     }
     let place = match asked {
-        Some(asked) => format!("{asked} steps"),
-        None => "all time".to_owned(),
+        Some(asked) => crate::steps(asked),
+        None => "a proof for all time".to_owned(),
     };
     let unknown = Unknown { settled: Some(steps), ..Unknown::at(stopped, place) };
     Outcome { verdict: Verdict::Unknown(unknown), proof: None, no_errors: None, ..outcome }

@@ -143,7 +143,7 @@ impl Verified {
     /// What is known of a question that stayed open.
     pub fn undecided(&self, resume: Option<&Path>) -> String {
         let why = match self.reason {
-            Some(UnknownReason::Deadline) | None => "the time was over",
+            Some(UnknownReason::Deadline) | None => "out of time",
             Some(UnknownReason::Stopped) => "interrupted",
             Some(UnknownReason::Memory) => "the open subproblems need more memory than ⟨memory⟩ allows",
             Some(UnknownReason::Subproblems) => "the budget of subproblems is spent",

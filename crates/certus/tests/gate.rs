@@ -91,7 +91,7 @@ fn model_checking_proves_and_refutes_and_says_when_something_was_learnt() {
     assert_eq!(document["checkpoints"][0]["results"][0]["scope"]["bounded"], 2);
     // No time for a cell leaves it unknown, and that is no acceptance.
     let late = certus(&[&arguments[..], &["--property", "below_ten", "--cell-timeout", "0"]].concat());
-    assert!(late.code == 3 && late.stdout.contains("unknown: the time was over"), "{}{}", late.stdout, late.stderr);
+    assert!(late.code == 3 && late.stdout.contains("unknown: out of time"), "{}{}", late.stdout, late.stderr);
     let wrong = certus(&[&arguments[..], &["--cell-timeout", "-1"]].concat());
     assert_eq!(wrong.code, 2, "{}{}", wrong.stdout, wrong.stderr);
 }

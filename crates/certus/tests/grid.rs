@@ -189,7 +189,7 @@ fn episodes_are_counted_before_they_are_run() {
     }
     // No time, no episodes; and no room for all of them is taken before the first.
     let late = certus(&["extract", CAR, "--width", "0.05", "--episodes", "100000000", "--timeout", "0"]);
-    assert!(late.code == 3 && late.stderr.contains("the time was over before"), "{}", late.stderr);
+    assert!(late.code == 3 && late.stderr.contains("out of time before"), "{}", late.stderr);
 }
 
 #[cfg(target_os = "linux")]

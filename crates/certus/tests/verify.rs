@@ -308,7 +308,7 @@ fn only_unsat_has_a_certificate() {
 fn a_timeout_of_zero_is_a_timeout() {
     let ran = certus(&["verify", TOY, BELOW_TEN, "--timeout", "0"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (3, "timeout\n"));
-    assert!(ran.stderr.starts_with("note: the time was over: "), "{}", ran.stderr);
+    assert!(ran.stderr.starts_with("note: out of time: "), "{}", ran.stderr);
     let quiet = certus(&["verify", TOY, BELOW_TEN, "--timeout", "0", "--quiet", "--json"]);
     assert_eq!((quiet.code, quiet.stderr.as_str()), (3, ""));
     let document = json(&quiet.stdout);

@@ -21,7 +21,7 @@ def audit(
     timeout: Optional[float] = None,
     progress: Optional[Progress] = None,
 ) -> Audited:
-    """Checks a certificate, or a shield with its certificate, with code that shares nothing with the search. The verdict is `accepted`, `rejected`, or `unknown` if the time was over.
+    """Checks a certificate, or a shield with its certificate, with code that shares nothing with the search. The verdict is `accepted`, `rejected`, or `unknown` if it ran out of time.
 
     Args:
         certificate: The certificate.

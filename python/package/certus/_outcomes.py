@@ -416,7 +416,7 @@ class Optimum(_WithPoint):
 
 
 class Audited(Outcome):
-    """What a certificate turned out to be: ``accepted``, ``rejected``, or ``unknown`` if the time was over."""
+    """What a certificate turned out to be: ``accepted``, ``rejected``, or ``unknown`` if it ran out of time."""
 
     #: Where it is rejected.
     line: Optional[int]

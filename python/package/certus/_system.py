@@ -88,7 +88,7 @@ class Simulation:
 
     def __init__(self, system: "System", found: Dict[str, Any], first_run: int) -> None:
         names = list(system.properties)
-        #: Whether the time was over, or somebody stopped it, before all runs were made.
+        #: Whether time ran out, or somebody stopped it, before all runs were made.
         self.interrupted: bool = found["interrupted"]
         #: The number of each run; with the seed, it names the run.
         self.runs: np.ndarray = first_run + np.arange(len(found["lengths"]), dtype=np.int64)

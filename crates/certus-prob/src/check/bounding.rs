@@ -50,7 +50,7 @@ impl Setting<'_> {
             let stuck = found.upper > HARDLY * before;
             before = found.upper;
             if settled || stuck || steps >= LONGEST || self.budget.stopped() {
-                let method = format!("{}, for {steps} steps", found.method);
+                let method = format!("{}, for {}", found.method, certus_model::counted(steps as u128, "step"));
                 let holds = found.holds.filter(|&holds| holds);
                 let narrow = found.upper <= self.options.gap;
                 // Of later errors nothing is known but that the goal was not reached before.

@@ -41,7 +41,7 @@ fn check_document() -> Value {
              "invariant": [{"linear": {"x": 1, "y": 2}, "at_most": 1.5}]}}]},
          "grid": over::<Grid>(json!({"axes": ["x", "y"], "reachable": {"every": 1, "cells": [
              {"step": 0, "box": [[0, 1], [0, 1]]}, {"step": 3, "box": [[1, 2], [0, 1]]}]}}))},
-        {"property": "r", "verdict": "unknown", "engine": "bmc", "scope": null, "reason": "the time was over"},
+        {"property": "r", "verdict": "unknown", "engine": "bmc", "scope": null, "reason": "out of time"},
     ]));
     document["system"] = json!("s<1>");
     let ranges = json!([{"name": "x", "lower": -3, "upper": 3}, {"name": "y", "lower": -3, "upper": 3}]);
@@ -55,7 +55,7 @@ fn a_check_is_shown_with_its_numbers() {
     assert!(html.contains(r#"<data value="0.30000000000000004">0.3</data>"#), "exact numbers are on the page");
     assert!(html.contains("s&lt;1&gt;") && !html.contains("s<1>"), "names cannot break out");
     assert!(html.contains("x stays small (always x &lt; 2)"));
-    assert!(html.contains("up to 2 steps") && html.contains("for all time") && html.contains("the time was over"));
+    assert!(html.contains("up to 2 steps") && html.contains("for all time") && html.contains("out of time"));
     assert!(html.contains("d = <data value=\"0.25\">0.25</data> at every step"));
     assert_eq!(results, 3);
     let names: Vec<&str> = figures.iter().map(|(name, _)| name.as_str()).collect();

@@ -19,7 +19,7 @@ use crate::provenance::{About, Provenance};
 pub fn why(reason: impl Into<Option<UnknownReason>>) -> &'static str {
     let Some(reason) = reason.into() else { return "all that is tried was tried" };
     match reason {
-        UnknownReason::Deadline => "the time was over",
+        UnknownReason::Deadline => "out of time",
         UnknownReason::Stopped => "interrupted",
         UnknownReason::Memory => "the open subproblems need more memory than is allowed",
         UnknownReason::Subproblems => "the budget of subproblems is spent",

@@ -111,7 +111,7 @@ pub fn region_picture(system: &System, property: usize, steps: usize, map: &Map)
     let unbounded = |cell: &Cell| matches!(cell.standing, Standing::Holds(Scope::Unbounded | Scope::Horizon(_)));
     let holds = match map.cells.iter().any(unbounded) {
         true => "holds for every value".to_owned(),
-        false => format!("holds for every value, up to {steps} steps"),
+        false => format!("holds for every value, up to {}", certus_model::steps(steps)),
     };
     let legend = [
         (report::Kind::Holds, holds),

@@ -12,7 +12,7 @@ use crate::failure::Failure;
 pub(super) const AUDIT: Command = Command {
     name: "audit",
     about: "Checks a certificate, or a shield with its certificate, with code that shares nothing with the search. \
-            The verdict is `accepted`, `rejected`, or `unknown` if the time was over.",
+            The verdict is `accepted`, `rejected`, or `unknown` if it ran out of time.",
     example: "certus audit zoo/toy/below_ten.certificate",
     options: &[&[
         Opt::needed("certificate", Kind::File, "The certificate"),

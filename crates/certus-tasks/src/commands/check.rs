@@ -109,7 +109,7 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
     let stop = session.stop.clone();
     let checked = check(&task, &stop, |place| session.tell(|| progress(place)))?;
     let Checked { system: Some(system), results, provenance } = &checked else {
-        return Err(Failure::message("the time was over before the system was loaded"));
+        return Err(Failure::message("out of time before the system was loaded"));
     };
     let mut found = document(system, results, provenance);
     if request.flag("expect") {
@@ -158,7 +158,7 @@ pub fn progress_line(check: &CheckProgress) -> String {
         None => return "reading".to_owned(),
         Some(Progress::Exploration { refinements, steps, cells }) => {
             let finer = if refinements > 0 { format!(", cut finer {refinements} times") } else { String::new() };
-            format!("{cells} cells after {steps} steps{finer}")
+            format!("{cells} cells after {}{finer}", certus_model::steps(steps))
         }
         Some(Progress::Interval { lower, upper, cells, regions }) => {
             super::prob::so_far(Standing { lower, upper, cells, regions })

@@ -45,7 +45,7 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
     let stop = session.stop.clone();
     let found = extract(&task, &stop, || session.tell(|| json!({"text": "episodes"})))?;
     let Some(found) = found else {
-        return Err(Failure::message("the time was over before the first episodes were"));
+        return Err(Failure::message("out of time before the first episodes were"));
     };
     let document = document(&found, &task.options);
     if let Some(path) = &output {

@@ -48,6 +48,6 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
     let stop = session.stop.clone();
     match mdp(&task, &stop, || session.tell(|| json!({"text": "working"})))? {
         Some(solved) => Ok(solved.document(&task).into()),
-        None => Err(Failure::message("the time was over before there was an answer")),
+        None => Err(Failure::message("out of time before there was an answer")),
     }
 }

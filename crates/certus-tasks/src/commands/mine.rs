@@ -65,7 +65,7 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
         session.tell(|| json!({"text": standing(step), "doing": step.doing, "done": step.done, "of": step.of}));
     })?;
     let Some(mining) = mining else {
-        return Err(Failure::message("the time was over before there was anything to show"));
+        return Err(Failure::message("out of time before there was anything to show"));
     };
     if let Some(folder) = &folder {
         write(folder, &mining, task.networks.first())?;

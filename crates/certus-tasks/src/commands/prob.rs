@@ -93,7 +93,7 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
     let stop = session.stop.clone();
     let bounded = prob(&task, &stop, |place| session.tell(|| progress(place)))?;
     let Bounded { system: Some(system), results, courses, provenance } = &bounded else {
-        return Err(Failure::message("the time was over before the system was loaded"));
+        return Err(Failure::message("out of time before the system was loaded"));
     };
     if let [(place, Ok(outcome))] = results.as_slice() {
         write(system, *place, outcome, (picture.as_deref(), axes), model.as_deref())?;
@@ -136,7 +136,7 @@ pub fn write(
 
 /// How many steps an outcome speaks of.
 pub fn within(outcome: &Outcome) -> String {
-    outcome.steps.map_or_else(|| " at any time".to_owned(), |steps| format!(" within {steps} steps"))
+    outcome.steps.map_or_else(|| " at any time".to_owned(), |steps| format!(" within {}", certus_model::counted(steps as u128, "step")))
 }
 
 fn progress(place: &ProbProgress) -> Value {

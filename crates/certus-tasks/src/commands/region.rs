@@ -53,7 +53,7 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
         });
     })?;
     let Mapped { system: Some(system), results, provenance } = &mapped else {
-        return Err(Failure::message("the time was over before the system was loaded"));
+        return Err(Failure::message("out of time before the system was loaded"));
     };
     if let (Some(path), [RegionResult { property, map: Ok(map), steps, .. }]) = (&picture, results.as_slice())
         && let Some(drawn) = region_picture(system, *property, *steps, map)

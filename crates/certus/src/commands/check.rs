@@ -151,7 +151,7 @@ fn words(found: &Result<Found, String>) -> String {
         Ok(Found::Probability(outcome, _)) => super::prob::words(outcome),
         Ok(Found::Runs(outcome)) => match &outcome.verdict {
             Verdict::Holds(Scope::Unbounded) => "holds for all time".to_owned(),
-            Verdict::Holds(Scope::Bounded(steps)) => format!("holds up to {steps} steps"),
+            Verdict::Holds(Scope::Bounded(steps)) => format!("holds up to {}", certus_model::steps(*steps)),
             Verdict::Holds(Scope::Horizon(step)) => format!("holds up to step {step}"),
             Verdict::ModelError(error) => format!("model error at step {}: {}", error.run.states.len() - 1, error.kind),
             Verdict::Violated(run) => match run.loop_to {
@@ -164,7 +164,7 @@ fn words(found: &Result<Found, String>) -> String {
             Verdict::Probability(own) => format!("probability in [{}, {}]", short(own.lower), short(own.upper)),
             Verdict::Unknown(unknown) => {
                 let settled = match unknown.settled {
-                    Some(steps) => format!("; no violation up to {steps} steps"),
+                    Some(steps) => format!("; no violation up to {}", certus_model::steps(steps)),
                     None => String::new(),
                 };
                 let open = match unknown.holds_if.as_slice() {
@@ -193,7 +193,7 @@ fn report(
         None if all_probabilities => PROBABILITIES.to_owned(),
         None => {
             let also = if results.iter().any(is_probability) { format!("; {PROBABILITIES}") } else { String::new() };
-            format!("violations by at most {steps} steps, and proofs for all time{also}")
+            format!("violations within {}, and proofs for all time{also}", certus_model::steps(steps))
         }
     };
     writeln!(output, "{}: {how}", system.name)?;
@@ -235,7 +235,14 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         let widths: Vec<usize> = (0..rows[0].len())
             .map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0))
             .collect();
+        let elided = elided(rows.len() - 1, run.loop_to);
         for (index, row) in rows.iter().enumerate() {
+            if elided.contains(&index) {
+                if index == elided.start {
+                    writeln!(output, "  … {} not shown", certus_model::counted(elided.len() as u128, "step"))?;
+                }
+                continue;
+            }
             let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:>width$}")).collect();
             let mark = match run.loop_to {
                 Some(start) if index == start + 1 && run.converges => "  <- the run converges",
@@ -254,6 +261,21 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         writeln!(output, "  {}: {note}", property.name)?;
     }
     Ok(())
+}
+
+/// Positions of a long run that are shown at its beginning, and as many at its end.
+const SHOWN_POSITIONS: usize = 16;
+
+/// The rows of a table (the first is its header) that are left out, so that a run of so many positions fits a terminal.
+fn elided(positions: usize, loop_to: Option<usize>) -> std::ops::Range<usize> {
+    let middle = SHOWN_POSITIONS + 1..positions.saturating_sub(SHOWN_POSITIONS) + 1;
+    // Where a run returns to is shown: what is longer, the way there or the loop, is left out.
+    let middle = match loop_to.map(|start| start + 1) {
+        Some(row) if middle.contains(&row) && row - middle.start < middle.end - row => row + 1..middle.end,
+        Some(row) if middle.contains(&row) => middle.start..row,
+        _ => middle,
+    };
+    if middle.len() > 1 { middle } else { 0..0 }
 }
 
 /// Columns beyond this many are left out of a table.
@@ -293,4 +315,22 @@ fn columns(system: &System, run: &Run) -> Vec<Vec<String>> {
         }
     }
     rows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::elided;
+
+    #[test]
+    fn long_runs_keep_both_ends_and_the_place_they_return_to() {
+        // Short ones are shown whole.
+        assert!((0..=33).all(|positions| elided(positions, None).is_empty()));
+        assert_eq!(elided(100, None), 17..85);
+        for (positions, start) in [(100, 0), (100, 16), (100, 40), (100, 99), (40, 39)] {
+            let elided = elided(positions, Some(start));
+            // Row 0 is the header.
+            assert!(!elided.contains(&0) && !elided.contains(&1) && !elided.contains(&positions), "{elided:?}");
+            assert!(!elided.contains(&(start + 1)), "{positions}, {start}: {elided:?}");
+        }
+    }
 }

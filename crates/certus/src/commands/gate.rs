@@ -86,9 +86,9 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
     let Gated { system, network, properties, rows, .. } = gated;
     let (runs, steps, seed) = (command.runs, command.steps, command.effort.seed);
     let how = match command.engine {
-        GateEngine::Simulation => format!("{runs} runs of at most {steps} steps, seed {seed}"),
+        GateEngine::Simulation => format!("{runs} runs of at most {}, seed {seed}", certus_model::steps(steps)),
         GateEngine::Bmc => match command.depth {
-            Some(steps) => format!("bounded model checking, at most {steps} steps"),
+            Some(steps) => format!("bounded model checking, at most {}", certus_model::steps(steps)),
             None => "bounded model checking".to_owned(),
         },
     };
@@ -99,10 +99,12 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
         let file = row.network.display().to_string();
         let cells = row.cells.iter().map(|cell| match cell {
             Cell::Holds => "holds".to_owned(),
-            Cell::HoldsUpTo(steps) => format!("holds up to {steps} steps"),
+            Cell::HoldsUpTo(steps) => format!("holds up to {}", certus_model::steps(*steps)),
             Cell::Open => "open".to_owned(),
             Cell::Unknown { settled: None, reason } => format!("unknown: {reason}"),
-            Cell::Unknown { settled: Some(steps), reason } => format!("unknown beyond {steps} steps: {reason}"),
+            Cell::Unknown { settled: Some(steps), reason } => {
+                format!("unknown beyond {}: {reason}", certus_model::steps(*steps))
+            }
             Cell::Refuted { steps, loop_to: None } => format!("violated at step {steps}"),
             Cell::Refuted { steps, loop_to: Some(start) } => format!("violated for ever ({steps} back to {start})"),
             Cell::Violated { run, step, inputs, .. } => {

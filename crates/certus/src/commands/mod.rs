@@ -89,7 +89,7 @@ pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
 
 /// Why work ended before it was done.
 pub fn ended_by(stop: &AtomicBool) -> &'static str {
-    if stop.load(Ordering::Relaxed) { "interrupted" } else { "the time was over" }
+    if stop.load(Ordering::Relaxed) { "interrupted" } else { "out of time" }
 }
 
 /// Diagnostics as a person reads them, in colour where somebody can see it.

@@ -180,9 +180,14 @@ fn shown(value: f64, up: bool) -> String {
     if value == 0.0 || value == 1.0 {
         return format!("{value}");
     }
+    // Five digits as people write them; small ones with an exponent.
+    let written = |value: f64| match value {
+        1e-4.. => format!("{value:.*}", (4.0 - value.log10().floor()) as usize),
+        _ => format!("{value:.4e}"),
+    };
     let mut shifted = value;
     for _ in 0..8 {
-        let text = format!("{shifted:.4e}");
+        let text = written(shifted);
         let read: f64 = text.parse().unwrap_or(value);
         if (up && read >= value) || (!up && read <= value) {
             return text;
@@ -203,5 +208,7 @@ mod tests {
             assert!(read(false) <= value && value <= read(true), "{value}");
             assert!(read(true) - read(false) <= 2e-4 * value, "{value}");
         }
+        assert_eq!([shown(0.562_5, false), shown(0.562_51, true)], ["0.56250", "0.56251"]);
+        assert_eq!(shown(2.928_678e-7, true), "2.9287e-7");
     }
 }

@@ -135,7 +135,9 @@ fn words(map: &Map, standing: &Standing) -> String {
     match standing {
         Standing::Holds(Scope::Unbounded) => "holds for every value".to_owned(),
         Standing::Holds(Scope::Horizon(step)) => format!("holds for every value, up to step {step}"),
-        Standing::Holds(Scope::Bounded(steps)) => format!("holds for every value, up to {steps} steps"),
+        Standing::Holds(Scope::Bounded(steps)) => {
+            format!("holds for every value, up to {}", certus_model::steps(*steps))
+        }
         Standing::Violated(witness) => {
             let run = &map.witnesses[*witness].run;
             match run.loop_to {

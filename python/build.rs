@@ -7,12 +7,10 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    match std::env::var("CARGO_CFG_TARGET_OS").as_deref() {
-        Ok("linux" | "android" | "freebsd" | "netbsd" | "openbsd") => {
-            println!("cargo::rustc-cdylib-link-arg=-Wl,--exclude-libs,ALL");
-        }
-        // Names in a Mach-O module are bound to the library that they were found in when it was linked, and a DLL's to that of its import
-        // table: nothing is captured there.
-        _ => {}
+    // Names in a Mach-O module are bound to the library that they were found in when it was linked, and a DLL's to that of its import
+    // table: nothing is captured there.
+    if let Ok("linux" | "android" | "freebsd" | "netbsd" | "openbsd") = std::env::var("CARGO_CFG_TARGET_OS").as_deref()
+    {
+        println!("cargo::rustc-cdylib-link-arg=-Wl,--exclude-libs,ALL");
     }
 }

@@ -91,7 +91,7 @@ fn where_somebody_chooses_there_is_no_single_run() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(48))]
+    #![proptest_config(ProptestConfig::with_cases(16))]
     /// About zero, doubles are as exact as elsewhere, so a long run shows on which side it comes to rest.
     #[test]
     fn what_is_claimed_is_what_a_long_run_shows(

@@ -237,7 +237,7 @@ fn assumptions_restrict_the_inputs_or_are_refused() {
     ]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(
-        ran.stdout.contains("a run might meet a model error (a variable leaves its range), with probability 5"),
+        ran.stdout.contains("a run might meet a model error (a variable leaves its range), with probability 0.5"),
         "{}",
         ran.stdout
     );

@@ -117,6 +117,7 @@ impl<'a> Prover<'a> {
     }
 
     /// Whether the property holds in every state, reached or not: one query about one step, where other proofs take more of both.
+    #[tracing::instrument(level = "debug", name = "induction", skip_all)]
     pub fn everywhere(
         &mut self,
         budget: &Budget<'_>,

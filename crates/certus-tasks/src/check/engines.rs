@@ -33,7 +33,7 @@ type Make = for<'e> fn(&Context<'e>) -> Result<Box<dyn Engine + 'e>, CheckError>
 /// An engine in the table.
 struct Entry {
     name: &'static str,
-    /// What it does, for the head of a report; `{steps}` is the number of steps that it looks at.
+    /// What it does, for the head of a report; `{steps}` stands for as many steps as it looks at.
     about: &'static str,
     /// Why its verdicts leave no certificate, if they do not.
     no_certificate: Option<&'static str>,
@@ -69,7 +69,7 @@ const ENGINES: [Entry; 7] = [
     },
     Entry {
         name: certus_check::bmc::NAME,
-        about: "bounded model checking, at most {steps} steps",
+        about: "bounded model checking, at most {steps}",
         no_certificate: None,
         by_name: true,
         make: |context| Ok(Box::new(Bmc { errors: context.errors })),
@@ -147,7 +147,7 @@ impl EngineChoice {
 
     /// What is done, in words, if so many steps are looked at; nothing for several engines.
     pub fn about(self, steps: usize) -> Option<String> {
-        self.entry().map(|entry| entry.about.replace("{steps}", &steps.to_string()))
+        self.entry().map(|entry| entry.about.replace("{steps}", &certus_model::steps(steps)))
     }
 
     fn entry(self) -> Option<&'static Entry> {

@@ -85,7 +85,12 @@ fn finding(system: &System, summary: &Summary) -> Finding {
 fn write_table(command: &Simulate, simulated: &Simulated, output: &mut impl Write) -> Result<(), Failure> {
     let Simulated { system, summary, provenance, seconds } = simulated;
     let (runs, seed) = (summary.runs, command.effort.seed);
-    writeln!(output, "{}: {runs} runs of at most {} steps, seed {seed}, {seconds:.2} s", system.name, command.steps)?;
+    writeln!(
+        output,
+        "{}: {runs} runs of at most {}, seed {seed}, {seconds:.2} s",
+        system.name,
+        certus_model::steps(command.steps)
+    )?;
     write_brief(provenance, output)?;
     writeln!(output)?;
     let ends = [

@@ -8,7 +8,7 @@ import pytest
 import certus
 from conftest import ROOT
 
-SYSTEMS = 25
+SYSTEMS = 10
 
 
 @pytest.fixture(scope="module")

@@ -1,6 +1,6 @@
 //! What happened inside of a command: time by phase, and counts.
 //!
-//! Engines say what they do with `tracing`: a span for each phase, and events of the target [`COUNTED`] whose fields are counts. This file
+//! Engines say what they do with `tracing`: a span for each phase, and events of the target `certus::count` whose fields are counts. This file
 //! adds them up. Where nobody asks, nothing is installed, and a span or an event costs the engines one load from memory.
 //!
 //! Times are of the clock, summed over threads, so they depend on the machine; counts do not, as long as no deadline interferes.

@@ -214,6 +214,7 @@ impl<'a> Search<'a> {
             match self.errors.at_depth(self.formula, &self.violation, depth, budget, watch)? {
                 Met::None => self.without_errors = Some(depth),
                 Met::Found(error) => return Ok(Some(Outcome::new(NAME, Verdict::ModelError(error)))),
+                Met::Violated(run) => return Ok(Some(Outcome::new(NAME, Verdict::Violated(run)))),
                 Met::Open(reason) => {
                     let place = format!("a model error after {}", certus_model::steps(depth));
                     let holds_if = self.errors.conditions()?;

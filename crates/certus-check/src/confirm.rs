@@ -17,6 +17,8 @@ use crate::replay::{Drive, arguments, replay, split};
 pub enum Confirmed {
     /// It has this error.
     Error(ModelError),
+    /// It violates the property all the same: whatever the atoms without a value would be, it is false.
+    Violated(Run),
     /// It would be a deadlock, but some other choice is allowed in this state.
     NoDeadlock(Vec<f64>),
     /// Intervals do not tell, or it is no such run.
@@ -124,6 +126,12 @@ pub fn confirm(
         }
         let mut run = walked(system, drive)?;
         run.open_end = by_its_state || kind == ModelErrorKind::Deadlock;
+        // The encoding of violations wants a value of every atom that it reads, and sees none of these.
+        if known.last().is_some_and(|last| asked.iter().any(|id| last[id.0].is_none()))
+            && !Monitor::new(&Formula::Not(Box::new(formula.clone()))).may_be_violated(&known)
+        {
+            return Ok(Confirmed::Violated(run));
+        }
         return Ok(Confirmed::Error(ModelError { run, kind }));
     }
     Ok(Confirmed::Not)

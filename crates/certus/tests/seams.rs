@@ -131,6 +131,20 @@ fn an_action_settles_nothing_where_something_is_undefined() {
 }
 
 #[test]
+fn what_is_false_whatever_an_undefined_atom_would_be_is_violated() {
+    // At 0, `1 / x > 0.5` has no value, and `contradiction` is false with either; found by the conformance suite.
+    let text = "system pole\nstate x in [-4, 12]\nnext x = min(x + 1, 3)\ninit x == 0\n\
+                property contradiction = ((1 / x > 0.5) -> (x > 0)) & (1 / x > 0.5)\n\
+                property open = (1 / x > 0.5) -> (x > 0)\n";
+    for engine in ["auto", "bmc", "explicit"] {
+        let asked = |property: &str| check("pole", text, &[property, "--engine", engine, "-k", "2"]);
+        expect(asked("contradiction"), 1, "violated at step 0");
+        expect(asked("open"), 2, "model error at step 0");
+    }
+    expect(check("pole", text, &["contradiction", "--engine", "grid"]), 1, "violated at step 0");
+}
+
+#[test]
 fn a_terminal_state_in_which_nothing_is_allowed_is_no_run() {
     // The property reads a chance, so its last position needs an allowed choice; found by the conformance suite.
     let text = "system stuck\nstate x in [-1, 3]\ninput u in [0, 1]\nchance c of { a: 0.25, b: 0.75 }\nnext x = 1\nassume u > x\n\

@@ -2,7 +2,7 @@
 
 use certus_engine::Depth;
 use certus_lang::system::Formula as Ltl;
-use certus_model::{CheckError, ModelError, Nnf};
+use certus_model::{CheckError, ModelError, Nnf, Run};
 use certus_solver::{Answer, Budget, UnknownReason, solve};
 
 use super::Errors;
@@ -19,6 +19,8 @@ pub enum Met {
     None,
     /// This one.
     Found(Box<ModelError>),
+    /// This one, which violates the property before the error counts.
+    Violated(Run),
     /// Neither is known.
     Open(UnknownReason),
 }
@@ -65,6 +67,7 @@ impl Errors<'_> {
             };
             match confirm(self.system, formula, &monitor, &drive, budget)? {
                 Confirmed::Error(error) => return Ok(Met::Found(Box::new(error))),
+                Confirmed::Violated(run) => return Ok(Met::Violated(run)),
                 Confirmed::NoDeadlock(state) if self.learns(&state, budget)? => {}
                 _ => return Ok(Met::Open(UnknownReason::Precision)),
             }

@@ -65,7 +65,7 @@ fn undecided(task: &Check, reason: UnknownReason, begun: Option<Progress>) -> Ou
         let holds = Outcome::new(task.engine.name(), Verdict::Holds(Scope::Bounded(steps)));
         return Outcome { notes: vec![NO_PROOF.to_owned()], ..holds };
     }
-    let place = begun.map_or_else(|| "nothing yet".to_owned(), |progress| progress.place());
+    let place = begun.map_or_else(|| "the start".to_owned(), |progress| progress.place());
     let unknown = Unknown { settled, ..Unknown::at(Some(reason), place) };
     Outcome::new(task.engine.name(), Verdict::Unknown(unknown))
 }

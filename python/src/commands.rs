@@ -28,17 +28,23 @@ pub fn commands() -> String {
             },
             "default": option.default.and_then(|default| serde_json::from_str::<Value>(default).ok()),
             "required": option.default.is_none(),
-            "about": option.about,
+            "about": worded(option.about, ". ", option.details),
         })
     };
     let rows = COMMANDS.iter().map(|command| {
         json!({
             "name": command.name,
-            "about": command.about,
+            "about": worded(command.about, ".\n\n", command.details),
             "options": command.options().map(option).collect::<Vec<_>>(),
         })
     });
     Value::Array(rows.collect()).to_string()
+}
+
+/// A phrase, and the sentences that go on after it, with options as Python names them.
+fn worded(about: &str, between: &str, details: &str) -> String {
+    let text = if details.is_empty() { about.to_owned() } else { format!("{about}{between}{details}") };
+    Dialect::Keywords.word(&text)
 }
 
 /// Runs a command: its document, what somebody should know beside it, and values in another form.

@@ -166,8 +166,19 @@ pub fn simulate<'py>(
         let (system, stop, standing) = (Arc::clone(&system), Arc::clone(&stop), Arc::clone(&standing));
         move || {
             let actions = if sampled { ActionMode::Sampled } else { ActionMode::MostLikely };
-            let options =
-                Options { first_run, runs, steps, seed, threads, inputs, actions, record, deadline, stop: Some(&stop) };
+            let options = Options {
+                first_run,
+                runs,
+                steps,
+                seed,
+                threads,
+                inputs,
+                actions,
+                record,
+                deadline,
+                stop: Some(&stop),
+                ..Options::default()
+            };
             let mut table = Table { positions: steps.saturating_add(1), ..Table::default() };
             let mut watch = |progress: Progress| {
                 *standing.lock().unwrap_or_else(PoisonError::into_inner) = progress;

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use certus_lang::LowerOptions;
-use certus_lang::system::{ActionKind, Expect, PropertyKind, System, Variable};
+use certus_lang::system::{ActionKind, Expect, System, Variable};
 use certus_tasks::{Loaded, Loading, Source, load};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
@@ -136,7 +136,7 @@ fn describe<'py>(py: Python<'py>, system: &System) -> PyResult<Bound<'py, PyDict
         dict.set_item("name", &property.name)?;
         dict.set_item("text", &property.source)?;
         dict.set_item("doc", &property.doc)?;
-        dict.set_item("is_probability", matches!(property.kind, PropertyKind::Probability { .. }))?;
+        dict.set_item("is_probability", property.probability().is_some())?;
         let expect = property.expect.map(|expect| match expect {
             Expect::Holds => "holds",
             Expect::Violated => "violated",

@@ -78,7 +78,7 @@ def test_proofs_for_all_time_come_with_certificates(tmp_path):
     assert (result.verdict, result.scope, result.engine) == ("holds", "unbounded", "induction")
     assert result.proof == {"for_all_time": [{"induction": {"depth": 0, "different": False, "invariant": []}}]}
     assert certus.audit(path).verdict == "accepted"
-    with pytest.raises(certus.CertusError, match="there are auto, explicit, convergence, bmc, induction"):
+    with pytest.raises(certus.CertusError, match="there are auto, explicit, falsify, convergence, reach, bmc, induction"):
         certus.check(TOY, engine="magic")
 
 

@@ -49,7 +49,7 @@ def test_optimise():
     best = certus.optimise(TOY, "zoo/toy/square.vnnlib", maximise="Y_0 - 0.5*X_0", gap=0.01)
     assert best.reached and best.lower <= 6.5 <= best.upper and best.upper - best.lower <= 0.0100001
     assert best.point == {"X_0": 1.0, "X_1": 1.0, "Y_0": 7.0}
-    with pytest.raises(certus.CertusError, match="give one of"):
+    with pytest.raises(certus.CertusError, match="give exactly one of maximise and minimise"):
         certus.optimise(TOY, "zoo/toy/square.vnnlib")
 
 

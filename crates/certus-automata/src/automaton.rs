@@ -82,6 +82,13 @@ impl Automaton {
         all_marks(self.sets)
     }
 
+    /// Whether every state that is named exists, and every set that a transition is in.
+    pub fn is_well_formed(&self) -> bool {
+        let exists = |state: u32| (state as usize) < self.states();
+        self.initial.iter().all(|&state| exists(state))
+            && self.edges.iter().flatten().all(|edge| exists(edge.target) && edge.marks & !self.full() == 0)
+    }
+
     /// Whether all transitions of each state are in the same sets.
     pub fn is_state_based(&self) -> bool {
         self.edges.iter().all(|edges| edges.windows(2).all(|pair| pair[0].marks == pair[1].marks))
@@ -142,6 +149,7 @@ impl Automaton {
             next += 1;
         }
         result.gather();
+        debug_assert!(result.is_well_formed(), "{result:?}");
         result
     }
 

@@ -52,11 +52,13 @@ fn copies(automaton: &Automaton, step: impl Fn(u32, u64, u32) -> (u32, bool)) ->
             let stays =
                 components.inner(state, edge.target) && components.accepting[components.of[state as usize] as usize];
             let (next, met) = if stays { step(level, edge.marks, sets) } else { (0, false) };
+            debug_assert!(next <= sets, "level {next} of {sets} sets");
             let marks = u64::from(met || level == sets);
             edges.push(Edge { target: states.insert((edge.target, next)).0, marks, label: edge.label.clone() });
         }
         result.edges.push(edges);
     }
     result.gather();
+    debug_assert!(result.is_well_formed(), "{result:?}");
     result
 }

@@ -103,6 +103,7 @@ pub fn tableau(store: &mut Formulas, formula: Formula, options: &Options) -> Res
             return Err(TooLarge::Automaton);
         }
     }
+    debug_assert!(automaton.is_well_formed(), "the tableau names states that it does not have");
     Ok(automaton)
 }
 

@@ -77,6 +77,7 @@ pub(crate) fn lasso<G: Graph>(graph: &mut G, states: &Interner<G::State>, member
     };
     // The members are reachable and accepting by what the caller found; there is always a lasso.
     let Some((start, cycle)) = found else { return Outcome::Stopped };
+    debug_assert!(cycle.first() == Some(&start), "the cycle of a lasso begins where its prefix ends");
     let mut prefix = Vec::new();
     let mut at = members[start as usize];
     while ways.before[at as usize] != NONE {

@@ -200,7 +200,7 @@ fn middle(state: &[Interval]) -> Vec<f64> {
 }
 
 /// A run as doubles make it, whatever it does.
-pub(crate) fn walked(system: &System, drive: &Drive) -> Result<Run, CheckError> {
+pub fn walked(system: &System, drive: &Drive) -> Result<Run, CheckError> {
     let step = Evaluator::<f64>::new(&system.step);
     let mut workspace = Workspace::default();
     let roles = &system.roles;

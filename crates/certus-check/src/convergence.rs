@@ -300,6 +300,7 @@ fn settles(states: &[Vec<f64>]) -> Option<Vec<usize>> {
 
 /// The first positions of a run, of which the last one stands for all that follow.
 fn shortened(mut run: Run, positions: usize) -> Run {
+    debug_assert!(0 < positions && positions <= run.states.len(), "{positions} of {} positions", run.states.len());
     for table in [&mut run.states, &mut run.inputs, &mut run.policies] {
         table.truncate(positions);
     }

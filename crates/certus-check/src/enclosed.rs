@@ -11,7 +11,7 @@
 use certus_graph::eval::enclose;
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::{AtomId, Formula, System, Truth, Variable};
-use certus_model::{Run, nnf};
+use certus_model::{Outcome, Run, Unknown, Verdict, nnf};
 use certus_solver::Place;
 
 use crate::condition::{always, never, source};
@@ -117,6 +117,24 @@ pub const IN_DOUBLES: &str =
 pub fn violates_over_the_reals(system: &System, formula: &Formula, run: &Run) -> Result<bool, GraphError> {
     let drive = Drive::of(system, run);
     violates_throughout(system, formula, &drive, &Enclosed::point(&drive), Returns::Exactly)
+}
+
+/// Longer runs are not enclosed by intervals: that takes time, and they say the less the longer a run is.
+pub const MOST_ENCLOSED: usize = 1000;
+
+/// An outcome about a system in continuous time, whose flow doubles follow with an error that nobody knows: a violation counts once
+/// intervals around its run confirm it, and is a candidate otherwise. Outcomes about other systems stay as they are.
+pub fn confirmed(system: &System, formula: &Formula, mut outcome: Outcome) -> Result<Outcome, GraphError> {
+    if let Verdict::Violated(run) = &outcome.verdict
+        && system.is_exact()
+        && !run.converges
+        && (run.states.len() > MOST_ENCLOSED || !violates_over_the_reals(system, formula, run)?)
+    {
+        let place = "a run of doubles that violates the property, which intervals around it do not confirm";
+        let candidate = Some(Box::new(run.clone()));
+        outcome.verdict = Verdict::Unknown(Unknown { candidate, ..Unknown::at(None, place) });
+    }
+    Ok(outcome)
 }
 
 /// Whether each element of the state is its own successor, whatever happens.

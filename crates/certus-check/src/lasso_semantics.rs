@@ -11,6 +11,7 @@ use certus_lang::system::{AtomId, Bounds, Formula};
 
 /// Whether a formula holds at each of some positions, after the last of which the run returns to `loop_to`.
 pub fn holds(formula: &Formula, positions: usize, loop_to: usize, atom: &dyn Fn(AtomId, usize) -> bool) -> Vec<bool> {
+    debug_assert!(loop_to < positions, "a lasso of {positions} positions returns to {loop_to}");
     let word = Word { positions, loop_to, atom };
     word.values(formula)
 }

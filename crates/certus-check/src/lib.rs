@@ -56,4 +56,4 @@ pub mod unroll;
 pub mod vacuity;
 mod witness;
 
-pub use confirm::with_allowed_end;
+pub use confirm::{Confirmed, confirm, walked, with_allowed_end};

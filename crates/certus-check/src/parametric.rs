@@ -73,6 +73,7 @@ pub fn with_parameters_as_states(system: &System, last: &[String]) -> Result<Sys
             is_vector: false,
             lower: vec![parameter.lower],
             upper: vec![parameter.upper],
+            varying: false,
             before: Vec::new(),
             doc: parameter.doc.clone(),
         });

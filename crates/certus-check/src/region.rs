@@ -19,7 +19,7 @@ use std::collections::{HashMap, VecDeque};
 use std::time::{Duration, Instant};
 
 use certus_graph::Interval;
-use certus_lang::system::{Formula, Property, PropertyKind, System};
+use certus_lang::system::{Formula, Property, System};
 use certus_model::{CheckError, Outcome, Run, Scope, Verdict};
 use certus_solver::{Budget, UnknownReason};
 
@@ -166,10 +166,8 @@ pub fn survey<'a>(
     budget: &'a Budget<'a>,
     tools: Tools<'a>,
 ) -> Result<Map, CheckError> {
-    let PropertyKind::Ltl(formula) = &property.kind else {
-        let message = format!("{} asks for a probability; regions are of properties of every run", property.name);
-        return Err(CheckError::Unsupported(message));
-    };
+    let refused = |reason| CheckError::Unsupported(format!("{reason}; regions are of properties of every run"));
+    let formula = property.over_runs().map_err(refused)?;
     let mut survey = Survey {
         system: system.clone(),
         formula,

@@ -46,13 +46,20 @@ impl Drive {
         }
     }
 
+    /// Leaves only the first positions.
+    pub fn truncate(&mut self, positions: usize) {
+        self.inputs.truncate(positions);
+        self.chances.truncate(positions);
+        self.choices.truncate(positions);
+    }
+
     /// Whether a position must have a successor.
     pub(crate) fn is_followed(&self, position: usize) -> bool {
         position + 1 < self.inputs.len() || self.loop_to.is_some()
     }
 
     /// The labels at a position, one-hot, as the step takes them.
-    pub(crate) fn one_hots(&self, system: &System, position: usize) -> Vec<Vec<f64>> {
+    pub fn one_hots(&self, system: &System, position: usize) -> Vec<Vec<f64>> {
         let one_hot = |labels: usize, chosen: usize| -> Vec<f64> {
             (0..labels).map(|label| f64::from(u8::from(label == chosen))).collect()
         };
@@ -133,6 +140,7 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
             ActionRole::Softmax { .. } => sampled.next().copied().unwrap_or(0),
         };
         run.actions.push(roles.actions.iter().map(label).collect());
+        debug_assert_eq!(next.len(), state.len(), "a step changes the number of state variables");
         run.states.push(std::mem::replace(&mut state, next));
     }
     if let Some(start) = drive.loop_to
@@ -146,6 +154,7 @@ pub fn replay(system: &System, formula: &Formula, drive: &Drive) -> Result<Optio
         Some(start) => !lasso_semantics::holds(formula, positions, start, &|id, position| run.atoms[position][id.0])[0],
         None => violated_whatever(formula, &run.atoms, &asked, &valued),
     };
+    debug_assert!(run.is_complete(), "a run of {positions} positions has some without values: {run:?}");
     Ok(violated.then_some(run))
 }
 
@@ -187,7 +196,7 @@ pub(crate) fn arguments(system: &System, state: &[f64], drive: &Drive, position:
 }
 
 /// The elements of each variable, from all of them one after the other.
-pub(crate) fn split<'a, T>(variables: &'a [Variable], flat: &'a [T]) -> impl Iterator<Item = &'a [T]> {
+pub fn split<'a, T>(variables: &'a [Variable], flat: &'a [T]) -> impl Iterator<Item = &'a [T]> {
     variables.iter().scan(flat, |rest, variable| {
         let (own, after) = rest.split_at_checked(variable.len)?;
         *rest = after;

@@ -118,6 +118,8 @@ pub enum Start {
 /// that too if the run returns or `with_last`) has no model error, and a choice that `assume` allows.
 #[tracing::instrument(level = "debug", name = "unrolling", skip_all)]
 pub fn unroll(system: &System, shape: Shape, start: Start, with_last: bool) -> Result<Unrolled, GraphError> {
+    debug_assert!(shape.positions > 0, "a run has a position");
+    debug_assert!(shape.loop_to.is_none_or(|to| to < shape.positions), "a run returns to one of its positions");
     let wanted = Wanted::of(system)?;
     let mut graph = Graph::new();
     let mut bounds: Vec<(f64, f64)> = Vec::new();
@@ -178,6 +180,10 @@ pub fn unroll(system: &System, shape: Shape, start: Start, with_last: bool) -> R
             defined: wanted.defined.map(|port| outputs[port]),
         });
     }
+    debug_assert!(
+        positions.windows(2).all(|pair| pair[0].next == pair[1].states),
+        "a position begins where the one before it does not lead"
+    );
     let mut unrolled = Unrolled { graph, region: Region::new(Vec::new(), Vec::new()), positions, is_run: always() };
     unrolled.join(&bounds, shape)?;
     unrolled.is_run = unrolled.constraints(system, shape, start, with_last);
@@ -201,6 +207,7 @@ impl Unrolled {
                 classes.merge(starts[left.node.index()] + left.element, starts[right.node.index()] + right.element);
             }
         }
+        debug_assert_eq!(count, bounds.len(), "every free number has bounds");
         let (numbers, classes) = classes.numbered();
         let (mut lower, mut upper) = (vec![f64::NEG_INFINITY; classes], vec![f64::INFINITY; classes]);
         for (&class, &(low, high)) in numbers.iter().zip(bounds) {

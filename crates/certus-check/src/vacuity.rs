@@ -7,7 +7,7 @@
 //! temporal model checking", STTT 4(2), 2003, in general).
 //! Most often simulated runs show it, and a solver is asked only where they do not.
 
-use certus_lang::system::{Bounds, Formula, Property, PropertyKind, System};
+use certus_lang::system::{Bounds, Formula, Property, System};
 use certus_model::{CheckError, Nnf, Outcome, Run, nnf};
 use certus_sim::semantics::{Tail, evaluate};
 use certus_sim::{End, Options, RunReport, Simulator, Step};
@@ -203,13 +203,7 @@ fn never(
     watch: &mut dyn FnMut(Depth),
 ) -> Result<bool, CheckError> {
     let not = Box::new(Formula::Not(Box::new(premise.clone())));
-    let property = Property {
-        name: "vacuity".to_owned(),
-        doc: String::new(),
-        kind: PropertyKind::Ltl(Formula::Globally(Bounds::default(), not)),
-        expect: None,
-        source: String::new(),
-    };
+    let property = Property::of_every_run("vacuity", Formula::Globally(Bounds::default(), not));
     let own = Budget { subproblems: FIRST_WORK.min(budget.subproblems), ..*budget };
     Ok(Prover::new(system, &property)?.everywhere(&own, watch)?.is_some())
 }

@@ -2,13 +2,13 @@
 
 use certus_check::choices::{Need, Needs, needs};
 use certus_check::replay::{Drive, replay};
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::System;
 use certus_lang::{FileNetworks, LowerOptions, load_str};
 
 /// What is said of the run of a system from a state with these choices.
 fn of(text: &str, state: &[f64], inputs: &[&[f64]]) -> (System, Needs) {
     let system = load_str(text, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
-    let PropertyKind::Ltl(formula) = &system.properties[0].kind else { panic!() };
+    let formula = system.properties[0].over_runs().unwrap();
     let drive = Drive {
         state: state.to_vec(),
         inputs: inputs.iter().map(|own| own.to_vec()).collect(),

@@ -4,7 +4,7 @@ use certus_check::convergence::{Convergence, OVER_THE_REALS};
 use certus_check::engines::auto;
 use certus_check::errors::Errors;
 use certus_engine::Task;
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::System;
 use certus_lang::{FileNetworks, LowerOptions, load_str};
 use certus_model::{Run, Verdict};
 use certus_solver::Budget;
@@ -15,7 +15,7 @@ fn load(text: &str) -> System {
 }
 
 fn violation(system: &System, start: &[f64]) -> Option<Run> {
-    let PropertyKind::Ltl(formula) = &system.properties[0].kind else { panic!("no formula") };
+    let formula = system.properties[0].over_runs().unwrap();
     Convergence::new(system).unwrap().unwrap().violation(formula, start).unwrap()
 }
 

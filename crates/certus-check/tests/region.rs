@@ -5,7 +5,7 @@ use certus_check::errors::Errors;
 use certus_check::parametric::{narrow, with_parameters_as_states};
 use certus_check::region::{Axis, Cell, Map, Standing, Tools, survey};
 use certus_check::replay::replay;
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::System;
 use certus_lang::{FileNetworks, LowerOptions, load_str};
 use certus_model::{CheckError, Scope, Verdict};
 use certus_solver::Budget;
@@ -36,7 +36,7 @@ fn map(text: &str, names: &[&str], steps: usize, resolution: usize) -> Map {
         confirm: &mut |values, drive| {
             let set: Vec<(&str, f64)> = names.iter().copied().zip(values.iter().copied()).collect();
             let system = load(text, &[], &set);
-            let PropertyKind::Ltl(formula) = &system.properties[0].kind else { panic!() };
+            let formula = system.properties[0].over_runs().unwrap();
             replay(&system, formula, drive).map_err(CheckError::from)
         },
         watch: &mut |_, _| {},

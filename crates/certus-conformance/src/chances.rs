@@ -6,7 +6,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use certus_lang::LowerOptions;
-use certus_lang::syntax::ast::{CompareOp, PropertyBody, Quantifier};
+use certus_lang::syntax::ast::{CompareOp, PathProbability, Quantifier};
 use certus_reference::{Model, Real, Specification, Worst, probability, rational};
 use certus_tasks::check::{Check, Found, GridOptions, check};
 use certus_tasks::{BudgetOptions, Loading};
@@ -151,9 +151,7 @@ pub fn ask(case: &Case, folder: &Path) -> Result<Vec<Result<certus_prob::Outcome
 pub fn truth(case: &Case, property: &str) -> Result<(Real, Option<bool>), String> {
     let model = Model::read(&case.text, &case.settings)?;
     let declared = model.property(property).ok_or("no such property")?;
-    let PropertyBody::Probability { quantifier, bound, path } = &declared.body else {
-        return Err("no probability".to_owned());
-    };
+    let PathProbability { quantifier, bound, path } = declared.body.probability().ok_or("no probability")?;
     let specification = Specification::new(&model, path)?;
     let op = bound.as_ref().map(|(op, _)| *op);
     let smallest = *quantifier == Quantifier::Min || matches!(op, Some(CompareOp::Greater | CompareOp::GreaterEqual));

@@ -23,12 +23,14 @@ pub struct Asked {
 }
 
 /// Everything that is compared.
-pub const ALL: [Asked; 6] = [
+pub const ALL: [Asked; 8] = [
     Asked { name: "auto", engine: "auto", steps: None },
+    Asked { name: "falsify", engine: "falsify", steps: None },
     Asked { name: "bmc-1", engine: "bmc", steps: Some(1) },
     Asked { name: "bmc-3", engine: "bmc", steps: Some(3) },
     Asked { name: "auto-2", engine: "auto", steps: Some(2) },
     Asked { name: "induction", engine: "induction", steps: None },
+    Asked { name: "reach", engine: "reach", steps: None },
     Asked { name: "grid", engine: "grid", steps: None },
 ];
 

@@ -3,7 +3,8 @@
 use certus_numerics::Random;
 
 /// Operators before a formula.
-const UNARY: [&str; 9] = ["!", "X", "F", "G", "F<=2", "G<=2", "F[1, 2]", "G[1, 3]", "F<=3"];
+const UNARY: [&str; 12] =
+    ["!", "X", "F", "G", "F<=2", "G<=2", "F[1, 2]", "G[1, 3]", "F<=3", "G<=1s", "G[0.75s, 1s]", "F[0.5s, 1.2s]"];
 
 /// Operators between two formulas.
 const BINARY: [&str; 11] = ["&", "|", "->", "<->", "U", "W", "R", "U<=2", "W<=2", "R<=2", "U[1, 2]"];

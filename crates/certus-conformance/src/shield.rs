@@ -4,7 +4,6 @@
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-use certus_lang::syntax::ast::PropertyBody;
 use certus_numerics::Random;
 use certus_reference::{Model, Network, Rational, Real, Specification, Then, positions, rational, whole};
 use certus_shield_rt::{Fallback, Guard, Monitor};
@@ -111,7 +110,7 @@ fn first_unsafe(
     random: &mut Random,
 ) -> Result<Option<String>, String> {
     let property = model.property("safe").ok_or("no property")?;
-    let PropertyBody::Formula(formula) = &property.body else { return Err("no formula".to_owned()) };
+    let formula = property.body.over_runs().ok_or("no formula")?;
     let specification = Specification::new(model, formula)?;
     for start in 0..9 {
         for run in 0..RUNS {

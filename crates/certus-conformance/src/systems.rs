@@ -1,7 +1,7 @@
 //! Small systems as text, each by its number: every combination of the features that engines have differed about.
 //!
 //! *Exhaustive:* as the number counts up, every combination of a way to move (ranges left, ties of an arg-max, chances, windows,
-//! parameters, networks, undefined operations), an `assume` (of inputs, successors, chances, networks; deadlocks; strict
+//! parameters, networks, undefined operations, flows whose solutions are polynomials), an `assume` (of inputs, successors, chances, networks; deadlocks; strict
 //! and not), a `terminal`, a range and initial states comes once before any comes again ([`combinations`]), and the first property runs
 //! through all formulas with at most one operator over all atoms. *Random, by the seed:* which combination meets which of
 //! these formulas, all other properties (most with at most two operators over two atoms), tables of successors, weights of networks,
@@ -50,6 +50,13 @@ const MOVES: &[(&str, &str)] = &[
     ("y", "network, range exit"),
     ("if y > u then min(x + 1, 3) else 0", "network, input"),
     ("TABLE", "table"),
+    ("FLOW 2", "exact, range exit"),
+    ("FLOW 2 AFTER min(x, 3)", "exact, after"),
+    ("FLOW if u > 0.5 then 2 else -2 AFTER clamp(x, 0, 3)", "exact, input, after"),
+    ("FLOW match act { l: -2, r: 2 }", "exact, argmax tie, range exit"),
+    ("FLOW match c { a: 0, b: 2, z: 9 } AFTER if x > 3 then 0 else x", "exact, chance, after"),
+    ("FLOW v AFTER min(x, 3)", "exact, second order, after"),
+    ("FLOW 4 - 2 * v AFTER x", "exact, second order"),
 ];
 
 /// What restricts the transitions.
@@ -120,6 +127,10 @@ const ATOMS: &[(&str, &str)] = &[
     ("w[0] < x", "window"),
     ("x >= k", "parameter"),
     ("x > 1", ""),
+    ("throughout(x < 2.5)", "throughout"),
+    ("throughout(x >= 1 & u >= 0)", "throughout, input in property"),
+    ("throughout(x != 1.25)", "throughout"),
+    ("x < 2 | throughout(x * x <= 4)", "throughout"),
     ("y > 1", "network"),
     ("pick == l", "network, argmax tie"),
 ];
@@ -288,6 +299,17 @@ fn write(
 ) -> Case {
     let all = format!("{moves}\n{assume}\n{terminal}\n{}", formulas.join("\n"));
     let mut text = format!("system s\nstate x in {range}\n");
+    let flow = moves.strip_prefix("FLOW ");
+    if flow.is_some() {
+        text += "step 0.5 exact\n";
+    } else if all.contains("s]") || all.contains("1s ") {
+        text += "step 0.5\n";
+    }
+    // Speed that begins at zero in every step: positions are quadratic in time.
+    let second = mentions(moves, "v");
+    if second {
+        text += "state v in [-4, 12]\nder v = 8\nafter v = 0\ninit v == 0\n";
+    }
     let window = mentions(&all, "w");
     if window {
         text += "state w[2] in [-4, 12]\nnext w = shift(w, x)\n";
@@ -319,7 +341,11 @@ fn write(
         text += "param k in [0, 2] = 1\n";
         settings.extend([None, Some(0.0), Some(2.0)][random.below(3)].map(|value| ("k".to_owned(), value)));
     }
-    text += &format!("next x = {moves}\n");
+    text += &match flow.map(|flow| flow.split_once(" AFTER ").unwrap_or((flow, ""))) {
+        None => format!("next x = {moves}\n"),
+        Some((slope, "")) => format!("der x = {slope}\n"),
+        Some((slope, after)) => format!("der x = {slope}\nafter x = {after}\n"),
+    };
     for (word, condition) in [("assume", assume), ("terminal", terminal), ("init", start)] {
         if !condition.is_empty() {
             text += &format!("{word} {condition}\n");
@@ -344,7 +370,8 @@ pub fn lattice_of(text: &str) -> Lattice {
     let numbers = |from: i32, to: i32, parts: i32| -> Vec<Rational> {
         (from * parts..=to * parts).filter_map(|n| rational(f64::from(n) / f64::from(parts))).collect()
     };
-    let tail: Vec<Rational> = if window { numbers(0, 1, 1) } else { Vec::new() };
+    let mut tail: Vec<Rational> = if declares("state v") { numbers(0, 0, 1) } else { Vec::new() };
+    tail.extend(if window { numbers(0, 1, 1) } else { Vec::new() });
     let starts = numbers(-4, 12, 2).into_iter().map(|x| std::iter::once(x).chain(tail.clone()).collect()).collect();
     let inputs = match input {
         true => numbers(0, 1, 8).into_iter().map(|u| vec![u]).collect(),

@@ -1,6 +1,5 @@
 //! What the interpreter says of a case.
 
-use certus_lang::syntax::ast::PropertyBody;
 use certus_reference::{Decision, Depths, Model, Replayed, Specification, Trace, Visited, replay};
 
 use crate::systems::Case;
@@ -26,7 +25,7 @@ impl Truth {
     pub fn of(case: &Case, property: &str) -> Result<Truth, String> {
         let model = Model::read_with(&case.text, &case.settings, &case.networks)?;
         let declared = model.property(property).ok_or("no such property")?;
-        let PropertyBody::Formula(formula) = &declared.body else { return Err("a probability".to_owned()) };
+        let formula = declared.body.over_runs().ok_or("a probability")?;
         let specification = Specification::new(&model, formula)?;
         let visited = Visited::new(&model, specification.clone(), &case.lattice)?;
         let decision = visited.decide();

@@ -98,11 +98,11 @@ pub struct Replaced {
     pub path: String,
 }
 
-/// How time was discretised.
+/// How differential equations become steps.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Time {
-    /// The integrator: `euler` or `rk4`.
+    /// The integrator: `euler` or `rk4`; `exact` where a step is the flow of the differential equation.
     pub scheme: String,
     /// The length of a step.
     pub dt: Number,

@@ -175,6 +175,18 @@ fn decided(
     watch: &mut Watch<'_>,
     exercise: &mut Exercise<'_>,
 ) -> Result<Finished, CheckError> {
+    debug_assert!(
+        !matches!(&outcome.verdict, Verdict::Holds(Scope::Bounded(reached)) if task.steps.is_none_or(|asked| *reached < asked)),
+        "{} decides less than was asked: {:?}",
+        outcome.engine,
+        outcome.verdict
+    );
+    debug_assert!(!matches!(outcome.verdict, Verdict::Unknown(_)), "{} decides that it does not know", outcome.engine);
+    debug_assert!(
+        !matches!(&outcome.verdict, Verdict::Violated(run) if !run.is_complete()),
+        "{} has a run with positions without values",
+        outcome.engine
+    );
     if let (Verdict::Violated(run), Some(proof)) = (&outcome.verdict, &shared.proof) {
         let (system, property) = (&task.system.name, &task.property.source);
         let details = format!("{system}: {property}\n{} found run {run:?}\nproof {proof:?}", outcome.engine);
@@ -203,6 +215,7 @@ fn undecided(
         return Err(CheckError::Unsupported("no engine could check it".to_owned()));
     }
     let (_, mut outcome) = all.remove(first);
+    let notes: Vec<String> = all.iter().flat_map(|(_, own)| own.notes.iter().cloned()).collect();
     let learnt = all.into_iter().filter_map(|(_, own)| match own.verdict {
         Verdict::Unknown(unknown) => Some(unknown),
         _ => None,
@@ -224,6 +237,7 @@ fn undecided(
                 unknown.holds_if = other.holds_if;
             }
         }
+        outcome.notes.extend(notes);
     }
     Ok((outcome, whole))
 }

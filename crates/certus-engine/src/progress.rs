@@ -14,6 +14,15 @@ pub enum Progress {
         /// Abstract states that were met.
         cells: usize,
     },
+    /// Runs that are simulated.
+    Simulation {
+        /// How many.
+        runs: u64,
+        /// The steps of the longest ones.
+        steps: usize,
+        /// The smallest robustness so far.
+        robustness: f64,
+    },
     /// An interval that contains a probability.
     Interval {
         /// Its lower end.
@@ -48,6 +57,7 @@ impl Progress {
             Progress::Exploration { steps, cells, .. } => {
                 format!("{cells} cells after {}", certus_model::steps(*steps))
             }
+            Progress::Simulation { runs, .. } => certus_model::counted(*runs, "simulated run"),
             Progress::Interval { regions, .. } => format!("{regions} regions"),
         }
     }
@@ -56,7 +66,7 @@ impl Progress {
     pub fn settled(&self) -> Option<usize> {
         match self {
             Progress::Queries(depth) => depth.settled,
-            Progress::Exploration { .. } | Progress::Interval { .. } => None,
+            Progress::Exploration { .. } | Progress::Simulation { .. } | Progress::Interval { .. } => None,
         }
     }
 }

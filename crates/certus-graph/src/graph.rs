@@ -53,6 +53,7 @@ impl Graph {
 
     fn push(&mut self, op: Op, inputs: Vec<NodeId>, shape: Shape) -> NodeId {
         let id = NodeId(u32::try_from(self.nodes.len()).expect("a graph has fewer than 2^32 nodes"));
+        debug_assert!(inputs.iter().all(|input| input.index() < id.index()), "an argument comes after its operator");
         self.nodes.push(Node { op, inputs, shape });
         id
     }

@@ -14,6 +14,7 @@ pub mod canonical;
 mod error;
 pub mod eval;
 pub mod fault;
+pub mod flow;
 mod graph;
 pub mod import;
 pub mod lower;

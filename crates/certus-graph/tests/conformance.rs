@@ -1,6 +1,7 @@
 //! One suite that every operator runs: what [`certus_graph::ops::Operator`] promises, on arguments of several shapes.
 
 use certus_graph::eval::{Evaluator, Workspace, enclose};
+use certus_graph::flow::{Condition, Field};
 use certus_graph::ops::*;
 use certus_graph::{Graph, Interval, Op, Real, Tensor};
 use proptest::prelude::*;
@@ -30,6 +31,28 @@ fn window(kernel: &[usize], strides: &[usize], pads: &[usize], dilations: &[usiz
 fn conv(weight: &[usize], bias: bool, window: Window, group: usize) -> Conv {
     let weights = Tensor::new(weight, ramp(weight.iter().product())).unwrap();
     Conv::new(weights, bias.then(|| ramp(weight[0])), window, group).unwrap()
+}
+
+/// x' = u − x over half a second.
+fn flow() -> Flow {
+    let mut graph = Graph::new();
+    let (x, u) = (graph.input("state", &[1]), graph.input("held", &[1]));
+    let slope = graph.apply(Sub, &[u, x]).unwrap();
+    graph.output("slope", slope);
+    Flow { field: Field::new(&graph, &[]).unwrap().into(), duration: 0.5 }
+}
+
+/// u > 0, which does not change over a period.
+fn throughout(quantity: Quantity) -> Throughout {
+    let mut graph = Graph::new();
+    graph.input("state", &[1]);
+    let u = graph.input("held", &[1]);
+    let zero = graph.constant(Tensor::vector(vec![0.0]));
+    let truth = graph.apply(Compare::Greater, &[u, zero]).unwrap();
+    graph.output("truth", truth);
+    graph.output("margin", u);
+    let (from, to) = (Interval::ZERO, Interval::point(0.25));
+    Throughout { flow: flow(), condition: Condition::new(graph).unwrap(), quantity, from, to }
 }
 
 fn cases() -> Vec<Case> {
@@ -73,6 +96,9 @@ fn cases() -> Vec<Case> {
         case(Reshape { shape: vec![3, 2] }, &[(&[2, 3], -1.0, 1.0)]),
         case(Transpose { perm: vec![2, 0, 1] }, &[(&[2, 3, 2], -1.0, 1.0)]),
         case(Input, &[]),
+        case(flow(), &[(&[1], -2.0, 2.0), (&[1], -1.0, 1.0)]),
+        case(throughout(Quantity::Truth), &[(&[1], -2.0, 2.0), (&[1], -1.0, 1.0)]),
+        case(throughout(Quantity::Margin), &[(&[1], -2.0, 2.0), (&[1], -1.0, 1.0)]),
     ];
     cases.extend(Activation::examples().into_iter().map(|(activation, lo, hi)| unary(activation, lo, hi)));
     for include in [false, true] {

@@ -1,6 +1,7 @@
 //! Lowering keeps the function and leaves only the kinds of nodes that it promises.
 
 use certus_graph::eval::{enclose, evaluate};
+use certus_graph::flow::{Condition, Field};
 use certus_graph::lower::{Kind, LARGEST_PAIRING, lower};
 use certus_graph::ops::*;
 use certus_graph::{Graph, Interval, NodeId, Op, Tensor};
@@ -164,6 +165,21 @@ fn table() -> Vec<Lowered> {
         table.push((op, vec![vector, vector], vec!["Affine", "Relu", "Affine"]));
     }
     table.push((Neg.into(), vec![vector], vec!["Affine"]));
+    let mut slope = Graph::new();
+    let state = slope.input("state", &[3]);
+    slope.input("held", &[1]);
+    slope.output("slope", state);
+    let flow = Flow { field: Field::new(&slope, &[]).unwrap().into(), duration: 0.5 };
+    table.push((flow.clone().into(), vec![vector, &[1]], vec!["Flow"]));
+    let mut always = Graph::new();
+    always.input("state", &[3]);
+    always.input("held", &[1]);
+    let one = always.constant(Tensor::vector(vec![1.0]));
+    always.output("truth", one);
+    always.output("margin", one);
+    let (condition, quantity) = (Condition::new(always).unwrap(), Quantity::Truth);
+    let throughout = Throughout { flow, condition, quantity, from: Interval::ZERO, to: Interval::point(0.5) };
+    table.push((throughout.into(), vec![vector, &[1]], vec!["Throughout"]));
     let clip = Clip { lower: -1.0, upper: 1.0 };
     let curves: [Op; 14] = [
         Relu.into(),

@@ -9,7 +9,6 @@ use certus_grid::{
     expand::Expander, extract::*, grid::Grid, product::Product, transition_relation::TransitionRelation,
     violation_automaton::ViolationAutomaton,
 };
-use certus_lang::system::PropertyKind;
 use certus_lang::{LowerOptions, load_file_with};
 use certus_solver::Budget;
 
@@ -27,7 +26,7 @@ fn main() {
     }
     let system = load_file_with(Path::new(&arguments[0]), &networks, &options).unwrap();
     let property = system.property(&arguments[1]).unwrap();
-    let PropertyKind::Ltl(formula) = &property.kind else { panic!() };
+    let formula = property.over_runs().unwrap();
     let mut widths: Vec<f64> = arguments[2].split(',').map(|text| text.parse().unwrap()).collect();
     widths.resize(system.state_len(), widths[widths.len() - 1]);
     let extracted = arguments.get(3).is_some_and(|word| word == "extracted");

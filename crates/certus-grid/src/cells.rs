@@ -222,6 +222,7 @@ impl Cells {
     /// Halves a cell in some coordinates.
     pub fn halve(&mut self, cell: u32, axes: u32) {
         self.halved.resize(self.len(), 0);
+        debug_assert!(axes != 0, "cell {cell} is halved in no coordinate");
         self.halvings += usize::from(self.halved[cell as usize] == 0);
         self.halved[cell as usize] = axes;
     }

@@ -2,8 +2,8 @@
 
 use std::time::Instant;
 
-use certus_lang::system::{Property, PropertyKind, System};
-use certus_model::{CheckError, Outcome};
+use certus_lang::system::{Property, System};
+use certus_model::{CheckError, Outcome, formula_of};
 use certus_solver::Budget;
 
 use crate::coarse_to_fine::{coarsenings, suggested_widths};
@@ -66,7 +66,7 @@ const KEPT_BACK: f64 = 0.05;
 
 /// The dimension of a property's grid: the state coordinates in its cone of influence.
 pub fn dimensions(system: &System, property: &Property) -> Result<usize, CheckError> {
-    let PropertyKind::Ltl(formula) = &property.kind else { return Ok(system.state_len()) };
+    let Ok(formula) = property.over_runs() else { return Ok(system.state_len()) };
     let mut atoms = Vec::new();
     atoms_of(formula, &mut atoms);
     Ok(ConeOfInfluence::of(system, &atoms, false)?.kept.len())
@@ -80,12 +80,7 @@ pub fn check(
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Progress),
 ) -> Result<(Outcome, Report), CheckError> {
-    let PropertyKind::Ltl(formula) = &property.kind else {
-        return Err(CheckError::Unsupported(format!(
-            "{} asks for a probability: the engine imdp bounds it",
-            property.name
-        )));
-    };
+    let formula = formula_of(property)?;
     let unsupported = CheckError::Unsupported;
     let widths = if options.widths.is_empty() { suggested_widths(system) } else { options.widths.clone() };
     if widths.len() != system.state_len() {

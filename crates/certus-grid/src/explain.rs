@@ -1,19 +1,13 @@
 //! Verdicts of the grid engine in words: notes, what an `unknown` leaves open, and the conditions under which the property would hold.
 
 use certus_check::convergence::OVER_THE_REALS;
-use certus_model::{ModelError, ModelErrorKind, Unknown, Verdict};
+use certus_model::{ModelError, ModelErrorKind, Unknown, Verdict, short_range};
 use certus_solver::UnknownReason;
 
 use crate::engine::{Options, Policy};
 use crate::possible_errors::PossibleErrors;
 use crate::refinement::Check;
 use crate::validate::{ErrorCause, Found};
-
-/// A number with six significant digits, for notes.
-fn short(value: f64) -> String {
-    let rounded: f64 = format!("{value:.6e}").parse().unwrap_or(value);
-    if rounded == 0.0 || (1e-4..1e6).contains(&rounded.abs()) { rounded.to_string() } else { format!("{rounded:e}") }
-}
 
 impl Check<'_> {
     /// The verdict that a validated run gives.
@@ -28,8 +22,8 @@ impl Check<'_> {
     pub(crate) fn unknown(&self, reason: Option<UnknownReason>) -> Verdict {
         let steps = self.product.settled;
         let place = format!(
-            "{} cells after {}",
-            self.product.cells.len(),
+            "{} after {}",
+            certus_model::counted(self.product.cells.len() as u128, "cell"),
             certus_model::steps(self.product.layers.len().saturating_sub(1))
         );
         // Only bad prefixes are excluded by the first steps; a violation that needs an infinite run is not.
@@ -105,8 +99,7 @@ impl Check<'_> {
             }
         }
         let names = self.cone.system.state_names();
-        let ranges =
-            names.iter().zip(hull).map(|(name, (low, high))| format!("{name} in [{}, {}]", short(low), short(high)));
+        let ranges = names.iter().zip(hull).map(|(name, (low, high))| format!("{name} in {}", short_range(low, high)));
         let ranges: Vec<String> = ranges.collect();
         let what = if self.loop_to.is_some() { "loops in" } else { "reaches" };
         Some(format!("the last abstract counterexample {what} {}", ranges.join(", ")))
@@ -133,7 +126,7 @@ impl Check<'_> {
         let names = self.cone.system.state_names();
         let ranges = names.iter().zip(self.product.ends(cell));
         let place: Vec<String> =
-            ranges.map(|(name, (low, high))| format!("{name} in [{}, {}]", short(low), short(high))).collect();
+            ranges.map(|(name, (low, high))| format!("{name} in {}", short_range(low, high))).collect();
         let place = place.join(", ");
         let mut conditions = Vec::new();
         if errors.has(PossibleErrors::RANGE) {

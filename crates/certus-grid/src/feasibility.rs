@@ -1,6 +1,6 @@
 //! Whether a property can have a grid at all, before anything is explored.
 
-use certus_lang::system::{Property, PropertyKind, System};
+use certus_lang::system::{Property, System};
 
 use crate::cone_of_influence::ConeOfInfluence;
 use crate::grid::{DEPTH, Grid};
@@ -14,7 +14,7 @@ pub fn check_feasible(
     refinements: Option<usize>,
     extracted: bool,
 ) -> Result<(), String> {
-    let PropertyKind::Ltl(formula) = &property.kind else { return Ok(()) };
+    let Ok(formula) = property.over_runs() else { return Ok(()) };
     let mut atoms = Vec::new();
     atoms_of(formula, &mut atoms);
     let cone = ConeOfInfluence::of(system, &atoms, extracted).map_err(|error| error.to_string())?;

@@ -3,8 +3,8 @@
 use std::any::Any;
 
 use certus_engine::{Budget, Engine, Next, Progress, Session, Shared, Support, Task, Turn, Watch, is_worth_more_work};
-use certus_lang::system::{Property, PropertyKind, System};
-use certus_model::{CheckError, UnknownReason, Verdict};
+use certus_lang::system::{Property, System};
+use certus_model::{CheckError, UnknownReason, Verdict, formula_of};
 
 use crate::engine::{NAME, Options, check, dimensions};
 use crate::report::Report;
@@ -40,11 +40,9 @@ impl Engine for GridEngine {
     }
 
     fn supports(&self, _: &System, property: &Property) -> Support {
-        match property.kind {
-            PropertyKind::Ltl(_) => Support::Yes,
-            PropertyKind::Probability { .. } => {
-                Support::No(format!("{} asks for a probability: the engine imdp bounds it", property.name))
-            }
+        match formula_of(property) {
+            Ok(_) => Support::Yes,
+            Err(refused) => Support::No(refused.to_string()),
         }
     }
 

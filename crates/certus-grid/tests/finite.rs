@@ -9,7 +9,6 @@ use certus_grid::product::Product;
 use certus_grid::transition_relation::TransitionRelation;
 use certus_grid::violation_automaton::ViolationAutomaton;
 use certus_grid::{Options, Policy, check};
-use certus_lang::system::PropertyKind;
 use certus_lang::{FileNetworks, LowerOptions, load_str};
 use certus_model::Verdict;
 use certus_solver::Budget;
@@ -187,7 +186,7 @@ fn a_way_by_rounds_leads_from_an_initial_cell_step_by_step() {
     let file = "system turning\nstate x in [-2, 2]\nstate y in [-2, 2]\nnext x = 0.9 * x - 0.3 * y\nnext y = 0.3 * x + 0.9 * y\n\
                 init x in [0.9, 1] & y in [0.1, 0.2]\nproperty near = G x < 1.9\n";
     let system = load_str(file, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
-    let PropertyKind::Ltl(formula) = &system.properties[0].kind else { panic!("a formula") };
+    let formula = system.properties[0].over_runs().unwrap();
     let violations = ViolationAutomaton::new(&system, formula).unwrap();
     let grid = Grid::new(&system, &[0.04, 0.03]).unwrap();
     let relation = TransitionRelation::new(&system, &violations.atoms, false).unwrap();

@@ -17,6 +17,7 @@ mod lower;
 mod networks;
 mod open;
 mod options;
+mod property;
 pub mod syntax;
 pub mod system;
 

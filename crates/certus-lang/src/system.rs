@@ -7,6 +7,7 @@ pub use certus_automata::formula::Bounds;
 use certus_graph::{Graph, NodeId};
 
 use crate::diagnostics::Diagnostics;
+pub use crate::property::*;
 
 /// A closed loop.
 #[derive(Clone, Debug)]
@@ -17,7 +18,7 @@ pub struct System {
     pub doc: String,
     /// The time that one step takes, if the file says so.
     pub dt: Option<f64>,
-    /// How `der` declarations were discretised, if there are any.
+    /// How `der` declarations become steps, if there are any.
     pub integrator: Option<Integrator>,
     /// Parameters, in the order of their declaration.
     pub params: Vec<Parameter>,
@@ -108,6 +109,11 @@ impl System {
         names.collect()
     }
 
+    /// Whether a step is the flow of a differential equation, not a discretisation of it.
+    pub fn is_exact(&self) -> bool {
+        self.integrator == Some(Integrator::Exact)
+    }
+
     /// The property with this name.
     pub fn property(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|p| p.name == name)
@@ -121,6 +127,8 @@ pub enum Integrator {
     Euler,
     /// The classical Runge-Kutta method of order four.
     Rk4,
+    /// Not at all: a step is the flow of the differential equation over a period.
+    Exact,
 }
 
 /// A constant that an analysis may vary.
@@ -155,6 +163,9 @@ pub struct Variable {
     pub lower: Vec<f64>,
     /// Upper end of the range of each element.
     pub upper: Vec<f64>,
+    /// Of an input: whether it may change within a step, inside of its range. Then the flow of the step is every flow that some such
+    /// signal gives, and the input's own value is that of one constant signal.
+    pub varying: bool,
     /// Of an input: the random choices of the step that it is chosen before; those that are drawn first are known to it.
     pub before: Vec<ChoiceId>,
     /// Its documentation.
@@ -324,74 +335,17 @@ pub enum Formula {
     Release(Bounds, Box<Formula>, Box<Formula>),
 }
 
-/// What must hold, or what is asked.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Property {
-    /// Its name.
-    pub name: String,
-    /// Its documentation.
-    pub doc: String,
-    /// What it says.
-    pub kind: PropertyKind,
-    /// The verdict that the file expects.
-    pub expect: Option<Expect>,
-    /// The formula as written.
-    pub source: String,
-}
-
-/// The kinds of property.
-#[derive(Clone, Debug, PartialEq)]
-pub enum PropertyKind {
-    /// A formula that every run from every initial state satisfies.
-    Ltl(Formula),
-    /// The probability of a formula.
-    Probability {
-        /// What is asked of it.
-        query: ProbabilityQuery,
-        /// Which of the environment's choices it speaks of.
-        quantifier: Quantifier,
-        /// The formula.
-        path: Formula,
-    },
-}
-
-/// What is asked of a probability.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ProbabilityQuery {
-    /// Whether it compares so with a number.
-    Bound(BoundOp, f64),
-    /// How large it is.
-    Value,
-}
-
-/// Comparisons of a probability.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[allow(missing_docs)]
-pub enum BoundOp {
-    Less,
-    LessEqual,
-    Greater,
-    GreaterEqual,
-}
-
-/// Which of the environment's choices a probability speaks of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Quantifier {
-    /// All of them.
-    None,
-    /// Those that make it smallest.
-    Min,
-    /// Those that make it largest.
-    Max,
-}
-
-/// The verdict that a file expects of a property.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Expect {
-    /// It holds.
-    Holds,
-    /// It does not.
-    Violated,
+impl Formula {
+    /// Whether it speaks of more than one position of a run.
+    pub fn is_temporal(&self) -> bool {
+        match self {
+            Formula::Constant(_) | Formula::Atom(_) => false,
+            Formula::Not(inner) => inner.is_temporal(),
+            Formula::And(parts) | Formula::Or(parts) => parts.iter().any(Formula::is_temporal),
+            Formula::Implies(left, right) | Formula::Iff(left, right) => left.is_temporal() || right.is_temporal(),
+            _ => true,
+        }
+    }
 }
 
 /// An output of the step.

@@ -2,7 +2,7 @@
 
 mod support;
 
-use certus_lang::system::{ActionRole, AtomId, BoundOp, Bounds, Expect, Formula, PropertyKind};
+use certus_lang::system::{ActionRole, AtomId, BoundOp, Bounds, Expect, Formula, PathProbability};
 use certus_lang::system::{ProbabilityQuery, Quantifier};
 use certus_lang::{LowerOptions, System, load_str};
 use support::Linear;
@@ -244,22 +244,56 @@ fn choices() {
     assert!(matches!(system.roles.actions[1], ActionRole::Softmax { .. }));
     let atom = |i| Box::new(Formula::Atom(AtomId(i)));
     assert_eq!(
-        system.properties[0].kind,
-        PropertyKind::Probability {
+        system.properties[0].probability(),
+        Some(&PathProbability {
             query: ProbabilityQuery::Bound(BoundOp::LessEqual, 0.01),
             quantifier: Quantifier::None,
             path: Formula::Finally(Bounds { lower: 0, upper: Some(20) }, atom(0)),
-        }
+        })
     );
     assert_eq!(
-        system.properties[1].kind,
-        PropertyKind::Probability {
+        system.properties[1].probability(),
+        Some(&PathProbability {
             query: ProbabilityQuery::Value,
             quantifier: Quantifier::Max,
             path: Formula::Globally(Bounds { lower: 1, upper: Some(3) }, atom(1)),
-        }
+        })
     );
     assert_eq!(system.properties[1].source, "Pmax=? [ G[1, 3] luck == bad ]");
+}
+
+#[test]
+fn properties_answer_whatever_their_kind() {
+    let system = load(
+        "system q
+        state x in [0, 1]
+        chance luck of { bad: 0.25, good: 0.75 }
+        next x = x
+        property safe = G x < 1
+        property soon = F<=3 x > 0
+        property start = x < 1
+        property rare = P<=0.1 [ F<=5 luck == bad ]
+        property worst = Pmax=? [ G x < 1 ]",
+    );
+    let [safe, soon, start, rare, worst] = &system.properties[..] else { panic!("{:?}", system.properties) };
+    let fragments = [safe, soon, start, rare, worst].map(|own| own.fragment());
+    let expected = [
+        "safety",
+        "bounded liveness",
+        "initial condition",
+        "probability of bounded reachability",
+        "probability of a path formula",
+    ];
+    assert_eq!(fragments, expected);
+    // `G φ` is an invariant over every run, not inside of a probability.
+    assert_eq!([safe, soon, worst].map(|own| own.invariant().is_some()), [true, false, false]);
+    assert_eq!(safe.over_runs(), Ok(safe.path()));
+    assert_eq!(rare.over_runs(), Err("rare asks for a probability".to_owned()));
+    assert!(safe.is_over_runs() && !rare.is_over_runs() && rare.probability().is_some());
+    // An adversary wants the formula to fail, and a path that must be rare to happen.
+    assert_eq!(&safe.against_the_environment(), safe.path());
+    assert_eq!(rare.against_the_environment(), Formula::Not(Box::new(rare.path().clone())));
+    assert_eq!([safe, rare, worst].map(|own| own.kind.has_verdict()), [true, true, false]);
 }
 
 #[test]
@@ -278,10 +312,7 @@ fn formulas_and_atoms() {
     );
     let texts: Vec<&str> = system.atoms.iter().map(|a| a.text.as_str()).collect();
     assert_eq!(texts, ["up", "x > 0 & x < 1", "!up", "up & x < 1", "x < 1"]);
-    let formula = |name: &str| match &system.property(name).expect("a property").kind {
-        PropertyKind::Ltl(formula) => formula.clone(),
-        other => panic!("{other:?}"),
-    };
+    let formula = |name: &str| system.property(name).expect("a property").over_runs().unwrap().clone();
     let atom = |i| Formula::Atom(AtomId(i));
     let boxed = |i| Box::new(atom(i));
     let all = Bounds::default();

@@ -76,6 +76,10 @@ fn insert_comments(text: &str, places: &[usize]) -> String {
             _ => {}
         }
         let ends_line = tokens.get(i + 1).is_none_or(|t| t.starts_line);
+        // A unit stands right behind its number.
+        if tokens.get(i + 1).is_some_and(|t| t.span.start == token.span.end && t.kind == TokenKind::Name("s".into())) {
+            continue;
+        }
         let open = match &token.kind {
             TokenKind::Symbol(s) => !")]}".contains(s.text()),
             TokenKind::Keyword(k) => matches!(k, Keyword::If | Keyword::Then | Keyword::Else),

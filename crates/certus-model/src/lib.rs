@@ -15,16 +15,18 @@
 mod counted;
 mod error;
 pub mod ltl;
+mod numbers;
 mod outcome;
 pub mod proof;
 mod run;
 mod scope;
 
-pub use certus_lang::system::{AtomId, Bounds, Formula, Property, PropertyKind, System};
+pub use certus_lang::system::{AtomId, Bounds, Formula, Property, System};
 pub use certus_solver::UnknownReason;
 pub use counted::{counted, steps};
 pub use error::CheckError;
 pub use ltl::{Nnf, formula_of, nnf};
+pub use numbers::{short, short_down, short_range, short_up};
 pub use outcome::{Outcome, Probability, Scope, Unknown, Verdict};
 pub use proof::{NoErrors, Proof};
 pub use run::{ModelError, ModelErrorKind, Run};

@@ -4,7 +4,7 @@
 //! abbreviations of the language are written out here: `F φ` is `true U φ`, `G φ` is `false R φ`, and `φ W ψ` is `(φ U ψ) | G φ`
 //! with the bounds that docs/semantics.md gives it.
 
-use certus_lang::system::{AtomId, Bounds, Formula, Property, PropertyKind};
+use certus_lang::system::{AtomId, Bounds, Formula, Property};
 
 use crate::error::CheckError;
 
@@ -60,16 +60,8 @@ pub fn nnf(formula: &Formula, positive: bool) -> Nnf {
     }
 }
 
-/// The formula of a property about every run; an error for one that asks for a probability.
+/// The formula of a property about every run; an error for a property of another kind.
 pub fn formula_of(property: &Property) -> Result<&Formula, CheckError> {
-    match &property.kind {
-        PropertyKind::Ltl(formula) => Ok(formula),
-        PropertyKind::Probability { .. } => {
-            let message = format!(
-                "{} asks for a probability, and this engine decides what every run does: the engine imdp bounds it",
-                property.name
-            );
-            Err(CheckError::Unsupported(message))
-        }
-    }
+    let refused = |reason| CheckError::Unsupported(format!("{reason}, and this engine decides what every run does"));
+    property.over_runs().map_err(refused)
 }

@@ -9,6 +9,8 @@
 
 use certus_graph::Interval;
 
+use crate::numbers::{short, short_down};
+
 /// What a verdict that a property holds rests on.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Proof {
@@ -49,21 +51,8 @@ pub enum Method {
     Ranking(Ranking),
 }
 
-impl Proof {
-    /// In words, with the names of the elements of the state and of the policies' outputs.
-    pub fn texts(&self, names: &[String]) -> Vec<String> {
-        match self {
-            Proof::Bounded { .. } => Vec::new(),
-            Proof::OutOfReach { steps } => {
-                vec![format!("after {} no run can violate it any more", crate::steps(*steps))]
-            }
-            Proof::ForAllTime(methods) => methods.iter().map(|method| method.text(names)).collect(),
-        }
-    }
-}
-
 impl Method {
-    /// In words, with the names of the elements of the state and of the policies' outputs.
+    /// In words, with the names of the elements of the state and of the policies' outputs; the faces of an invariant are to follow.
     pub fn text(&self, names: &[String]) -> String {
         match self {
             Method::Induction { depth, invariant, simple } => {
@@ -72,12 +61,11 @@ impl Method {
                     (_, false) => format!("{depth} states in a row"),
                     (_, true) => format!("{depth} different states in a row"),
                 };
-                let faces: Vec<String> = invariant.faces.iter().map(|face| face.text(names)).collect();
-                match faces.is_empty() {
+                match invariant.faces.is_empty() {
                     true if *depth == 0 => "in every state that the ranges allow".to_owned(),
-                    false if *depth == 0 => format!("in every state of the invariant {}", faces.join(", ")),
+                    false if *depth == 0 => "in every state of the invariant".to_owned(),
                     true => format!("by induction over {states}"),
-                    false => format!("by induction over {states} within the invariant {}", faces.join(", ")),
+                    false => format!("by induction over {states} within the invariant"),
                 }
             }
             Method::Leaves { steps: 0 } => "no state is where a violation would have to stay".to_owned(),
@@ -87,7 +75,7 @@ impl Method {
             Method::Ranking(ranking) => format!(
                 "by the ranking function {}, which goes down by at least {} on every step of a violation",
                 linear_text(&ranking.coefficients, names),
-                ranking.decrease
+                short_down(ranking.decrease)
             ),
         }
     }
@@ -133,14 +121,9 @@ impl Face {
     pub fn value(&self, numbers: &[f64]) -> f64 {
         self.coefficients.iter().zip(numbers).map(|(coefficient, value)| coefficient * value).sum()
     }
-
-    /// In words, with the names of the elements.
-    pub fn text(&self, names: &[String]) -> String {
-        format!("{} <= {}", linear_text(&self.coefficients, names), self.bound)
-    }
 }
 
-/// A linear function in words.
+/// A linear function in words, with coefficients of few digits.
 pub fn linear_text(coefficients: &[f64], names: &[String]) -> String {
     let mut text = String::new();
     for (coefficient, name) in coefficients.iter().zip(names).filter(|(coefficient, _)| **coefficient != 0.0) {
@@ -152,7 +135,7 @@ pub fn linear_text(coefficients: &[f64], names: &[String]) -> String {
         }
         match coefficient.abs() {
             1.0 => text.push_str(name),
-            size => text.push_str(&format!("{size} * {name}")),
+            size => text.push_str(&format!("{} * {name}", short(size))),
         }
     }
     if text.is_empty() { "0".to_owned() } else { text }

@@ -26,6 +26,18 @@ pub struct Run {
     pub converges: bool,
 }
 
+impl Run {
+    /// Whether it has a value of everything at each position, and returns to one of them if it does.
+    pub fn is_complete(&self) -> bool {
+        let positions = self.states.len();
+        let lengths =
+            [self.inputs.len(), self.chances.len(), self.policies.len(), self.actions.len(), self.atoms.len()];
+        positions > 0
+            && lengths.iter().all(|length| *length == positions)
+            && self.loop_to.is_none_or(|start| start < positions)
+    }
+}
+
 /// A run that ends where the model describes no system.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ModelError {

@@ -4,7 +4,7 @@
 //! steps that were named. Less is `unknown`, with what was settled, whatever stopped the work (docs/semantics.md, "Scope"). Every engine and
 //! every command comes through here, so that none can say more than was shown.
 
-use certus_lang::system::{Property, PropertyKind};
+use certus_lang::system::Property;
 use certus_solver::UnknownReason;
 
 use crate::ltl::nnf;
@@ -18,8 +18,7 @@ pub fn usual_steps(property: &Property) -> usize {
 
 /// The last step that a property's own bounds reach; none if they do not end.
 pub fn own_horizon(property: &Property) -> Option<usize> {
-    let PropertyKind::Ltl(formula) = &property.kind else { return None };
-    nnf(formula, true).horizon().and_then(|horizon| usize::try_from(horizon).ok())
+    nnf(property.over_runs().ok()?, true).horizon().and_then(|horizon| usize::try_from(horizon).ok())
 }
 
 /// An outcome that says no more than was asked for and shown. `asked` is the number of steps that somebody named, `stopped` why the work
@@ -33,6 +32,11 @@ pub fn within_scope(
     if let (Verdict::Holds(Scope::Unbounded), Some(last)) = (&outcome.verdict, own_horizon(property)) {
         return Outcome { verdict: Verdict::Holds(Scope::Horizon(last)), ..outcome };
     }
+    debug_assert!(
+        !matches!(&outcome.verdict, Verdict::Violated(run) if !run.is_complete()),
+        "a run that violates {} has positions without values",
+        property.name
+    );
     let Verdict::Holds(Scope::Bounded(steps)) = outcome.verdict else { return outcome };
     if asked.is_some_and(|asked| steps >= asked) {
         return outcome;

@@ -89,6 +89,10 @@ impl Interval {
         self.lo <= self.hi && self.lo < f64::INFINITY && self.hi > f64::NEG_INFINITY
     }
 
+    fn has_nan(self) -> bool {
+        self.lo.is_nan() || self.hi.is_nan()
+    }
+
     /// Whether the number lies in the interval.
     pub fn contains(self, value: f64) -> bool {
         self.lo <= value && value <= self.hi
@@ -111,17 +115,21 @@ impl Interval {
 
     /// The smallest interval that encloses both.
     pub fn hull(self, other: Interval) -> Interval {
+        debug_assert!(!self.has_nan() && !other.has_nan(), "an end of {self} or {other} is no number");
         Interval { lo: self.lo.min(other.lo), hi: self.hi.max(other.hi) }
     }
 
     /// The common part, or `None` when there is none.
     pub fn intersection(self, other: Interval) -> Option<Interval> {
+        // `max` and `min` pass over what is no number, so that the common part would be too small.
+        debug_assert!(!self.has_nan() && !other.has_nan(), "an end of {self} or {other} is no number");
         let (lo, hi) = (self.lo.max(other.lo), self.hi.min(other.hi));
         (lo <= hi).then_some(Interval { lo, hi })
     }
 
     /// Both ends moved outwards by a non-negative amount.
     pub fn widen(self, amount: f64) -> Interval {
+        debug_assert!(amount >= 0.0 || amount.is_nan(), "ends would be moved inwards, by {amount}");
         outward(sub_down(self.lo, amount), add_up(self.hi, amount))
     }
 
@@ -416,6 +424,7 @@ pub fn mul_up(a: f64, b: f64) -> f64 {
 
 /// a / b rounded downwards; b is not zero.
 pub fn div_down(a: f64, b: f64) -> f64 {
+    debug_assert!(b != 0.0, "{a} is divided by zero");
     if a == 0.0 {
         return 0.0;
     }

@@ -25,14 +25,14 @@ use std::fmt;
 use certus_audit::{Atom, Problem, Variable};
 use certus_graph::ops::Op;
 use certus_graph::{Graph, GraphError, Interval, NodeId};
-use certus_lang::system::{AtomId, Formula as Ltl, Property, PropertyKind, System};
+use certus_lang::system::{AtomId, Formula as Ltl, Property, System};
 
+pub use temporal::Nnf;
 pub use words::{Errors, Face, Method, Proof, WitnessChoice, Words};
 
 use formula::{Formula, Place};
 use run::Run;
 use settle::Question;
-use temporal::Nnf;
 
 /// A formula that nothing in a box may satisfy.
 #[derive(Clone, Debug)]
@@ -98,7 +98,8 @@ impl fmt::Display for Scope {
 pub struct Refused(String);
 
 impl Refused {
-    pub(crate) fn new(message: impl Into<String>) -> Refused {
+    /// With a reason.
+    pub fn new(message: impl Into<String>) -> Refused {
         Refused(message.into())
     }
 }
@@ -133,14 +134,12 @@ pub fn error_obligations(system: &System, property: &Property, words: &Words) ->
     Ok(asked.open)
 }
 
-fn formula_of<'p>(system: &System, property: &'p Property) -> Result<&'p Ltl, Refused> {
+/// The formula of a property of a closed system.
+pub fn formula_of<'p>(system: &System, property: &'p Property) -> Result<&'p Ltl, Refused> {
     if !system.networks.is_empty() || !system.roles.free_params.is_empty() {
         return Err(Refused::new("the system is open"));
     }
-    match &property.kind {
-        PropertyKind::Ltl(formula) => Ok(formula),
-        PropertyKind::Probability { .. } => Err(Refused::new(format!("{} asks for a probability", property.name))),
-    }
+    property.over_runs().map_err(Refused::new)
 }
 
 /// Obligations as they are found.

@@ -13,12 +13,16 @@ use crate::formula::Formula;
 
 /// A temporal formula in negation normal form.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Nnf {
+pub enum Nnf {
+    /// Always true, or always false.
     Constant(bool),
     /// An atom that is as wanted.
     Literal(AtomId, bool),
+    /// All of these.
     All(Vec<Nnf>),
+    /// One of these.
     Any(Vec<Nnf>),
+    /// At the next position.
     Next(Box<Nnf>),
     /// The second within the bounds, the first at all positions before that one.
     Until(Bounds, Box<Nnf>, Box<Nnf>),
@@ -28,7 +32,7 @@ pub(crate) enum Nnf {
 
 impl Nnf {
     /// A formula, or its negation, without constants that decide something: what they decide needs no later position.
-    pub(crate) fn of(formula: &Ltl, positive: bool) -> Nnf {
+    pub fn of(formula: &Ltl, positive: bool) -> Nnf {
         Nnf::literal_form(formula, positive).folded()
     }
 
@@ -149,7 +153,8 @@ impl Nnf {
         }
     }
 
-    pub(crate) fn atoms(&self) -> Vec<AtomId> {
+    /// The atoms, each as often as it occurs.
+    pub fn atoms(&self) -> Vec<AtomId> {
         match self {
             Nnf::Constant(_) => Vec::new(),
             Nnf::Literal(atom, _) => vec![*atom],
@@ -173,7 +178,7 @@ impl Nnf {
     }
 
     /// The last step that it speaks of, counted from its own; none if there is no last.
-    pub(crate) fn horizon(&self) -> Option<u64> {
+    pub fn horizon(&self) -> Option<u64> {
         match self {
             Nnf::Constant(_) | Nnf::Literal(..) => Some(0),
             Nnf::All(parts) | Nnf::Any(parts) => {

@@ -3,10 +3,12 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-const ENGINES: [&str; 8] = [
+const ENGINES: [&str; 10] = [
     "certus-check",
+    "certus-engine",
     "certus-solver",
     "certus-grid",
+    "certus-reach",
     "certus-prob",
     "certus-sim",
     "certus-shield",
@@ -39,7 +41,7 @@ fn dependencies(name: &str, found: &mut BTreeSet<String>) {
 
 #[test]
 fn the_audit_depends_on_no_engine() {
-    for name in ["certus-audit", "certus-obligations"] {
+    for name in ["certus-audit", "certus-obligations", "certus-audit-reach"] {
         let mut found = BTreeSet::new();
         dependencies(name, &mut found);
         assert!(found.contains("certus-graph") && found.contains("certus-lang"), "{name}: {found:?}");

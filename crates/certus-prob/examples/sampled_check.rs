@@ -9,7 +9,6 @@
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use certus_lang::system::PropertyKind;
 use certus_lang::{LowerOptions, load_file};
 use certus_numerics::{Random, parallel};
 use certus_prob::abstraction::{Abstraction, Task};
@@ -35,7 +34,7 @@ impl Bounded {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../zoo/{name}/{name}.certus"));
         let system = load_file(path, &LowerOptions::default()).map_err(|error| error.to_string())?;
         let property = system.property("worst").ok_or("no property `worst`")?;
-        let PropertyKind::Probability { path, .. } = &property.kind else { return Err("no probability".to_owned()) };
+        let path = &property.probability().ok_or("no probability")?.path;
         let options = Options { steps: Some(steps), ..options.clone() };
         let found = check(&system, property, &options, budget, &mut |_| {})?;
         let task = Task::of(&system, path, Some(steps))?;

@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use certus_lang::system::PropertyKind;
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
 use certus_numerics::Random;
 use certus_prob::abstraction::{Abstraction, Expansion, Part, Refining, Task};
@@ -21,7 +20,7 @@ fn inline(text: &str) -> System {
 }
 
 fn task(system: &System) -> Task {
-    let PropertyKind::Probability { path, .. } = &system.properties[0].kind else { panic!("no probability") };
+    let path = &system.properties[0].probability().expect("no probability").path;
     Task::of(system, path, None).unwrap()
 }
 

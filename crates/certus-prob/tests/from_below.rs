@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use certus_lang::system::{PropertyKind, Quantifier};
+use certus_lang::system::{PathProbability, Quantifier};
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
 use certus_numerics::Random;
 use certus_prob::abstraction::{Abstraction, Task};
@@ -136,11 +136,9 @@ fn sampled_start_states_stay_above_the_least_probability() {
             _ => (vec![0.3, 31.0], vec![0.5, 31.2]),
         };
         system.init_box = (lower.clone(), upper.clone());
-        let PropertyKind::Probability { quantifier, path, .. } = &mut system.properties[0].kind else {
-            panic!("no probability")
-        };
-        *quantifier = Quantifier::Min;
-        let path = path.clone();
+        let asked = system.properties[0].probability().expect("no probability");
+        let path = asked.path.clone();
+        system.properties[0].kind = PathProbability { quantifier: Quantifier::Min, ..asked.clone() }.into();
         for method in [Method::Search { containment: false }, Method::Partition, Method::Unfold { containment: true }] {
             let options = Options { method, steps: Some(steps), most: 600, grid: 3, ..Options::default() };
             let budget = Budget { threads: 1, ..Budget::default() };

@@ -207,6 +207,7 @@ impl<'a> Scene<'a> {
     fn call(&mut self, function: &str, arguments: &[Expr]) -> Evaluated<Term> {
         match (function, arguments) {
             ("next", [argument]) => self.next_of(argument),
+            ("throughout", arguments) => Ok(Term::truths(vec![self.throughout(arguments)?], false)),
             ("net", [path, arguments @ ..]) => self.network(path, arguments),
             ("len", [argument]) => {
                 let declared = match &argument.kind {

@@ -142,8 +142,8 @@ fn has_implication(expression: &Expr) -> bool {
     }
 }
 
-struct Reader<'a> {
-    model: &'a Model,
+pub(crate) struct Reader<'a> {
+    pub(crate) model: &'a Model,
     atoms: Vec<Atom>,
     known: HashMap<String, usize>,
 }
@@ -157,7 +157,7 @@ impl Reader<'_> {
         is_temporal(self.model, expression, 0) || Uses::of(self.model, expression).next || has_implication(expression)
     }
 
-    fn formula(&mut self, expression: &Expr, depth: usize) -> Evaluated<Formula> {
+    pub(crate) fn formula(&mut self, expression: &Expr, depth: usize) -> Evaluated<Formula> {
         if depth > DEEPEST {
             return malformed("this formula is nested too deeply");
         }
@@ -166,6 +166,9 @@ impl Reader<'_> {
         }
         let temporal = is_temporal(self.model, expression, 0);
         match &expression.kind {
+            ExprKind::Prefix(PrefixOp::Globally(Some(bound)), inner) if bound.seconds && self.model.is_exact() => {
+                self.always_between(bound, inner, depth)
+            }
             ExprKind::Prefix(op, inner) => {
                 let steps = match op {
                     PrefixOp::Globally(bound) | PrefixOp::Finally(bound) => self.steps(bound.as_deref())?,
@@ -223,7 +226,7 @@ impl Reader<'_> {
         }
     }
 
-    fn atom(&mut self, expression: &Expr) -> Evaluated<Formula> {
+    pub(crate) fn atom(&mut self, expression: &Expr) -> Evaluated<Formula> {
         if let Ok(term) = Scene::nowhere(self.model).term(expression)
             && term.constant
         {
@@ -240,8 +243,11 @@ impl Reader<'_> {
         Ok(Formula::Atom(place))
     }
 
-    fn steps(&self, bound: Option<&Bound>) -> Evaluated<Steps> {
+    pub(crate) fn steps(&self, bound: Option<&Bound>) -> Evaluated<Steps> {
         let Some(bound) = bound else { return Ok(Steps::ALL) };
+        if bound.seconds {
+            return self.times(bound)?.steps();
+        }
         let step = |expression: &Expr| {
             let step = u32::try_from(self.model.constant(expression)?.integer()?);
             step.map_or_else(|_| malformed("no bound of a temporal operator"), Ok)

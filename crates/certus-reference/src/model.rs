@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use certus_lang::Source;
-use certus_lang::syntax::ast::{ActionRule, DeclarationKind, Expr, PropertyBody, VariableDeclaration};
+use certus_lang::syntax::ast::{self, ActionRule, DeclarationKind, Expr, Property, VariableDeclaration};
 
 use crate::eval::Scene;
 use crate::network::Network;
@@ -32,6 +32,8 @@ pub struct Model {
     pub(crate) assume: Vec<Assumption>,
     pub(crate) terminal: Option<Expr>,
     pub(crate) updates: Vec<Vec<Update>>,
+    /// What integrated numbers become at the end of a step.
+    pub(crate) after: Vec<Vec<Update>>,
     pub(crate) dt: Option<f64>,
     pub(crate) method: Method,
     pub(crate) names: HashMap<String, Meaning>,
@@ -49,6 +51,8 @@ pub struct Variable {
     pub len: usize,
     /// The range of each number; none if it has no range.
     pub range: Option<Vec<(Rational, Rational)>>,
+    /// Of an input: whether it may change within a step.
+    pub varying: bool,
     /// Of an input: the names of the draws that it is chosen before.
     pub before: Vec<String>,
 }
@@ -70,15 +74,6 @@ pub struct Action {
     /// How it is chosen.
     pub rule: ActionRule,
     pub(crate) scores: Expr,
-}
-
-/// What is to be shown.
-#[derive(Clone, Debug)]
-pub struct Property {
-    /// Its name.
-    pub name: String,
-    /// What it says.
-    pub body: PropertyBody,
 }
 
 /// A restriction of the transitions.
@@ -103,6 +98,8 @@ pub(crate) enum Method {
     #[default]
     Euler,
     RungeKutta,
+    /// The differential equation itself.
+    Exact,
 }
 
 /// What a name stands for.
@@ -142,7 +139,7 @@ impl Model {
     fn filled(mut self, declarations: Vec<DeclarationKind>, settings: &[(String, f64)]) -> Evaluated<Model> {
         self.names.insert("pi".to_owned(), Meaning::Known(Term::number(std::f64::consts::PI)?));
         self.constants(&declarations, settings)?;
-        let mut updates = Vec::new();
+        let (mut updates, mut after) = (Vec::new(), Vec::new());
         for declaration in declarations {
             match declaration {
                 DeclarationKind::State(variable) => {
@@ -183,13 +180,15 @@ impl Model {
                 }
                 DeclarationKind::Next(update) => updates.push((false, update)),
                 DeclarationKind::Der(update) => updates.push((true, update)),
+                DeclarationKind::After(update) => after.push((false, update)),
                 DeclarationKind::Terminal(condition) => self.terminal = Some(condition),
-                DeclarationKind::Property { name, body, .. } => {
-                    self.properties.push(Property { name: name.name, body });
-                }
+                DeclarationKind::Property(own) => self.properties.push(own),
                 DeclarationKind::Step { method, .. } => {
-                    let rk4 = method.is_some_and(|method| method.name == "rk4");
-                    self.method = if rk4 { Method::RungeKutta } else { Method::Euler };
+                    self.method = match method.as_ref().map(|method| method.name.as_str()) {
+                        Some("rk4") => Method::RungeKutta,
+                        Some("exact") => Method::Exact,
+                        _ => Method::Euler,
+                    };
                 }
                 DeclarationKind::System(_)
                 | DeclarationKind::Const(_)
@@ -197,11 +196,18 @@ impl Model {
                 | DeclarationKind::Reward(_) => {}
             }
         }
+        self.updates = self.by_variable(updates)?;
+        self.after = self.by_variable(after)?;
         for place in 0..self.assume.len() {
             self.assume[place].mentions_next = Uses::of(&self, &self.assume[place].condition).next;
         }
-        self.updates = self.states.iter().map(|_| Vec::new()).collect();
-        for (is_derivative, update) in updates {
+        Ok(self)
+    }
+
+    /// Declarations of how numbers move on, by their variable.
+    fn by_variable(&self, declared: Vec<(bool, ast::Update)>) -> Evaluated<Vec<Vec<Update>>> {
+        let mut sorted: Vec<Vec<Update>> = self.states.iter().map(|_| Vec::new()).collect();
+        for (is_derivative, update) in declared {
             let Some(Meaning::State(place)) = self.names.get(&update.name.name) else {
                 return malformed("only state variables move on");
             };
@@ -219,9 +225,9 @@ impl Model {
                     }
                 },
             };
-            self.updates[place].push(Update { elements, is_derivative, value: update.value });
+            sorted[place].push(Update { elements, is_derivative, value: update.value });
         }
-        Ok(self)
+        Ok(sorted)
     }
 
     /// Names and computes all constants and parameters, and the time step.
@@ -285,7 +291,8 @@ impl Model {
         };
         let start = before.last().map_or(0, |last| last.start + last.len);
         let names = declared.before.iter().map(|name| name.name.clone()).collect();
-        Ok(Variable { name: declared.name.name.clone(), start, len, range, before: names })
+        let varying = declared.varying.is_some();
+        Ok(Variable { name: declared.name.name.clone(), start, len, range, varying, before: names })
     }
 
     /// How many numbers a state has.
@@ -320,7 +327,7 @@ impl Model {
 
     /// The property of this name.
     pub fn property(&self, name: &str) -> Option<&Property> {
-        self.properties.iter().find(|property| property.name == name)
+        self.properties.iter().find(|property| property.name.name == name)
     }
 }
 

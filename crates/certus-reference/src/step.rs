@@ -17,18 +17,59 @@ impl Scene<'_> {
             return self.given(place, updates);
         }
         let Some(dt) = self.model.dt else { return malformed("derivatives need a time step") };
-        match self.model.method {
+        let integrated = match self.model.method {
             Method::Euler => {
                 let start = self.state.ok_or(Stop::Missing)?;
                 let variable = &self.model.states[place];
-                moved(&start[variable.start..variable.start + variable.len], &self.given(place, updates)?, dt)
+                moved(&start[variable.start..variable.start + variable.len], &self.given(place, updates)?, dt)?
             }
-            Method::RungeKutta => {
-                let all = self.runge_kutta(dt)?;
-                let variable = &self.model.states[place];
-                Ok(all[variable.start..variable.start + variable.len].to_vec())
+            Method::RungeKutta => self.part(place, self.runge_kutta(dt)?),
+            Method::Exact => self.part(place, self.flown(dt)?),
+        };
+        if self.model.after[place].is_empty() {
+            return Ok(integrated);
+        }
+        // `after` reads integrated numbers by the names of their variables.
+        let mut state = self.state.ok_or(Stop::Missing)?.to_vec();
+        for other in 0..self.model.states.len() {
+            if self.model.updates[other].iter().any(|update| update.is_derivative) {
+                let variable = &self.model.states[other];
+                let own = Scene { successor: Successor::None, ..self.clone() }.integrated_only(other, dt)?;
+                state[variable.start..variable.start + variable.len].clone_from_slice(&own);
             }
         }
+        let stage = Scene { state: Some(&state), successor: Successor::None, ..self.clone() };
+        let mut mapped = integrated;
+        for update in &self.model.after[place] {
+            let value = stage.clone().term(&update.value)?;
+            let value = value.reals()?;
+            for (at, number) in update.elements.clone().enumerate() {
+                match mapped.get_mut(number) {
+                    Some(own) => *own = element(value, at).clone(),
+                    None => return malformed("no such element"),
+                }
+            }
+        }
+        Ok(mapped)
+    }
+
+    /// The numbers of one variable.
+    fn part(&self, place: usize, all: Vec<Real>) -> Vec<Real> {
+        let variable = &self.model.states[place];
+        all[variable.start..variable.start + variable.len].to_vec()
+    }
+
+    /// What integration makes of one variable, before anything that comes after.
+    fn integrated_only(&self, place: usize, dt: f64) -> Evaluated<Vec<Real>> {
+        let all = match self.model.method {
+            Method::Euler => {
+                let start = self.state.ok_or(Stop::Missing)?;
+                moved(start, &self.slopes(start)?, dt)?
+            }
+            Method::RungeKutta => self.runge_kutta(dt)?,
+            Method::Exact => self.flown(dt)?,
+        };
+        Ok(self.part(place, all))
     }
 
     /// What the right sides of a variable's declarations give, element by element.
@@ -52,7 +93,7 @@ impl Scene<'_> {
     }
 
     /// The derivatives of all integrated numbers in a state; zero for the others, which keep their value.
-    fn slopes(&self, state: &[Real]) -> Evaluated<Vec<Real>> {
+    pub(crate) fn slopes(&self, state: &[Real]) -> Evaluated<Vec<Real>> {
         let stage = Scene { state: Some(state), successor: Successor::None, ..self.clone() };
         let mut slopes = Vec::with_capacity(state.len());
         for (place, updates) in self.model.updates.iter().enumerate() {

@@ -52,6 +52,11 @@ impl Uses {
                 _ => {}
             },
             ExprKind::Call(function, _) if function.name == "next" => self.next = true,
+            ExprKind::Call(function, arguments) if function.name == "throughout" => {
+                // The way to the successor, where there is one.
+                self.next |= model.is_exact();
+                arguments.iter().for_each(|argument| self.add(model, argument, depth + 1));
+            }
             _ => children(expression).into_iter().for_each(|child| self.add(model, child, depth + 1)),
         }
     }

@@ -1,6 +1,5 @@
 //! Expressions: what is true of a state, what is false, and what is undefined.
 
-use certus_lang::syntax::ast::PropertyBody;
 use certus_reference::{Lattice, Model, ModelError, Specification, Visited, rational};
 
 const SYSTEM: &str = "system s\nconst tenth = 0.1, row = [1, 2, 3]\nparam k in [0, 9] = 2\nstate x in [-9, 9]\nstate v[3] in [-9, 9]\n\
@@ -18,7 +17,7 @@ enum Said {
 /// What an atom is at x = 2 and v = [1, 4, 9].
 fn said(atom: &str) -> Said {
     let model = Model::read(&format!("{SYSTEM}property p = {atom}"), &[]).unwrap();
-    let PropertyBody::Formula(formula) = &model.properties[0].body else { unreachable!() };
+    let formula = model.properties[0].body.over_runs().unwrap();
     let specification = Specification::new(&model, formula).unwrap();
     let start = [2.0, 1.0, 4.0, 9.0].map(|value| rational(value).unwrap()).to_vec();
     match Visited::new(&model, specification, &Lattice { starts: vec![start], inputs: vec![Vec::new()] }) {

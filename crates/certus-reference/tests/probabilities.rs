@@ -1,11 +1,10 @@
 //! Probabilities of small systems that can be computed by hand.
 
-use certus_lang::syntax::ast::PropertyBody;
 use certus_reference::{Lattice, Model, Rational, Real, Specification, Worst, probability, rational, whole};
 
 fn asked(text: &str, starts: &[f64], inputs: &[f64], worst: Worst) -> Result<Real, String> {
     let model = Model::read(text, &[]).unwrap();
-    let PropertyBody::Probability { path, .. } = &model.properties[0].body else { unreachable!() };
+    let path = &model.properties[0].body.probability().unwrap().path;
     let specification = Specification::new(&model, path).unwrap();
     let number = |value: f64| rational(value).unwrap();
     let inputs = match model.inputs.is_empty() {

@@ -1,6 +1,5 @@
 //! Small systems about which engines once disagreed with the semantics: what the truth is.
 
-use certus_lang::syntax::ast::PropertyBody;
 use certus_reference::{
     Decision, Depths, Lattice, Model, ModelError, Rational, Replayed, Specification, State, Trace, Visited, rational,
     replay,
@@ -11,10 +10,7 @@ fn number(value: f64) -> Rational {
 }
 
 fn specification(model: &Model) -> Specification {
-    match &model.properties[0].body {
-        PropertyBody::Formula(formula) => Specification::new(model, formula).unwrap(),
-        PropertyBody::Probability { .. } => unreachable!(),
-    }
+    Specification::new(model, model.properties[0].body.over_runs().unwrap()).unwrap()
 }
 
 /// A system of one state variable, decided from some of its states with some values of its one input.

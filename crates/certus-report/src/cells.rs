@@ -30,10 +30,10 @@ pub struct Cells {
     pub caption: String,
 }
 
-const LEFT: f64 = 90.0;
-const TOP: f64 = 44.0;
-const WIDTH: f64 = 560.0;
-const HEIGHT: f64 = 380.0;
+pub(crate) const LEFT: f64 = 90.0;
+pub(crate) const TOP: f64 = 44.0;
+pub(crate) const WIDTH: f64 = 560.0;
+pub(crate) const HEIGHT: f64 = 380.0;
 
 /// A picture of cells. Nothing if an axis has no extent.
 pub fn draw(own: &Cells) -> Option<String> {
@@ -50,10 +50,7 @@ pub fn draw(own: &Cells) -> Option<String> {
     for cell in &own.cells {
         let (x, end) = (right(cell.across.0), right(cell.across.1));
         let (top, bottom) = (above(cell.up.1), above(cell.up.0));
-        // From light to dark as time goes on, in lightness alone, so grey is enough.
-        let share = cell.step as f64 / last as f64;
-        let level = |light: f64, dark: f64| (light + (dark - light) * share).round() as u8;
-        let fill = format!("#{:02x}{:02x}{:02x}", level(178.0, 23.0), level(213.0, 55.0), level(235.0, 94.0));
+        let fill = shade(cell.step as f64 / last as f64);
         // A cell that is thinner than a line is drawn as one.
         let (wide, high) = ((end - x).max(0.7), (bottom - top).max(0.7));
         drawing.path(&format!("M{x:.1} {top:.1}h{wide:.1}v{high:.1}h-{wide:.1}z"), "heat", &fill, "");
@@ -63,7 +60,19 @@ pub fn draw(own: &Cells) -> Option<String> {
     Some(drawing.finish(None).standalone())
 }
 
-fn frame(drawing: &mut Drawing, across: &Axis, up: &Axis, right: impl Fn(f64) -> f64, above: impl Fn(f64) -> f64) {
+/// From light to dark as time goes on, in lightness alone, so grey is enough.
+pub(crate) fn shade(share: f64) -> String {
+    let level = |light: f64, dark: f64| (light + (dark - light) * share).round() as u8;
+    format!("#{:02x}{:02x}{:02x}", level(178.0, 23.0), level(213.0, 55.0), level(235.0, 94.0))
+}
+
+pub(crate) fn frame(
+    drawing: &mut Drawing,
+    across: &Axis,
+    up: &Axis,
+    right: impl Fn(f64) -> f64,
+    above: impl Fn(f64) -> f64,
+) {
     drawing.rectangle([LEFT, TOP, WIDTH, HEIGHT], "frame", "");
     for tick in across.ticks(5.0) {
         let x = right(tick);

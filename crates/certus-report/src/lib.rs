@@ -12,6 +12,7 @@
 #![forbid(unsafe_code)]
 
 pub mod cells;
+pub mod flowpipe;
 mod glyphs;
 pub mod heat;
 pub mod map;

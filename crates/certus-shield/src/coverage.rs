@@ -129,6 +129,7 @@ fn part(sets: &[Set], region: &[(f64, f64)], left: &mut usize) -> Coverage {
     let widest = (0..region.len()).max_by(|&i, &j| (region[i].1 - region[i].0).total_cmp(&(region[j].1 - region[j].0)));
     let Some(state) = widest.filter(|&i| region[i].1 > region[i].0) else { return Coverage::Unknown };
     let at = 0.5 * (region[state].0 + region[state].1);
+    debug_assert!(region[state].0 <= at && at <= region[state].1, "the halves do not cover {:?}", region[state]);
     let mut half = region.to_vec();
     half[state].1 = at;
     let below = match part(sets, &half, left) {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use certus_lang::system::{ActionRole, AtomId, Formula, PropertyKind};
+use certus_lang::system::{ActionRole, AtomId, Formula};
 
 use crate::SimulationError;
 use crate::choices::{Outcome, gather};
@@ -65,7 +65,7 @@ impl<'a> Block<'a> {
                 break;
             }
             let last = step == self.options.steps;
-            self.rollout.draw_choices(&self.rules, 0..self.runs.len());
+            self.rollout.draw_choices(&self.rules, step, 0..self.runs.len());
             self.rollout.draw_inputs(&self.rules, step, scratch)?;
             self.rollout.evaluate(&self.rules, scratch)?;
             self.rollout.satisfy_assumption(&self.rules, scratch)?;
@@ -158,12 +158,7 @@ impl<'a> Block<'a> {
     }
 
     fn report(&self, run: Run, end: End) -> RunReport {
-        let properties = self.rules.machine.system.properties.iter().map(|property| {
-            let formula = match &property.kind {
-                PropertyKind::Ltl(formula) | PropertyKind::Probability { path: formula, .. } => formula,
-            };
-            self.judge(formula, &run, &end)
-        });
+        let properties = self.rules.machine.watched.iter().map(|formula| self.judge(formula, &run, &end));
         RunReport {
             run: run.number,
             steps: run.positions - 1 + usize::from(matches!(end, End::LeftRange { .. } | End::NotANumber { .. })),
@@ -182,7 +177,12 @@ impl<'a> Block<'a> {
         // A terminal state in which nothing is allowed has no position that a formula about choices could speak of.
         let positions = run.positions - usize::from(run.ended_without_choice && reads_choices);
         if positions == 0 {
-            return PropertyReport { verdict: Verdict::Open, margin: f64::INFINITY, broken_at: None };
+            return PropertyReport {
+                verdict: Verdict::Open,
+                margin: f64::INFINITY,
+                broken_at: None,
+                undefined_at: None,
+            };
         }
         let tail = match end {
             End::Terminal if self.repeats(formula) => Tail::Repeats,
@@ -198,7 +198,8 @@ impl<'a> Block<'a> {
             return self.judge_open(formula, run, end, &asked);
         }
         let verdict = semantics::verdict(formula, positions, tail, &truth);
-        let margins = semantics::evaluate(formula, positions, tail, &margin);
+        let supposed = if tail == Tail::Repeats { tail } else { self.options.tail };
+        let margins = semantics::evaluate(formula, positions, supposed, &margin);
         let margin = if verdict == Verdict::Satisfied { margins.least } else { margins.greatest };
         // Verdicts of prefixes only ever become more certain, so the first certain one is found by bisection.
         let broken_at = (verdict == Verdict::Violated).then(|| {
@@ -212,7 +213,7 @@ impl<'a> Block<'a> {
             }
             broken - 1
         });
-        PropertyReport { verdict, margin, broken_at }
+        PropertyReport { verdict, margin, broken_at, undefined_at: None }
     }
 
     /// A run at whose last position some atoms have no value.
@@ -239,7 +240,7 @@ impl<'a> Block<'a> {
             Verdict::Violated => f64::NEG_INFINITY,
             Verdict::Satisfied | Verdict::Open => f64::INFINITY,
         };
-        PropertyReport { verdict, margin, broken_at }
+        PropertyReport { verdict, margin, broken_at, undefined_at: Some(end) }
     }
 
     /// Whether a terminal state fixes the formula's atoms for ever: not if they depend on choices still to come.

@@ -5,7 +5,7 @@
 
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::Evaluator;
-use certus_lang::system::{ActionRole, System};
+use certus_lang::system::{ActionRole, Formula, System};
 
 use crate::SimulationError;
 
@@ -50,6 +50,8 @@ pub(crate) struct Compiled {
 pub(crate) struct Machine<'a> {
     pub(crate) system: &'a System,
     pub(crate) compiled: &'a Compiled,
+    /// The formulas that are judged on every run.
+    pub(crate) watched: &'a [Formula],
 }
 
 /// Collects the outputs to keep, in order.

@@ -143,7 +143,7 @@ impl Environments {
         let ports: Vec<usize> =
             [Some(role.arguments.port), system.roles.terminal.map(|t| t.truth.port)].into_iter().flatten().collect();
         let observe = compile(&system, &ports)?;
-        let machine = Machine { system: &system, compiled: &compiled };
+        let machine = Machine { system: &system, compiled: &compiled, watched: &[] };
         rules(machine, &options.inputs).check()?;
         let group = match options.inputs {
             InputSource::Adversary { candidates, .. } => (MOST_POINTS / candidates.max(1)).clamp(1, GROUP),

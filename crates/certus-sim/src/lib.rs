@@ -25,7 +25,7 @@ mod surrogate;
 
 pub use environments::{Answers, Ended, EnvironmentOptions, Environments, Shown};
 pub use error::SimulationError;
-pub use options::{ActionMode, InputSource, Options, Script, element_names};
+pub use options::{ActionMode, InputSource, Options, Plan, Plans, Script, element_names};
 pub use report::{End, PropertyReport, RunReport, Step, Trace, Verdict};
 pub use simulator::{Progress, Simulator};
 pub use summary::{PropertySummary, Summary, wilson_interval};

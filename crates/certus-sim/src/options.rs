@@ -7,6 +7,7 @@ use std::time::Instant;
 use certus_lang::system::System;
 
 use crate::SimulationError;
+use crate::semantics::Tail;
 
 /// Where the environment's choices come from.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -23,6 +24,55 @@ pub enum InputSource {
     },
     /// Read from a table.
     Script(Script),
+    /// Made in advance, for each run its own.
+    Plans(Plans),
+}
+
+/// The choices of one run, made in advance. What a plan does not say is drawn.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plan {
+    /// The first state, flattened; empty to draw one, which is also done where it is not initial.
+    pub start: Vec<f64>,
+    /// The environment's choices, flattened: one row for each period. The last one serves all later steps; none to draw them. A
+    /// choice that `assume` refuses is replaced by a drawn one.
+    pub inputs: Vec<Vec<f64>>,
+    /// For each chance variable, then for each random action, a number in [0, 1) that decides it: in rows, as for the inputs.
+    pub draws: Vec<Vec<f64>>,
+    /// Steps that a row serves.
+    pub period: usize,
+}
+
+impl Plan {
+    /// The row of a step.
+    pub(crate) fn row<'p>(&self, rows: &'p [Vec<f64>], step: usize) -> Option<&'p [f64]> {
+        rows.get((step / self.period.max(1)).min(rows.len().checked_sub(1)?)).map(Vec::as_slice)
+    }
+}
+
+/// Plans for runs with consecutive numbers.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Plans {
+    /// The number of the first of these runs.
+    pub first: u64,
+    /// One for each run.
+    pub plans: Vec<Plan>,
+}
+
+impl Plans {
+    /// The plan of a run.
+    pub(crate) fn of(&self, run: u64) -> Option<&Plan> {
+        self.plans.get(usize::try_from(run.checked_sub(self.first)?).ok()?)
+    }
+
+    /// Whether all rows have as many numbers as a system asks for.
+    pub(crate) fn fit(&self, states: usize, inputs: usize, draws: usize) -> bool {
+        let all = |rows: &[Vec<f64>], length: usize| rows.iter().all(|row| row.len() == length);
+        self.plans.iter().all(|plan| {
+            (plan.start.is_empty() || plan.start.len() == states)
+                && all(&plan.inputs, inputs)
+                && all(&plan.draws, draws)
+        })
+    }
 }
 
 /// How random actions are chosen.
@@ -126,6 +176,8 @@ pub struct Options<'a> {
     pub actions: ActionMode,
     /// Whether runs keep their states and choices.
     pub record: bool,
+    /// What follows a run that was cut, as far as its margin is concerned; verdicts take anything for possible.
+    pub tail: Tail,
     /// When to stop, with what is done so far.
     pub deadline: Option<Instant>,
     /// Set by somebody else to stop, with what is done so far.
@@ -143,6 +195,7 @@ impl Default for Options<'_> {
             inputs: InputSource::Uniform,
             actions: ActionMode::Sampled,
             record: false,
+            tail: Tail::Unknown,
             deadline: None,
             stop: None,
         }

@@ -46,6 +46,8 @@ pub struct PropertyReport {
     pub margin: f64,
     /// For a violated property, the position at which the violation became certain.
     pub broken_at: Option<usize>,
+    /// The first position at which one of its atoms has no value, if there is one: what comes after does not count.
+    pub undefined_at: Option<usize>,
 }
 
 /// What is said of a run.

@@ -5,12 +5,12 @@
 
 use std::ops::Range;
 
-use certus_lang::system::{Formula, PropertyKind, Variable};
+use certus_lang::system::Variable;
 use certus_numerics::Random;
 
 use crate::choices::{Buffers, Outcome, Points};
 use crate::compiled::Machine;
-use crate::options::{InputSource, element_names};
+use crate::options::{InputSource, Plan, element_names};
 use crate::report::End;
 use crate::surrogate;
 use crate::{ActionMode, SimulationError};
@@ -23,6 +23,9 @@ pub(crate) const MOST_POINTS: usize = 1 << 16;
 
 /// How often other inputs are tried when the system's `assume` refuses a transition.
 const ASSUME_TRIES: usize = 64;
+
+/// For a plan, corners are tried after so many draws.
+const PLANNED_TRIES: usize = 4;
 
 /// At most this many corners of the inputs' box are tried after that.
 const MOST_CORNERS: usize = 1 << 8;
@@ -73,9 +76,25 @@ impl Rules<'_> {
             InputSource::Script(script) => {
                 script.row(0, 0).map(|_| ())?;
             }
+            InputSource::Plans(plans) => {
+                let inputs = system.inputs.iter().map(|input| input.len).sum();
+                let draws = system.chances.len() + self.machine.compiled.random_actions.len();
+                if !plans.fit(system.state_len(), inputs, draws) {
+                    let message = "a plan has another number of states, inputs or draws than the system";
+                    return Err(SimulationError::Options(message.to_owned()));
+                }
+            }
             InputSource::Uniform => {}
         }
         Ok(())
+    }
+
+    /// The plan of a run, if its choices were made in advance.
+    fn plan(&self, run: u64) -> Option<&Plan> {
+        match self.inputs {
+            InputSource::Plans(plans) => plans.of(run),
+            _ => None,
+        }
     }
 }
 
@@ -139,10 +158,15 @@ impl Rollout {
         let system = rules.machine.system;
         let (lower, upper) = &system.init_box;
         let count = self.points.count;
-        for _ in 0..MAX_INITIAL_TRIES {
+        for attempt in 0..MAX_INITIAL_TRIES {
             for &column in &missing {
+                let planned = rules.plan(self.numbers[column]).map(|plan| plan.start.as_slice());
+                let planned = planned.filter(|start| attempt == 0 && !start.is_empty());
                 for (element, (&low, &high)) in lower.iter().zip(upper).enumerate() {
-                    self.points.state[element * count + column] = self.randoms[column].between(low, high);
+                    self.points.state[element * count + column] = match planned {
+                        Some(start) => start[element].clamp(low, high),
+                        None => self.randoms[column].between(low, high),
+                    };
                 }
             }
             if system.init_is_box {
@@ -159,15 +183,18 @@ impl Rollout {
     }
 
     /// Draws chance variables and what decides random actions, for some columns.
-    pub(crate) fn draw_choices(&mut self, rules: &Rules<'_>, columns: impl IntoIterator<Item = usize>) {
+    pub(crate) fn draw_choices(&mut self, rules: &Rules<'_>, step: usize, columns: impl IntoIterator<Item = usize>) {
         let count = self.points.count;
         for column in columns {
             let random = &mut self.randoms[column];
+            let planned = rules.plan(self.numbers[column]).and_then(|plan| plan.row(&plan.draws, step));
+            let mut planned = planned.into_iter().flatten().copied();
+            let mut draw = || planned.next().unwrap_or_else(|| random.unit());
             for (chance, one_hot) in rules.machine.system.chances.iter().zip(&mut self.points.chances) {
-                let label = Random::pick(chance.probabilities.iter().copied(), random.unit());
+                let label = Random::pick(chance.probabilities.iter().copied(), draw());
                 (0..chance.labels.len()).for_each(|i| one_hot[i * count + column] = f64::from(u8::from(i == label)));
             }
-            self.points.action_draws.iter_mut().for_each(|draws| draws[column] = random.unit());
+            self.points.action_draws.iter_mut().for_each(|draws| draws[column] = draw());
         }
     }
 
@@ -190,6 +217,18 @@ impl Rollout {
             InputSource::Adversary { property, candidates } => {
                 self.draw_against(rules, *property, *candidates, scratch)?;
             }
+            InputSource::Plans(plans) => {
+                for column in 0..count {
+                    let plan = plans.of(self.numbers[column]);
+                    let Some(row) = plan.and_then(|plan| plan.row(&plan.inputs, step)) else {
+                        self.draw_input(column);
+                        continue;
+                    };
+                    for (element, (&value, &(low, high))) in row.iter().zip(&self.input_bounds).enumerate() {
+                        self.points.input[element * count + column] = value.clamp(low, high);
+                    }
+                }
+            }
         }
         Ok(())
     }
@@ -210,11 +249,7 @@ impl Rollout {
         candidates: usize,
         scratch: &mut Scratch,
     ) -> Result<(), SimulationError> {
-        let formula = match &rules.machine.system.properties[property].kind {
-            PropertyKind::Ltl(formula) => formula.clone(),
-            // A path formula is what must not happen.
-            PropertyKind::Probability { path, .. } => Formula::Not(Box::new(path.clone())),
-        };
+        let formula = rules.machine.system.properties[property].against_the_environment();
         let count = self.points.count;
         let columns: Vec<usize> = (0..count).flat_map(|column| std::iter::repeat_n(column, candidates)).collect();
         let mut tried = self.points.select(&columns);
@@ -266,13 +301,15 @@ impl Rollout {
         }
         let count = self.points.count;
         let corners = if dimensions < 32 { (1usize << dimensions).min(MOST_CORNERS) } else { MOST_CORNERS };
+        // Plans are at corners often, and then draws fail often: there, corners come after a few draws.
+        let draws = if matches!(rules.inputs, InputSource::Plans(_)) { PLANNED_TRIES } else { ASSUME_TRIES };
         for attempt in 0..ASSUME_TRIES + corners {
             let refused: Vec<usize> = (0..count).filter(|&column| scratch.outcome.assume[column] == 0.0).collect();
             if refused.is_empty() {
                 return Ok(());
             }
             for &column in &refused {
-                match attempt.checked_sub(ASSUME_TRIES) {
+                match attempt.checked_sub(draws).filter(|&corner| corner < corners) {
                     None => self.draw_input(column),
                     Some(corner) => {
                         for (element, &(low, high)) in self.input_bounds.iter().enumerate() {

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::{Formula, System};
 use certus_numerics::parallel;
 
 use crate::SimulationError;
@@ -27,6 +27,9 @@ const LONGEST_HISTORY: usize = 4 << 30;
 pub struct Simulator<'s> {
     system: &'s System,
     compiled: Compiled,
+    /// The formulas that are judged on every run, and whether each is about every run.
+    watched: Vec<Formula>,
+    about_every_run: Vec<bool>,
 }
 
 /// How far a simulation is.
@@ -41,13 +44,24 @@ pub struct Progress {
 }
 
 impl<'s> Simulator<'s> {
-    /// Compiles a system.
+    /// Compiles a system; all of its properties are watched.
     pub fn new(system: &'s System) -> Result<Self, SimulationError> {
+        let watched = system.properties.iter().map(|property| (property.path().clone(), property.is_over_runs()));
+        let (watched, about_every_run) = watched.unzip();
+        Simulator::with(system, watched, about_every_run)
+    }
+
+    /// Compiles a system, of which one formula is watched: reports have one entry, for that.
+    pub fn watching(system: &'s System, formula: &Formula) -> Result<Self, SimulationError> {
+        Simulator::with(system, vec![formula.clone()], vec![true])
+    }
+
+    fn with(system: &'s System, watched: Vec<Formula>, about_every_run: Vec<bool>) -> Result<Self, SimulationError> {
         if let Some(network) = system.networks.first() {
             let message = format!("'{}' is open: it is stepped from outside, as an environment", network.path);
             return Err(SimulationError::Options(message));
         }
-        Ok(Simulator { system, compiled: Compiled::new(system, true)? })
+        Ok(Simulator { system, compiled: Compiled::new(system, true)?, watched, about_every_run })
     }
 
     /// Makes the runs, and hands each to `sink` in the order of their numbers.
@@ -76,7 +90,7 @@ impl<'s> Simulator<'s> {
         };
         let block = (HISTORY_BYTES / per_run.max(1)).min(MOST_POINTS / evaluated_per_run).clamp(1, BLOCK) as u64;
         let threads = threads.min(usize::try_from(options.runs.div_ceil(block)).unwrap_or(usize::MAX)).max(1);
-        let mut summary = Summary::new(self.system.properties.len());
+        let mut summary = Summary::new(self.watched.len());
         let mut scratches: Vec<Scratch> = (0..threads).map(|_| Scratch::default()).collect();
         let mut violated = 0;
         let mut first = options.first_run;
@@ -106,19 +120,18 @@ impl<'s> Simulator<'s> {
             first = first.saturating_add(ranges.len() as u64 * block);
             progress(Progress { runs: summary.runs, of: options.runs, violated });
         }
-        tracing::trace!(target: "certus::count", simulated_runs = summary.runs);
+        tracing::trace!(target: "certus::count", simulated_runs = summary.runs, simulated_steps = summary.steps);
         summary.interrupted = summary.runs < options.runs;
         Ok(summary)
     }
 
     fn breaks_something(&self, report: &RunReport) -> bool {
-        let ltl = |kind: &PropertyKind| matches!(kind, PropertyKind::Ltl(_));
-        let pairs = self.system.properties.iter().zip(&report.properties);
-        pairs.into_iter().any(|(property, seen)| ltl(&property.kind) && seen.broken_at.is_some())
+        let pairs = self.about_every_run.iter().zip(&report.properties);
+        pairs.into_iter().any(|(&every_run, seen)| every_run && seen.broken_at.is_some())
     }
 
     fn machine(&self) -> Machine<'_> {
-        Machine { system: self.system, compiled: &self.compiled }
+        Machine { system: self.system, compiled: &self.compiled, watched: &self.watched }
     }
 }
 

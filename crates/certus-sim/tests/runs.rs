@@ -5,9 +5,11 @@ use std::sync::atomic::AtomicBool;
 
 use certus_graph::ops::Affine;
 use certus_graph::{Graph, NodeId};
+use certus_lang::system::Formula;
 use certus_lang::{LowerOptions, Networks, System, load_str};
+use certus_sim::semantics::Tail;
 use certus_sim::{
-    ActionMode, End, InputSource, Options, RunReport, Script, SimulationError, Simulator, Summary, Verdict,
+    ActionMode, End, InputSource, Options, Plan, Plans, RunReport, Script, SimulationError, Simulator, Summary, Verdict,
 };
 
 /// Linear networks by name: `"1,-2"` is x ↦ x₀ − 2x₁, rows separated by `;`.
@@ -233,6 +235,72 @@ fn a_table_of_inputs_is_played_as_it_is() {
     let (reports, _) = run(&system, &options);
     let states: Vec<f64> = reports[0].trace.as_ref().unwrap().iter().map(|step| step.state[0]).collect();
     assert_eq!(states, [0.0, 0.5, -0.5]);
+}
+
+#[test]
+fn plans_are_followed_and_what_they_leave_open_is_drawn() {
+    let system = system(
+        "
+system planned
+state x in [-9, 9]
+input d in [-1, 1]
+chance c of { up: 0.5, down: 0.5 }
+next x = x + d + (match c { up: 4, down: -4 })
+init x >= 0 & x <= 1 & x != 0.5
+property p = G x < 2
+",
+    );
+    let plan = |start: f64| Plan {
+        start: vec![start],
+        inputs: vec![vec![0.25], vec![-1.0]],
+        draws: vec![vec![0.0], vec![0.75]],
+        period: 1,
+    };
+    let planned = |first: u64, plans: Vec<Plan>| {
+        let inputs = InputSource::Plans(Plans { first, plans });
+        let options = Options {
+            first_run: first,
+            runs: 1,
+            steps: 3,
+            record: true,
+            tail: Tail::Repeats,
+            inputs,
+            ..Options::default()
+        };
+        run(&system, &options).0.remove(0)
+    };
+    let states = |report: &RunReport| report.trace.as_ref().unwrap().iter().map(|s| s.state[0]).collect::<Vec<f64>>();
+    // The last row serves all later steps.
+    let report = planned(7, vec![plan(0.75)]);
+    assert_eq!(states(&report), [0.75, 5.0, 0.0, -5.0]);
+    assert_eq!((report.properties[0].broken_at, report.properties[0].margin), (Some(1), -3.0));
+    // A state that is not initial is replaced by a drawn one.
+    let first = states(&planned(0, vec![plan(0.5)]))[0];
+    assert!(first != 0.5 && (0.0..=1.0).contains(&first));
+    // Without plans, all is drawn.
+    assert_eq!(planned(3, Vec::new()), planned(3, vec![Plan::default()]));
+    let wrong = InputSource::Plans(Plans { first: 0, plans: vec![Plan { start: vec![0.0; 2], ..Plan::default() }] });
+    let options = Options { inputs: wrong, ..Options::default() };
+    let error = Simulator::new(&system).unwrap().run(&options, &mut |_| {}, &mut |_| {}).unwrap_err();
+    assert!(error.to_string().contains("another number"), "{error}");
+}
+
+#[test]
+fn one_formula_can_be_watched_alone() {
+    let system = system(DRIFT);
+    let formula = system.properties[0].over_runs().unwrap();
+    let simulator = Simulator::watching(&system, &Formula::Not(Box::new(formula.clone()))).unwrap();
+    let mut reports = Vec::new();
+    let options = Options { runs: 3, steps: 4, ..Options::default() };
+    simulator.run(&options, &mut |_| {}, &mut |report| reports.push(report.clone())).unwrap();
+    let (all, _) = run(&system, &options);
+    for (report, of_all) in reports.iter().zip(&all) {
+        assert_eq!(report.properties.len(), 1);
+        assert_eq!(
+            report.properties[0].verdict == Verdict::Satisfied,
+            of_all.properties[0].verdict == Verdict::Violated
+        );
+    }
 }
 
 #[test]

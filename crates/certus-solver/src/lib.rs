@@ -22,6 +22,24 @@ mod relaxation;
 mod search;
 pub mod vnnlib;
 
+/// What forward passes outside of this crate are made of: the walker, the lowered graph, its curves.
+pub mod domain {
+    pub use crate::bound::domain::{AbstractDomain, Keeps, flat_outputs, last_readers_with, walk};
+    pub use crate::bound::program::{Layer, Program, Role, Term};
+    pub use crate::bound::zonotope::band::band;
+    pub use crate::relaxation::Curve;
+}
+
+/// Reverse-mode automatic differentiation, for searches in floats.
+pub mod gradient {
+    pub use crate::attack::gradient::{Gradient, Tape};
+}
+
+/// Bounds of accumulated rounding errors.
+pub mod rounding {
+    pub use crate::bound::{ROOM, gamma};
+}
+
 pub use affine_forms::{AffineForms, OutputForms, ReducedNetwork, Symbols, middle};
 pub use answer::{Answer, Progress, Refutation, UnknownReason, Witness};
 pub use attack::{Falsification, falsify};

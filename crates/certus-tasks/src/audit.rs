@@ -113,15 +113,16 @@ fn judge(task: &Audit, leaves: &AtomicU64) -> Result<Judgement, Failure> {
             if task.network.is_some() || task.specification.is_some() || task.query.is_some() {
                 return Err(Failure::message("the certificate is about a system, whose files it names itself"));
             }
-            let claim = match claim(&header, &mut Sources::default())? {
+            let claim = match claim(&header, &mut Sources::default(), &mut progress)? {
                 Ok(claim) => claim,
                 Err(reason) => return Ok(Judgement::Rejected { line: 2, reason }),
             };
             let problems: Vec<certus_audit::Problem<'_>> = claim.obligations.iter().map(|own| own.problem()).collect();
-            let summary = match check(&problems, certificate, &mut progress) {
+            let mut summary = match check(&problems, certificate, &mut progress) {
                 Ok(summary) => summary,
                 Err(rejection) => return rejected(path, rejection),
             };
+            summary.leaves += claim.boxes as u64;
             let Claim { sources, settled, says: claim, particulars, .. } = claim;
             return Ok(Judgement::Accepted(Box::new(Accepted { sources, summary, settled, claim, particulars })));
         }

@@ -4,9 +4,9 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
 
 use certus_engine::Budget;
+use certus_model::short;
 
 use crate::Failure;
-use crate::output::short;
 
 /// How much work a request is worth: what users say, from which the [`Budget`] of its engines follows.
 #[derive(Clone, Copy, Debug)]

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
 use certus_engine::{Ended, Job};
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::System;
 use certus_sim::{InputSource, Options, RunReport, Simulator, Summary, Verdict};
 
 use crate::failure::Failure;
@@ -230,7 +230,7 @@ impl Engine for Simulation {
             faults += left_the_model(&summary);
             Ok(summary.interrupted)
         };
-        let is_formula = |place: &usize| matches!(system.properties[properties[*place]].kind, PropertyKind::Ltl(_));
+        let is_formula = |place: &usize| system.properties[properties[*place]].is_over_runs();
         let wanted: Vec<usize> = (0..properties.len()).filter(is_formula).collect();
         if run(InputSource::Uniform, &wanted, &mut cells)? {
             return Ok(None);

@@ -10,7 +10,7 @@ use certus_graph::eval::evaluate;
 use certus_graph::import::load_network;
 use certus_graph::ops::Operator;
 use certus_graph::{Graph, Port, Real};
-use certus_lang::system::{ActionKind, Formula, Property, PropertyKind, System, Variable};
+use certus_lang::system::{ActionKind, System, Variable};
 
 use crate::failure::Failure;
 use crate::{Loading, load};
@@ -142,45 +142,6 @@ fn network_document(network: &InspectedNetwork) -> shown::Network {
     }
 }
 
-/// The fragment that a property belongs to, in the words of the engines.
-pub fn fragment(property: &Property) -> &'static str {
-    let temporal_free = |formula: &Formula| !has_temporal(formula);
-    match &property.kind {
-        PropertyKind::Probability { path: Formula::Finally(bounds, inner), .. } if temporal_free(inner) => {
-            if bounds.upper.is_some() { "probability of bounded reachability" } else { "probability of reachability" }
-        }
-        PropertyKind::Probability { .. } => "probability of a path formula",
-        PropertyKind::Ltl(formula) => match formula {
-            Formula::Globally(bounds, inner) if temporal_free(inner) => {
-                if bounds.upper.is_some() {
-                    "bounded safety"
-                } else {
-                    "safety"
-                }
-            }
-            Formula::Finally(bounds, inner) if temporal_free(inner) => {
-                if bounds.upper.is_some() {
-                    "bounded liveness"
-                } else {
-                    "liveness"
-                }
-            }
-            formula if temporal_free(formula) => "initial condition",
-            _ => "LTL",
-        },
-    }
-}
-
-fn has_temporal(formula: &Formula) -> bool {
-    match formula {
-        Formula::Constant(_) | Formula::Atom(_) => false,
-        Formula::Not(a) => has_temporal(a),
-        Formula::And(parts) | Formula::Or(parts) => parts.iter().any(has_temporal),
-        Formula::Implies(a, b) | Formula::Iff(a, b) => has_temporal(a) || has_temporal(b),
-        _ => true,
-    }
-}
-
 fn system_document(system: &System) -> shown::System {
     let variable = |own: &Variable| shown::Variable {
         name: own.name.clone(),
@@ -199,7 +160,7 @@ fn system_document(system: &System) -> shown::System {
     let property = system.properties.iter().map(|own| shown::Property {
         name: own.name.clone(),
         formula: own.source.clone(),
-        fragment: fragment(own).to_owned(),
+        fragment: own.fragment().to_owned(),
         expect: own.expect.map(|expect| format!("{expect:?}").to_lowercase()),
         doc: own.doc.clone(),
     });

@@ -198,37 +198,9 @@ pub fn write_document(path: &Path, document: &impl Document) -> Result<(), Failu
     write_atomically(path, &document.to_indented()?)
 }
 
-/// A number as tables show it: at most six significant digits, without trailing zeros.
-pub fn short(value: f64) -> String {
-    if value == 0.0 || !value.is_finite() {
-        return match value {
-            v if v == f64::INFINITY => "∞".to_owned(),
-            v if v == f64::NEG_INFINITY => "−∞".to_owned(),
-            v if v.is_nan() => "not a number".to_owned(),
-            _ => "0".to_owned(),
-        };
-    }
-    let magnitude = value.abs().log10().floor();
-    let text = if (-4.0..6.0).contains(&magnitude) {
-        format!("{value:.*}", (5.0 - magnitude) as usize)
-    } else {
-        return format!("{value:.4e}");
-    };
-    if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.').to_owned() } else { text }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn numbers_are_short() {
-        assert_eq!(short(0.1), "0.1");
-        assert_eq!(short(-1234.5678), "-1234.57");
-        assert_eq!(short(1e-9), "1.0000e-9");
-        assert_eq!(short(0.0), "0");
-        assert_eq!(short(100000.0), "100000");
-    }
 
     /// A folder that is removed when the test ends.
     struct Folder(PathBuf);

@@ -7,7 +7,7 @@ use certus_documents as documents;
 use certus_documents::check::{ActionBounds, BoundedCell, ConvergencePoint, PropertyResult, Verdict};
 use certus_documents::{Scope, members, numbers};
 use certus_engine::{Board, Ended, Job};
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::System;
 pub use certus_prob::Convergence;
 use certus_prob::{Cell, Options, Outcome, Standing, check_with_convergence};
 use certus_report::Picture;
@@ -98,7 +98,7 @@ fn provenance(task: &Prob, system: &System, sources: &[Source]) -> Provenance {
 fn run(task: &Prob, cancel: &AtomicBool, board: &Board<Partial>) -> Result<(), Failure> {
     let Loaded { system, sources } = load(&task.system)?;
     let system = Arc::new(system);
-    let is_probability = |&place: &usize| matches!(system.properties[place].kind, PropertyKind::Probability { .. });
+    let is_probability = |&place: &usize| system.properties[place].probability().is_some();
     let properties: Vec<usize> = match task.properties.as_slice() {
         [] => (0..system.properties.len()).filter(is_probability).collect(),
         names => names.iter().map(|name| property_named(&system, name)).collect::<Result<_, _>>()?,

@@ -3,9 +3,8 @@
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
+use certus_model::short;
 use certus_solver::Progress;
-
-use crate::output::short;
 
 /// Where a search over several cases stands.
 #[derive(Clone, Copy, Debug, Default)]

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use certus_documents as documents;
 use certus_documents::{Claim, Limit, Members, Scope};
 use certus_lang::system::{Integrator, System};
+use certus_model::short;
 use serde_json::Value;
 
-use crate::output::short;
 use crate::{BudgetOptions, Loading, Source};
 
 /// A parameter that was set.
@@ -153,8 +153,9 @@ impl Provenance {
         }
         with.extend(self.replaced.iter().map(|(name, path)| format!("{name} from {}", path.display())));
         let with = (!with.is_empty()).then(|| format!("with {}", with.join(", ")));
-        let time = self.time.map(|(scheme, dt)| {
-            format!("about the system discretised by {} with dt = {}", scheme_name(scheme), short(dt))
+        let time = self.time.map(|(scheme, dt)| match scheme {
+            Integrator::Exact => format!("in continuous time with a period of {} s", short(dt)),
+            _ => format!("about the system discretised by {} with dt = {}", scheme_name(scheme), short(dt)),
         });
         let parts: Vec<String> = with.into_iter().chain(time).collect();
         (!parts.is_empty()).then(|| parts.join("; "))
@@ -179,8 +180,9 @@ impl Provenance {
 
     /// How time was discretised, to be put after what a verdict is about; empty if the file itself counts steps.
     pub fn discretised(&self) -> String {
-        self.time.map_or(String::new(), |(scheme, dt)| {
-            format!(", in the system discretised by {} with dt = {}", scheme_name(scheme), short(dt))
+        self.time.map_or(String::new(), |(scheme, dt)| match scheme {
+            Integrator::Exact => format!(", in continuous time with a period of {} s", short(dt)),
+            _ => format!(", in the system discretised by {} with dt = {}", scheme_name(scheme), short(dt)),
         })
     }
 }
@@ -190,6 +192,7 @@ pub fn scheme_name(scheme: Integrator) -> &'static str {
     match scheme {
         Integrator::Euler => "euler",
         Integrator::Rk4 => "rk4",
+        Integrator::Exact => "exact",
     }
 }
 

@@ -10,7 +10,7 @@ use certus_documents as documents;
 use certus_documents::Scope;
 use certus_engine::{Ended, Job};
 use certus_graph::Graph;
-use certus_lang::system::{Formula, Property, PropertyKind, System};
+use certus_lang::system::{Property, System};
 use certus_lang::{LowerOptions, Open};
 use certus_shield::document::document as shield_document;
 use certus_shield::evaluation::{Course, Statistics, Trial};
@@ -88,11 +88,6 @@ fn network(loading: &Loading, system: &System) -> Result<(Graph, Vec<Source>), F
     read_network(&place, Some(&open.path)).map_err(|error| Failure::message(format!("{}: {error}", place.display())))
 }
 
-fn is_invariant(property: &Property) -> bool {
-    matches!(&property.kind, PropertyKind::Ltl(Formula::Globally(bounds, inner))
-        if bounds.lower == 0 && bounds.upper.is_none() && matches!(inner.as_ref(), Formula::Atom(_)))
-}
-
 /// Makes a shield; `tick` is called some twenty times a second with what is being done.
 pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&str)) -> Result<Shielded, Failure> {
     let loading = opened(&task.loading);
@@ -102,7 +97,7 @@ pub fn shield(task: &Shielding, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&st
     let place =
         match &task.property {
             Some(name) => property_named(&system, name)?,
-            None => system.properties.iter().position(is_invariant).ok_or_else(|| {
+            None => system.properties.iter().position(|own| own.invariant().is_some()).ok_or_else(|| {
                 Failure::message(format!("{} has no property of the form `G φ`", loading.path.display()))
             })?,
         };
@@ -278,13 +273,8 @@ pub fn ready(path: &Path, system: Option<&Path>, networks: &[(String, PathBuf)])
     let system = sealed.system;
     let loading = Loading { path: place, networks: networks.to_vec(), ..Loading::default() };
     let (network, beside) = network(&loading, &system)?;
-    let atom = match system.property(&shield.property).map(|property| &property.kind) {
-        Some(PropertyKind::Ltl(Formula::Globally(_, inner))) => match inner.as_ref() {
-            Formula::Atom(atom) => atom.0,
-            _ => return Err(Failure::message("the property is not of the form `G φ`")),
-        },
-        _ => return Err(Failure::message("the property is not of the form `G φ`")),
-    };
+    let atom = system.property(&shield.property).and_then(Property::invariant);
+    let atom = atom.ok_or_else(|| Failure::message("the property is not of the form `G φ`"))?.0;
     let runtime = Runtime::new(&shield, &model).ok_or_else(|| {
         Failure::message("the shield cannot be run: its domain is unbounded, or the environment has too many choices")
     })?;

@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use certus_documents::simulate::{self as shown, RunEnd, RunVerdict, SimulatedRun};
 use certus_documents::{Document, Members, Number, Schema, members};
-use certus_lang::system::{PropertyKind, System};
+use certus_lang::system::System;
 use certus_sim::{
     ActionMode, End, InputSource, Options, Progress, PropertyReport, RunReport, Script, Simulator, Step, Summary,
     Verdict, element_names, wilson_interval,
@@ -138,6 +138,7 @@ pub fn simulate(task: &Simulate, stop: &AtomicBool, progress: &mut dyn FnMut(Pro
         record: task.written.is_some(),
         deadline: task.effort.deadline,
         stop: Some(stop),
+        ..Options::default()
     };
     let provenance = Provenance::of_system("simulation", &task.system, &system, &sources)
         .with_effort(&task.effort)
@@ -310,7 +311,6 @@ fn end(end: &End) -> RunEnd {
 pub fn document(task: &Simulate, simulated: &Simulated) -> shown::Simulate {
     let Simulated { system, summary, provenance, seconds } = simulated;
     let property = |(property, seen): (&certus_lang::system::Property, &certus_sim::PropertySummary)| {
-        let is_probability = matches!(property.kind, PropertyKind::Probability { .. });
         let (low, high) = estimate(seen);
         let estimate = shown::Estimate { lower: low.into(), upper: high.into(), confidence: 0.95.into() };
         shown::PropertySummary {
@@ -322,7 +322,7 @@ pub fn document(task: &Simulate, simulated: &Simulated) -> shown::Simulate {
             worst_margin: seen.worst_margin.into(),
             worst_run: seen.worst_run,
             worst_broken_at: seen.worst_broken_at,
-            estimate: is_probability.then_some(estimate),
+            estimate: property.probability().map(|_| estimate),
         }
     };
     let reward = summary.reward.map(|reward| shown::Rewards {

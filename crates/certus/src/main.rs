@@ -3,20 +3,19 @@
 #![forbid(unsafe_code)]
 
 mod arguments;
+mod call;
 mod commands;
 mod generic;
 mod progress;
 mod terminal;
+mod values;
 
 use std::path::Path;
 use std::process::ExitCode;
 
-use clap::{CommandFactory, FromArgMatches};
-
 use certus_tasks::fault_file::FaultFile;
 use certus_tasks::{failure, output, statistics};
 
-use arguments::{Arguments, Command};
 use failure::{Dialect, Failure};
 
 /// What a command that ran to its end has to say with its exit code.
@@ -44,7 +43,7 @@ impl From<Finding> for ExitCode {
 }
 
 fn main() -> ExitCode {
-    let matches = generic::with_every_command(Arguments::command()).get_matches();
+    let matches = arguments::whole().get_matches();
     let verbosity = matches.get_count("verbose");
     if verbosity > 0 {
         statistics::install(verbosity);
@@ -54,40 +53,11 @@ fn main() -> ExitCode {
     if wants_statistics {
         statistics::collect();
     }
-    let result = match matches.subcommand() {
-        // What has no words of its own is a command of the table.
-        Some((name, own)) if Arguments::command().find_subcommand(name).is_none() => generic::run(name, own),
-        _ => match Arguments::from_arg_matches(&matches) {
-            Ok(arguments) => run(&arguments.command),
-            Err(error) => error.exit(),
-        },
-    };
+    let result = commands::run(&matches);
     if wants_statistics {
         eprint!("{}", statistics::collected());
     }
     finish(result)
-}
-
-fn run(command: &Command) -> Result<Finding, Failure> {
-    match command {
-        Command::Check(command) => commands::check::run(command),
-        Command::Simulate(command) => commands::simulate::run(command),
-        Command::Gate(command) => commands::gate::run(command),
-        Command::Verify(command) => commands::verify::run(command),
-        Command::Optimise(command) => commands::optimise::run(command),
-        Command::Extract(command) => commands::extract::run(command),
-        Command::Prob(command) => commands::prob::run(command),
-        Command::Mdp(command) => commands::mdp::run(command),
-        Command::Shield(command) => commands::shield::run(command),
-        Command::Audit(command) => commands::audit::run(command),
-        Command::Observe(command) => commands::observe::run(command),
-        Command::Mine(command) => commands::mine::run(command),
-        Command::Inspect(command) => commands::inspect::run(command),
-        Command::Report(command) => commands::report::run(command),
-        Command::New(command) => commands::new::run(command),
-        Command::Fmt(command) => commands::fmt::run(command),
-        Command::Completions(command) => commands::completions::run(command),
-    }
 }
 
 fn finish(result: Result<Finding, Failure>) -> ExitCode {

@@ -56,7 +56,8 @@ fn what_cannot_be_checked_is_said() {
     let unknown = certus(&["check", TOY, "below_tne"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("did you mean 'below_ten'?"), "{}", unknown.stderr);
     let random = certus(&["check", "zoo/ball/ball.certus", "worst", "-k", "1", "--engine", "bmc"]);
-    assert!(random.code == 2 && random.stdout.contains("asks for a probability"), "{}{}", random.stdout, random.stderr);
+    let said = "asks for a probability, and this engine decides what every run does; imdp takes it";
+    assert!(random.code == 2 && random.stdout.contains(said), "{}{}", random.stdout, random.stderr);
     let late = certus(&["check", TOY, "--timeout", "0"]);
     assert_eq!(late.code, 3, "{}{}", late.stdout, late.stderr);
 }
@@ -190,6 +191,52 @@ fn a_certificate_says_what_it_is_relative_to() {
     assert_eq!(certus(&["audit", &bare]).code, 1);
 }
 
+/// Certificates of reachable sets, of a discrete system with a network and of a differential equation.
+#[test]
+fn reachability_proofs_have_certificates_that_are_recomputed() {
+    let folder = Folder::new("reach-proof");
+    let exact = "system cools\nstate x in [-2, 2]\nstate v in [-2, 2]\ndefine u = tanh(-2 * x - 2 * v)\nstep 0.2 exact\nder x = v\nder v = 2 * u\n\
+                 init x in [0.5, 0.6] & v in [-0.1, 0.1]\nproperty small = G<=2s throughout(x in [-0.3, 0.62])\n\
+                 property smaller = G<=2s throughout(x in [-0.3, 0.59])\nproperty stays = G throughout(x < 0.9)\n";
+    let file = folder.write("cools.certus", exact);
+    let certificate = folder.file("reach.cert");
+    let tora = "zoo/tora_reach/tora_reach.certus";
+    let claims =
+        [(tora, "reaches_goal", "up to step 10"), (&file, "small", "up to step 9"), (&file, "stays", "for all time")];
+    for (system, property, scope) in claims {
+        let ran = certus(&["check", system, property, "--engine", "reach", "--certificate", &certificate]);
+        assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+        let accepted = certus(&["audit", &certificate]);
+        let said = format!("{property} holds {scope}");
+        assert!(accepted.code == 0 && accepted.stdout.contains(&said), "{}{}", accepted.stdout, accepted.stderr);
+        assert!(accepted.stdout.contains("reachable sets from"), "{}", accepted.stdout);
+    }
+    let accepted = certus(&["audit", &certificate]);
+    for line in
+        ["scope          for all time", "the differential equation itself", "settings       none", "engine reach"]
+    {
+        assert!(accepted.stdout.contains(line), "{line}: {}", accepted.stdout);
+    }
+    // The same leaves for a property that is false, for another system, with a leaf less, and with another box.
+    let text = std::fs::read_to_string(&certificate).unwrap();
+    let rejected = |changed: String| {
+        let audited = certus(&["audit", &folder.write("forged.cert", changed)]);
+        assert_eq!(audited.code, 1, "{}{}", audited.stdout, audited.stderr);
+        audited.stdout
+    };
+    assert!(
+        rejected(text.replace("\"property\":\"stays\"", "\"property\":\"smaller\"")).contains("the property is open")
+    );
+    rejected(text.replace("\"leaf\":[{", "\"leaf\":[],\"unused\":[{"));
+    rejected(text.replace("\"tree\":[", "\"tree\":[{\"split\":0,\"at\":\"0.55\"},"));
+    rejected(text.replace("\"tree\":[", "\"tree\":[{\"split\":0,\"at\":\"0.7\"},{\"leaf\":[]},"));
+    folder.write("cools.certus", exact.replace("2 * u", "3 * u"));
+    assert!(rejected(text).contains("has changed"));
+    // Other engines say nothing that could be recomputed.
+    let refused = certus(&["check", &file, "small", "--engine", "bmc", "--certificate", &certificate]);
+    assert!(refused.code == 2 && refused.stderr.contains("reachable sets"), "{}", refused.stderr);
+}
+
 #[test]
 fn a_bounded_verdict_has_a_certificate_too() {
     let folder = Folder::new("bounded-proof");
@@ -202,4 +249,24 @@ fn a_bounded_verdict_has_a_certificate_too() {
     assert!(several.code == 2 && several.stderr.contains("one property"), "{}", several.stderr);
     let unknown = certus(&["check", TOY, "--engine", "magic"]);
     assert!(unknown.code == 2 && unknown.stderr.contains("induction"), "{}", unknown.stderr);
+}
+
+#[test]
+fn flowpipes_are_drawn() {
+    let folder = Folder::new("flowpipe");
+    let (svg, png) = (folder.file("pipe.svg"), folder.file("pipe.png"));
+    let file = "zoo/b1/b1_exact.certus";
+    let ran = certus(&["check", file, "at_goal_at_end", "--flowpipe", &svg]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let picture = std::fs::read_to_string(&svg).unwrap();
+    assert!(picture.contains("time (s)") && picture.contains("30 simulated runs"), "{picture}");
+    let ran = certus(&["check", file, "at_goal_at_end", "--flowpipe", &png, "--flowpipe-axes", "x1,x2"]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));
+    let ran = certus(&["check", file, "at_goal_at_end", "--flowpipe", &svg, "--flowpipe-axes", "x1,y"]);
+    assert!(
+        ran.stderr.contains("was not written") && ran.stderr.contains("there are x1, x2 and time"),
+        "{}",
+        ran.stderr
+    );
 }

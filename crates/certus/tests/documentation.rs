@@ -11,7 +11,9 @@ use support::{certus, root};
 const DOCUMENTS: &[&str] = &[
     "README.md",
     "docs/commands.md",
+    "docs/falsification.md",
     "docs/model-checking.md",
+    "docs/reachability.md",
     "docs/regions.md",
     "docs/gate.md",
     "docs/grid.md",

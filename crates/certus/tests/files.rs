@@ -115,6 +115,7 @@ fn no_command_writes_over_what_it_reads() {
         ("check", &["toy.certus"], "--trace", "runs.csv"),
         ("check", &["toy.certus", "below_ten"], "--certificate", "toy.onnx"),
         ("check", &["toy.certus", "--engine", "grid"], "--cells", "toy.onnx"),
+        ("check", &["toy.certus"], "--flowpipe", "toy.onnx"),
         ("check", &region, "--picture", "toy.onnx"),
         ("check", &region, "--output", "toy.certus"),
         ("region", &["toy.certus", "below_five", "--region", "push"], "--picture", "toy.onnx"),

@@ -94,7 +94,7 @@ fn check_takes_runs_and_probabilities_from_one_file() {
     );
     for engine in ["bmc", "induction", "grid"] {
         let other = certus(&["check", &file, "soon", "--engine", engine]);
-        assert!(other.code == 2 && other.stdout.contains("engine imdp"), "{}{}", other.stdout, other.stderr);
+        assert!(other.code == 2 && other.stdout.contains("imdp takes it"), "{}{}", other.stdout, other.stderr);
     }
     let certificate = certus(&["check", &file, "soon", "--certificate", &folder.file("proof.json")]);
     assert!(certificate.code == 2 && certificate.stderr.contains("no certificate"), "{}", certificate.stderr);

@@ -42,6 +42,12 @@ fn verdicts_runs_and_invariants() {
 }
 
 #[test]
+fn simulated_violations() {
+    same_for_all_threads(&["check", "zoo/oscillator/oscillator.certus", "stays_below", "--engine", "falsify"]);
+    same_for_all_threads(&["check", "zoo/biology/biology.certus", "no_hypoglycaemia", "--engine", "falsify"]);
+}
+
+#[test]
 fn witnesses_and_maxima() {
     for query in ["below_five", "below_ten", "square"] {
         same_for_all_threads(&["verify", "zoo/toy/toy.onnx", &format!("zoo/toy/{query}.vnnlib")]);

@@ -6,7 +6,7 @@ mod support;
 use std::path::PathBuf;
 
 use certus_lang::diagnostics::Source;
-use certus_lang::system::{Expect, PropertyKind};
+use certus_lang::system::Expect;
 use certus_lang::{LowerOptions, load_file};
 use certus_sim::{Options, Simulator};
 
@@ -56,8 +56,7 @@ fn every_system_loads_is_canonical_and_runs() {
             faults.push(format!("{name}: run {} ended with {:?}", report.run, report.end));
         }
         for (property, seen) in system.properties.iter().zip(&summary.properties) {
-            let ltl = matches!(property.kind, PropertyKind::Ltl(_));
-            if ltl && property.expect == Some(Expect::Holds) && seen.violated > 0 {
+            if property.is_over_runs() && property.expect == Some(Expect::Holds) && seen.violated > 0 {
                 faults
                     .push(format!("{name}: {} is expected to hold, run {:?} breaks it", property.name, seen.worst_run));
             }

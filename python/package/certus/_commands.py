@@ -105,12 +105,16 @@ def _function(row: Dict[str, Any]) -> Callable[..., Outcome]:
 
 def documentation(row: Dict[str, Any]) -> str:
     """What a command and its options do, as the documentation of its function."""
-    lines = [row["about"], "", "Args:"]
+    lines = [_sentence(row["about"]), "", "Args:"]
     for option in row["options"]:
         choices = f" ({', '.join(map(repr, option['choices']))})" if option["choices"] else ""
-        lines.append(f"    {option['name']}: {option['about']}{choices}.")
+        lines.append(f"    {option['name']}: {_sentence(option['about'] + choices)}")
     lines.append("    progress: A function that is told a few times per second how far the work is.")
-    return "\n".join(lines).replace("..", ".")
+    return "\n".join(lines)
+
+
+def _sentence(text: str) -> str:
+    return text if text.endswith(".") else f"{text}."
 
 
 __all__: List[str] = [row["name"] for row in TABLE]

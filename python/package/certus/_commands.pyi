@@ -21,14 +21,16 @@ def audit(
     timeout: Optional[float] = None,
     progress: Optional[Progress] = None,
 ) -> Audited:
-    """Checks a certificate, or a shield with its certificate, with code that shares nothing with the search. The verdict is `accepted`, `rejected`, or `unknown` if it ran out of time.
+    """Check a certificate.
+
+    Takes a certificate that `verify` or `check` wrote, or a shield. Audit first compares the digests of the files that the certificate is about, then checks every step of the proof with code that is independent of the search. The verdict is `accepted`, `rejected`, or `unknown` if time ran out.
 
     Args:
-        certificate: The certificate.
-        network: Where the network is now, if not where the certificate says.
-        specification: Where the specification (of a shield: the system) is now, if not where the certificate says.
-        query: Where the query is now, for a certificate about a `.query` file.
-        timeout: Seconds after which the check stops.
+        certificate: Certificate to check.
+        network: Path of the network, if it has moved.
+        specification: Path of the specification (for a shield: of the system), if it has moved.
+        query: Path of the query, if it has moved; for certificates about a `.query` file.
+        timeout: Stop after this many seconds and report what was found so far.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -46,6 +48,8 @@ def check(
     refine: Optional[int] = None,
     cells: Optional[NetworkLike] = None,
     axes: Optional[Tuple[str, str]] = None,
+    flowpipe: Optional[NetworkLike] = None,
+    flowpipe_axes: Optional[Tuple[str, str]] = None,
     samples: Optional[int] = None,
     significance: Optional[float] = None,
     set: Mapping[str, float] = {},
@@ -56,30 +60,36 @@ def check(
     memory: int = 4096,
     progress: Optional[Progress] = None,
 ) -> Checks:
-    """Checks properties of a closed loop; all of them if none is named. A violation comes with a run that was replayed, a proof with what it rests on.
+    """Check properties of a closed loop.
+
+    A violation comes with a counterexample that was replayed on the system itself. If only an infinite run can violate the property, the counterexample returns to an earlier state, or provably converges to an equilibrium over the reals. `holds` is a proof over the reals about all runs of the model: they start in initial states, stay in the declared ranges, and take transitions that `assume` allows. `holds up to k steps` says that no run of k steps, and no loop within k steps, is a counterexample.
+
+    For a property about a probability, the result is an interval that contains the worst case over all initial states; `prob` has more options for these.
 
     Args:
-        system: The system: a `.certus` file.
-        properties: The properties; all of them if none is named.
-        engine: `bmc` looks for violations by so many steps, `induction` for an unbounded proof, `grid` decides on a finite abstraction, `explicit` visits every state of a finite system, `convergence` looks for runs that converge to an equilibrium, `imdp` bounds probabilities; `auto` takes turns.
-        steps: Steps that are looked at; if not given, 10, or as far as a property's own bounds reach.
-        assume_no_model_errors: Assumes that no run leaves its ranges, has a deadlock or evaluates something undefined; the outcome says so.
-        certificate: Where the proof of the one named property is written, if it holds, for `audit`.
-        expect: Compares with the verdicts that the file expects: results get `expected` and `as_expected`.
-        trace: Where runs that violate properties are written: a table for `.csv`, the document for `.json`.
-        widths: Widths of grid cells, by state variable; one number for all.
-        policy: Whose actions the grid engine takes: all that the network can do in a cell, or one action per cell ('network', 'extracted').
-        refine: How often the grid engine may split cells after a spurious counterexample; as the budget allows if not given.
-        cells: Where the reachable cells are drawn, as SVG.
-        axes: The two state variables that `cells` draws; `step` is the number of steps.
-        samples: States of a cell at which the network is asked for an extracted policy; 5 if not given.
-        significance: A label is taken for a cell when an accident is at most this likely, otherwise more states are asked; 0.2 if not given.
-        set: Values of parameters of the system, by name.
-        networks: Networks in place of the system's, by the policy or action that applies them, or as the file writes them.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
-        memory: Megabytes that the open subproblems of a search may take.
+        system: System file (`.certus`).
+        properties: Properties to check; all of them by default.
+        engine: Engine to use; `auto` lets all that apply take turns. `falsify` simulates runs to find violations, `bmc` searches for violations up to a number of steps, `induction` for an unbounded proof, `grid` decides on a finite abstraction of the state space, `explicit` enumerates the states of a finite system, `convergence` searches for runs that converge to an equilibrium, and `imdp` bounds probabilities.
+        steps: Number of steps to unroll; defaults to 10, or to the bounds in the property if these reach further.
+        assume_no_model_errors: Assume that no run leaves its declared ranges, deadlocks or evaluates an undefined operation; the result says so.
+        certificate: Write a proof of the named property to a file for `audit`, if it holds. Proofs on a grid have no certificate, so `auto` does not use the grid then.
+        expect: Compare with the verdicts that the file expects; a mismatch counts as a violation.
+        trace: Write counterexamples to a file: a table for `.csv`, the JSON document for `.json`. The file is written only if a property is violated.
+        widths: Cell widths by state variable; without a name, for all others.
+        policy: Policy that the grid engine verifies: the network itself, or one action per cell extracted from it ('network', 'extracted').
+        refine: Maximum number of refinements of the grid after spurious counterexamples; unlimited by default.
+        cells: Plot the reachable cells of the grid (SVG).
+        axes: Axes of the plot: two state variables, or `step` for the number of steps; the first two state variables by default.
+        flowpipe: Plot the reachable sets of the first property that has some (SVG or PNG). The sets are those of the engine `reach`, whichever engine gave the verdict.
+        flowpipe_axes: Axes of that plot: two state variables, or `time`; time and the first state variable by default.
+        samples: Number of states to sample per cell when extracting its action; 5 by default.
+        significance: Significance level of the binomial test for the label of a cell; more states are sampled until it is met; 0.2 by default.
+        set: Set parameters of the system, by name.
+        networks: Replace networks of the system, each named by the policy or action that uses it or by its path in the file.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
+        memory: Memory limit for open subproblems, in megabytes.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -100,22 +110,24 @@ def extract(
     seed: int = 0,
     progress: Optional[Progress] = None,
 ) -> Extracted:
-    """Extracts a policy from a network on a grid, one action per cell, and compares the returns of both.
+    """Extract a policy from a network on a grid, and compare its return with the network's.
+
+    Each cell of the state space gets one action: the mean of the network's outputs at sampled states of the cell, or the label chosen most often. Episodes of both policies start in the same states. The result lists every cell that an episode visited, with its action; `check` verifies the same policy with policy="extracted".
 
     Args:
-        system: The system: a `.certus` file.
-        widths: Widths of grid cells, by state variable; one number for all.
-        episodes: In how many episodes both policies are compared; at most a hundred million.
-        steps: Steps that an episode has at most.
-        picture: Where box plots of the returns are drawn, as SVG.
-        output: Where the policy is written, as JSON.
-        samples: States of a cell at which the network is asked for an extracted policy; 5 if not given.
-        significance: A label is taken for a cell when an accident is at most this likely, otherwise more states are asked; 0.2 if not given.
-        set: Values of parameters of the system, by name.
-        networks: Networks in place of the system's, by the policy or action that applies them, or as the file writes them.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
+        system: System file (`.certus`).
+        widths: Cell widths by state variable; without a name, for all others.
+        episodes: Number of episodes to compare on.
+        steps: Maximum number of steps per episode.
+        picture: Plot the returns as box plots (SVG).
+        output: Write the policy to a file (JSON).
+        samples: Number of states to sample per cell when extracting its action; 5 by default.
+        significance: Significance level of the binomial test for the label of a cell; more states are sampled until it is met; 0.2 by default.
+        set: Set parameters of the system, by name.
+        networks: Replace networks of the system, each named by the policy or action that uses it or by its path in the file.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -124,11 +136,13 @@ def fmt(
     check: bool = False,
     progress: Optional[Progress] = None,
 ) -> Formatted:
-    """Puts `.certus` files into canonical form, each whole or not at all; a file with errors is left alone, and the document says so.
+    """Format `.certus` files.
+
+    Files are rewritten in place, atomically. Files with errors are left unchanged, and reported.
 
     Args:
-        files: The files.
-        check: Changes nothing, and says which files are not in canonical form.
+        files: Files to format.
+        check: Change nothing; report files that are not formatted.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -152,25 +166,27 @@ def gate(
     memory: int = 4096,
     progress: Optional[Progress] = None,
 ) -> Gated:
-    """Checks every property with every checkpoint of a training. Simulation finds violations and proves nothing; bounded model checking also shows that nothing is violated up to a number of steps.
+    """Check every property with every checkpoint of a training run.
+
+    Each checkpoint replaces the network of the system; the result has a row per checkpoint and a column per property. Simulation draws inputs at random first, then lets an adversary choose them against each property. It finds violations, each with the run and the step that show it, but proves nothing. Bounded model checking also shows that a property holds up to a number of steps.
 
     Args:
-        system: The system: a `.certus` file.
-        checkpoints: Networks, or folders of networks (`.onnx`, `.nnet`).
-        policy: Whose network the checkpoints replace: a policy, an action, or a path as the system writes it; needed if there are several.
-        properties: The properties; all of them if none is named.
-        engine: What judges the checkpoints ('simulation', 'bmc').
-        runs: How many runs simulation makes.
-        steps: Steps that each run of a simulation makes at most.
-        candidates: How many choices the adversary tries at each step.
-        depth: Steps that model checking looks at; if not given, 10, or as far as a property's own bounds reach.
-        cell_timeout: Seconds that model checking may take for each checkpoint and property.
-        picture: Where properties × checkpoints are drawn, as SVG.
-        set: Values of parameters of the system, by name.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
-        memory: Megabytes that the open subproblems of a search may take.
+        system: System file (`.certus`).
+        checkpoints: Networks (`.onnx`, `.nnet`), or folders of networks.
+        policy: Network to replace: a policy, an action, or a path as in the system file; required if there are several.
+        properties: Properties to check; all of them by default.
+        engine: How to check: by simulation, or by bounded model checking ('simulation', 'bmc').
+        runs: Number of simulated runs.
+        steps: Maximum number of steps per simulated run.
+        candidates: Number of inputs that the adversary tries at each step.
+        depth: Number of steps to unroll; defaults to 10, or to the bounds in the property if these reach further.
+        cell_timeout: Time limit of model checking for each checkpoint and property, in seconds.
+        picture: Plot properties against checkpoints (SVG).
+        set: Set parameters of the system, by name.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
+        memory: Memory limit for open subproblems, in megabytes.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -181,12 +197,14 @@ def inspect(
     set: Mapping[str, float] = {},
     progress: Optional[Progress] = None,
 ) -> Inspected:
-    """Tells what a network or a system is: inputs, outputs and operators of a network; variables, policies, parameters and properties of a system.
+    """Describe a network or a system.
+
+    For a network: inputs, outputs, operators and the number of parameters, as read and in canonical form. For a system: variables with their ranges, policies, actions, parameters, and properties with their fragment of temporal logic.
 
     Args:
-        file: A network (`.onnx`, `.nnet`) or a system (`.certus`).
-        eval: A point at which the network is evaluated: all inputs one after the other.
-        set: Values of parameters of the system, by name.
+        file: Network (`.onnx`, `.nnet`) or system (`.certus`).
+        eval: Evaluate the network at this point: all inputs in order.
+        set: Set parameters of the system, by name.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -203,18 +221,20 @@ def mdp(
     seed: int = 0,
     progress: Optional[Progress] = None,
 ) -> Outcome:
-    """Computes a probability of an interval MDP. The property names both players, the scheduler first and nature second, as in `Pmaxmin=? [ F "goal" ]`; values are intervals that contain the exact ones.
+    """Compute a probability of an interval MDP.
+
+    The property names both players: first the scheduler, which picks actions, then nature, which picks probabilities within their intervals, as in `Pmaxmin=? [ F "goal" ]`. Results are intervals that are guaranteed to contain the exact values.
 
     Args:
-        file: The model: `.drn` (Storm), `.tra` with `.lab` beside it (PRISM, explicit), or `.prism`, `.nm` (PRISM's language).
-        property: The property; without one the model is described.
-        gap: How wide intervals may be for properties without a bound on the steps.
-        write: Where the model is written, in the format that the name asks for.
-        values: Where the values of all states are written, with the choices that attain them, as a table.
-        set: Values of constants of the model, by name.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
+        file: Model: `.drn` (Storm), `.tra` with its `.lab` (PRISM, explicit), `.prism` or `.nm` (PRISM language).
+        property: Property to compute; without one, the model is described or converted.
+        gap: Maximum width of the interval, for properties without a step bound.
+        write: Write the model to a file, in the format of its extension.
+        values: Write the values of all states, with optimal actions, to a table (CSV).
+        set: Set constants of the model, by name.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -236,23 +256,25 @@ def mine(
     memory: int = 4096,
     progress: Optional[Progress] = None,
 ) -> Mined:
-    """Finds boxes of the inputs in which all reference algorithms decided within few outputs, and asks whether networks do.
+    """Mine specifications from observations of reference algorithms.
+
+    Reads tables (CSV, Parquet) of what reference algorithms observed and decided, as a configuration file describes them. Finds boxes in the input space in which all of them agree on a few decisions, and measures how well these specifications fit each algorithm on the tables they were mined from and on others. With verify, every specification is then decided for every network.
 
     Args:
-        config: The configuration: a TOML file that says what the columns of the tables mean.
+        config: Configuration that describes the tables (TOML).
         verify: Networks to verify every specification against.
-        attack: Finds the most extreme violations of what `verify` found violated.
-        cache: Verdicts of earlier runs: queries that the file answers are not asked again, new answers are added.
-        search: Searches for settings first, as the configuration's `[search]` says, and mines with the best.
-        specifications: Specifications (JSON) to judge and verify instead of mining.
-        baseline: Specifications (JSON) to compare with.
-        regions: Statistics that the statements of `emit_sql` gave (Parquet or CSV).
-        emit_sql: Gives the statements that compute the statistics in a database as `sql`, and does nothing else ('duckdb', 'spark', 'trino').
-        write: A folder for the specifications: JSON, VNN-LIB, a `.certus` file, a picture.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
-        memory: Megabytes that the open subproblems of a search may take.
+        attack: Find the most extreme violations of violated specifications.
+        cache: Reuse the verdicts in this file, and add new ones to it. With write, defaults to `verdicts.json` in that folder.
+        search: Search for the best settings first, as `[search]` in the configuration says.
+        specifications: Evaluate and verify these specifications (JSON) instead of mining.
+        baseline: Specifications (JSON) to compare with those that were mined.
+        regions: Start from statistics that the queries of emit_sql computed (Parquet, CSV).
+        emit_sql: Only generate the SQL queries that compute the statistics in a database, in this dialect ('duckdb', 'spark', 'trino').
+        write: Write the specifications to a folder: JSON, VNN-LIB, a `.certus` file and a plot.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
+        memory: Memory limit for open subproblems, in megabytes.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -266,15 +288,17 @@ def new(
     force: bool = False,
     progress: Optional[Progress] = None,
 ) -> Outcome:
-    """Starts a system file from a network, the spaces of an environment, or both. The file loads, simulates and checks as it stands; its text is in the document as `text`.
+    """Generate a system file from a network, the spaces of an environment, or both.
+
+    The file can be loaded, simulated and checked as it is: observations change slowly and at random, and outputs stay in the range that interval arithmetic shows. Replace this with the plant and your requirements.
 
     Args:
-        network: The network (`.onnx`, `.nnet`).
-        spaces: What an environment shows and takes, as JSON.
-        actions: Names of actions, if the network scores them and the greatest score decides.
-        name: What the system is called.
-        output: Where the system is written.
-        force: Writes over a file that exists.
+        network: Network (`.onnx`, `.nnet`).
+        spaces: Observation and action space of an environment (JSON).
+        actions: Names of the actions, if the network scores each and the highest score wins.
+        name: Name of the system.
+        output: Write the system to a file.
+        force: Overwrite the file if it exists.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -289,15 +313,19 @@ def observe(
     seed: int = 0,
     progress: Optional[Progress] = None,
 ) -> Outcome:
-    """Runs a reference algorithm, or a network in its place, over traces, and writes what it saw and decided: a CSV file, or a Parquet file if the name ends so.
+    """Record the observations and decisions of a reference algorithm, or of a network.
+
+    For video streaming (`pensieve`), the algorithms are `buffer-based` and `mpc` (robust model-predictive control) in Pensieve's simulator, and the files are bandwidth traces. For congestion control (`aurora`), they are `cubic` and `bbr` over Aurora's links, and the files are tables of links with the columns `trace`, `delay_ms`, `loss` and `queue`.
+
+    The result is a table that `mine` reads, with a row per decision: CSV, or Parquet if the output is named so.
 
     Args:
-        world: The simulator ('pensieve', 'aurora').
-        decider: Who decides: `buffer-based`, `mpc`, `cubic`, `bbr`, or a network (`.onnx`, `.nnet`).
-        files: Traces (`pensieve`), or tables of links (`aurora`).
-        output: Where the table is written.
+        world: Simulator ('pensieve', 'aurora').
+        decider: Algorithm: `buffer-based`, `mpc`, `cubic`, `bbr`, or a network (`.onnx`, `.nnet`).
+        files: Bandwidth traces (`pensieve`), or tables of links (`aurora`).
+        output: Write the table to a file.
         interval: Length of a monitor interval, in seconds (`aurora`).
-        seconds: How long each link is observed; traces begin again where they end (`aurora`).
+        seconds: Observation time per link, in seconds; traces repeat when they end (`aurora`).
         seed: Seed of the random losses.
         progress: A function that is told a few times per second how far the work is.
     """
@@ -316,19 +344,21 @@ def optimise(
     memory: int = 4096,
     progress: Optional[Progress] = None,
 ) -> Optimum:
-    """Bounds the maximum or minimum of a linear expression over the points at which an assertion about networks holds.
+    """Bound the maximum or minimum of a linear expression.
+
+    The expression is optimised over the inputs of the region at which the assertion holds. The result is an interval that is guaranteed to contain the optimum over the reals, and the best point that was found.
 
     Args:
-        file: The network (`.onnx`, `.nnet`); or a `.query` file; or, with `networks`, the specification.
-        specification: The specification: a `.vnnlib` file, also compressed as `.vnnlib.gz`.
-        networks: Networks that the specification declares, by name (VNN-LIB 2.0).
-        maximise: The expression to make large: a sum of numbers, variables and products of a number and a variable, as `Y_0 - 0.5*X_1`.
-        minimise: The expression to make small.
-        gap: How wide the interval may be in the end.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
-        memory: Megabytes that the open subproblems of a search may take.
+        file: Network (`.onnx`, `.nnet`), or a `.query` file, or with networks the specification.
+        specification: Specification (`.vnnlib` or `.vnnlib.gz`).
+        networks: Files of the networks that the specification declares, by name (VNN-LIB 2.0).
+        maximise: Expression to maximise, such as `Y_0 - 0.5*X_1`. Variables are the inputs `X_0`, `X_1`, … and the outputs `Y_0`, `Y_1`, …; for a specification in VNN-LIB 2.0, the elements of the declared tensors, such as `Y[0,1]`.
+        minimise: Expression to minimise.
+        gap: Stop once the interval is at most this wide.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
+        memory: Memory limit for open subproblems, in megabytes.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -358,32 +388,34 @@ def prob(
     seed: int = 0,
     progress: Optional[Progress] = None,
 ) -> Checks:
-    """Bounds probabilities of a closed loop with random choices: for each property an interval that contains the worst probability over all initial states.
+    """Bound probabilities of a closed loop with random choices.
+
+    For `P<=p`, `P>=p`, `Pmax=?` and `Pmin=?` of `F φ`, `ψ U φ` and `G φ`, with or without a step bound, the result is an interval that is guaranteed to contain the worst probability over all initial states (over the reals, with rounding accounted for). The upper bound comes from an interval MDP over template polyhedra, the lower bound from a concrete initial state whose transitions were all followed. Leaving the declared ranges counts against the property.
 
     Args:
-        system: The system: a `.certus` file.
-        properties: The properties; all probabilities if none is named.
-        steps: How many steps, in place of the formulas' own bounds.
-        method: How the bound is found: one forward unfolding, unfoldings of smaller and smaller initial cells, or a partition of the state space, backwards ('auto', 'unfold', 'search', 'partition').
-        domain: Which template polyhedra ('box', 'octagon', 'auto').
-        directions: Further directions of the template, one number per state variable each; their opposites are added.
-        spread: While unfolding, splits regions in which some transition's probability varies by more than this.
-        shortest: Such splits leave directions alone that are no wider than this.
-        samples: How many samples choose such a split.
-        merge: While unfolding, merges regions that are inside others.
-        grid: Splits the initial set into so many slices per dimension first.
-        pieces: Where the linearised image of a region is loose, splits the region into at most so many pieces for it; 1 for none.
-        gap: An interval of this width is narrow enough.
-        share: So is one whose width is this share of its lower end.
-        most: Makes at most so many regions or cells.
-        map: Where the cells of the initial set are drawn with their bounds, for one property: PNG if the name ends so, else SVG.
-        axes: Which two state variables the map shows, by number; 0 and 1 if not given.
-        model: Where the interval MDP of one unfolding is written, for one property, as `.drn` (Storm) or `.tra`, `.lab` (PRISM).
-        set: Values of parameters of the system, by name.
-        networks: Networks in place of the system's, by the policy or action that applies them, or as the file writes them.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
+        system: System file (`.certus`).
+        properties: Properties to bound; all probabilities by default.
+        steps: Step bound, in place of those in the properties.
+        method: How to compute the bound: unfold once, search over ever smaller initial cells, or partition the state space. `unfold` is one forward unfolding, `search` unfolds smaller and smaller cells of the initial set, `partition` iterates backwards over a partition of the state space. `auto` is `search` if the tree of transitions is small, otherwise `partition`. ('auto', 'unfold', 'search', 'partition').
+        domain: Template polyhedra: boxes, octagons, or directions found from the network, the plant and sampled runs ('box', 'octagon', 'auto').
+        directions: Further directions of the template, one number per state variable each; opposites are added.
+        spread: Split regions where a transition probability varies by more than this.
+        shortest: Do not split directions that are at most this wide.
+        samples: Number of samples that decide where to split.
+        merge: Merge regions that are contained in others while unfolding.
+        grid: Split the initial set into this many slices per dimension first.
+        pieces: Maximum number of pieces to split a region into where its linearised image is loose; 1 never splits.
+        gap: Stop once the interval is at most this wide.
+        share: Stop once the width is at most this share of the lower bound.
+        most: Maximum number of regions or cells.
+        map: Plot the cells of the initial set with their bounds, for one property (SVG, or PNG by extension).
+        axes: Axes of the plot: indices of two state variables; 0,1 by default.
+        model: Write the interval MDP of one unfolding, for one property: `.drn` (Storm), `.tra` with `.lab` (PRISM).
+        set: Set parameters of the system, by name.
+        networks: Replace networks of the system, each named by the policy or action that uses it or by its path in the file.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -392,8 +424,8 @@ def region(
     *properties: str,
     region: Union[Sequence[str], Mapping[str, Optional[Tuple[float, float]]]] = {},
     resolution: int = 32,
-    steps: Optional[int] = None,
     picture: Optional[NetworkLike] = None,
+    steps: Optional[int] = None,
     set: Mapping[str, float] = {},
     networks: Mapping[str, NetworkLike] = {},
     timeout: Optional[float] = None,
@@ -402,21 +434,23 @@ def region(
     memory: int = 4096,
     progress: Optional[Progress] = None,
 ) -> Mapped:
-    """Maps where properties hold over ranges of parameters. A cell is settled where a property holds, or is violated, for every value in it; cells are refined from coarse to fine by bounded model checking.
+    """Map where properties hold over ranges of parameters.
+
+    Cells are refined from coarse to fine by bounded model checking. A cell is settled when a property holds for every value in it, or is violated for every value in it.
 
     Args:
-        system: The system: a `.certus` file.
-        properties: The properties; all of them if none is named.
-        region: The parameters, by name, each with a range or without one for all of its own.
-        resolution: How many steps the grid has along each parameter.
-        steps: Steps that are looked at; if not given, 10, or as far as a property's own bounds reach.
-        picture: Where the map of one property over one parameter or two is drawn, as SVG.
-        set: Values of parameters of the system, by name.
-        networks: Networks in place of the system's, by the policy or action that applies them, or as the file writes them.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
-        memory: Megabytes that the open subproblems of a search may take.
+        system: System file (`.certus`).
+        properties: Properties to check; all of them by default.
+        region: Map where properties hold over the ranges of these `param`s. You can narrow the range of each. Cells of a grid are settled from coarse to fine: a property holds for every value in a cell, is violated for every value, is violated at one value (in a cell of the finest size; nothing is known of its other values), or is open.
+        resolution: Number of grid steps along each parameter.
+        picture: Plot the map of one property over one or two parameters (SVG).
+        steps: Number of steps to unroll; defaults to 10, or to the bounds in the property if these reach further.
+        set: Set parameters of the system, by name.
+        networks: Replace networks of the system, each named by the policy or action that uses it or by its path in the file.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
+        memory: Memory limit for open subproblems, in megabytes.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -426,12 +460,14 @@ def report(
     figures: Optional[NetworkLike] = None,
     progress: Optional[Progress] = None,
 ) -> Outcome:
-    """Makes a page to look at from outcomes of any command: one HTML file that needs no other and no network. Without `output` the page is in the document as `html`.
+    """Render results of any command as an HTML page.
+
+    The page is self-contained: a summary, counterexamples (over time, as phase portraits, step by step), invariants, maps, partitions, shields and specifications. It says where data was thinned out.
 
     Args:
-        results: The outcomes, or JSON files with their documents.
-        output: Where the page is written.
-        figures: A folder for each picture alone, as SVG and as PNG.
+        results: Results, or JSON files that contain them.
+        output: Write the page to a file.
+        figures: Also write each figure to this folder, as SVG and as PNG.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -452,22 +488,24 @@ def shield(
     seed: int = 0,
     progress: Optional[Progress] = None,
 ) -> Shield:
-    """Synthesises a verified program beside a network for a property `G φ`: wherever the network would leave the invariant, the program takes over and stays inside, proved in exact arithmetic.
+    """Synthesise a verified shield for a network.
+
+    For a property `G φ`, finds a small program and an invariant: whenever the network would leave the invariant, the program takes over and stays inside, which is proved in exact arithmetic. The result is one file with the program, the invariants and their certificate, which `audit` checks.
 
     Args:
-        system: The system: a `.certus` file.
-        property: The property, of the form `G φ`; the first one of that form if none is named.
-        invariant: The kind of invariant ('auto', 'polynomial', 'polyhedron').
-        degree: The highest degree of a polynomial invariant, even, from 2 to 12; 2 and then 4 if not given.
-        program_degree: The degree of the program, from 1 to 6; 1 is affine.
-        converge: Proves also that the program leads to these ranges of states and stays there, by name.
-        monomials: Monomials of the program, as exponents of the states, in place of `program_degree`.
-        output: Where the shield is written, with its certificate.
-        set: Values of parameters of the system, by name.
-        networks: Networks in place of the system's, by the policy or action that applies them, or as the file writes them.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
+        system: System file (`.certus`).
+        property: Property of the form `G φ`; the first of that form by default.
+        invariant: Kind of invariant: a polynomial sublevel set, or the maximal admissible set of a linear loop ('auto', 'polynomial', 'polyhedron').
+        degree: Maximum degree of a polynomial invariant, even, from 2 to 12; by default 2, then 4.
+        program_degree: Degree of the program, from 1 to 6; 1 is affine.
+        converge: Also prove that the program reaches these ranges of state variables and stays there.
+        monomials: Monomials of the program, as exponents of the state variables, in place of program_degree.
+        output: Write the shield, with its certificate, to a file.
+        set: Set parameters of the system, by name.
+        networks: Replace networks of the system, each named by the policy or action that uses it or by its path in the file.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -483,17 +521,19 @@ def shield_run(
     seed: int = 0,
     progress: Optional[Progress] = None,
 ) -> Outcome:
-    """Replays the system with and without its shield, each run from a random initial state.
+    """Simulate the system with and without its shield.
+
+    Each run starts in a random initial state.
 
     Args:
-        shield: The shield.
-        runs: How many runs.
-        steps: How many steps each run makes.
-        system: Where the system is now, if not where the shield says.
-        networks: Networks in place of the system's, by the policy or action that applies them, or as the file writes them.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
+        shield: Shield to run.
+        runs: Number of runs.
+        steps: Number of steps per run.
+        system: Path of the system, if it has moved.
+        networks: Replace networks of the system, each named by the policy or action that uses it or by its path in the file.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -506,14 +546,16 @@ def shield_export(
     output: Optional[NetworkLike] = None,
     progress: Optional[Progress] = None,
 ) -> Outcome:
-    """Writes a shield as source code: C99 (a header and a source), Rust, or a Python module without imports. The text is in the document as `text`.
+    """Generate source code for a shield.
+
+    C99 (a header and a source), Rust (a module that implements `certus_shield_rt::Guard`), or Python (a module without imports). All of them compute the same results, bit for bit.
 
     Args:
-        shield: The shield.
-        lang: The language ('c', 'rust', 'python').
-        system: Where the system is now, if not where the shield says.
-        name: The name of what is exported; the system's if not given.
-        output: The file; for C, the two files without `.h` and `.c`.
+        shield: Shield to export.
+        lang: Language ('c', 'rust', 'python').
+        system: Path of the system, if it has moved.
+        name: Name of the exported code; that of the system by default.
+        output: Write to this file; for C, the path of both files without `.h` and `.c`.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -535,23 +577,27 @@ def simulate(
     seed: int = 0,
     progress: Optional[Progress] = None,
 ) -> Simulated:
-    """Runs the closed loop and watches every property. A simulation without a violation proves nothing; one with a violation shows a run that breaks the property.
+    """Simulate the closed loop and monitor every property.
+
+    Initial states, inputs and random choices are drawn at random. Each run reports how it ended (all steps made, a terminal state, a variable out of its declared range, no transition that `assume` allows), and for each property whether and when it was violated, and with what margin. A violation is a counterexample; no violation proves nothing.
+
+    Runs are reproducible: they depend on the seed and their number only. To look at run 77 of a simulation, repeat it with first_run=77 and runs=1.
 
     Args:
-        system: The system: a `.certus` file.
-        runs: How many runs.
-        steps: How many steps each run makes at most.
-        first_run: The number of the first run; the seed and its number name a run.
-        inputs: Where the environment's choices come from: `uniform`, `adversary`, or a table of comma-separated values.
-        property: The property that the adversary wants to break; the first one if not given.
-        candidates: How many choices the adversary tries at each step.
-        actions: How the choices of a random policy are made ('sample', 'argmax').
-        output: Where every step of every run is written: a table, or a line of JSON per run for `.jsonl`.
-        set: Values of parameters of the system, by name.
-        networks: Networks in place of the system's, by the policy or action that applies them, or as the file writes them.
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
+        system: System file (`.certus`).
+        runs: Number of runs.
+        steps: Maximum number of steps per run.
+        first_run: Number of the first run.
+        inputs: Source of inputs: `uniform`, `adversary`, or a CSV file. `adversary` tries several inputs at each step and takes the one that leaves the smallest margin. A table has a column for each element of each input (`d`, `u[0]`), a row for each step, and optionally a column `run`; the tables that this command writes can be read back.
+        property: Property that the adversary attacks; the first by default.
+        candidates: Number of inputs that the adversary tries at each step.
+        actions: Actions of a stochastic policy: sampled, or the most likely one ('sample', 'argmax').
+        output: Write every step of every run to a file: a table, or for `.jsonl` a line of JSON per run.
+        set: Set parameters of the system, by name.
+        networks: Replace networks of the system, each named by the policy or action that uses it or by its path in the file.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
         progress: A function that is told a few times per second how far the work is.
     """
 
@@ -569,18 +615,20 @@ def verify(
     memory: int = 4096,
     progress: Optional[Progress] = None,
 ) -> Verified:
-    """Decides whether an input of a region exists whose output satisfies an assertion about networks: `sat` with a point that was replayed, `unsat` proved over the reals, `unknown` or `timeout`.
+    """Decide a query about networks.
+
+    Decides whether the region contains an input whose output satisfies the assertion. The verdict is `sat`, `unsat`, `unknown` or `timeout`. `unsat` is a proof over the reals, with bounds that account for rounding. `sat` comes with a point that was replayed in single and in double precision, without tolerance on the assertion.
 
     Args:
-        file: The network (`.onnx`, `.nnet`); or a `.query` file; or, with `networks`, the specification.
-        specification: The specification: a `.vnnlib` file, also compressed as `.vnnlib.gz`.
-        networks: Networks that the specification declares, by name (VNN-LIB 2.0).
-        certificate: Where a proof of `unsat` is written that `audit` can check.
-        resume: A folder that keeps the state of the search, and from which it goes on.
-        save_query: Where the question is written as a `.query` file (`.query.gz` to compress it).
-        timeout: Seconds after which the work stops, with what was found so far.
-        threads: How many threads; 0 for one per processor. Results do not depend on it.
-        seed: Seed of the random numbers; the same seed gives the same result.
-        memory: Megabytes that the open subproblems of a search may take.
+        file: Network (`.onnx`, `.nnet`), or a `.query` file, or with networks the specification.
+        specification: Specification (`.vnnlib` or `.vnnlib.gz`).
+        networks: Files of the networks that the specification declares, by name (VNN-LIB 2.0).
+        certificate: Write a proof of `unsat` to a file for `audit`; not written for other verdicts.
+        resume: Keep the state of the search in this folder, and continue from it if there is one. The state is saved every few seconds and when the search ends undecided, and removed once the query is decided. A folder that belongs to another query is refused.
+        save_query: Write the query to a `.query` file (or `.query.gz`), one for each box of inputs.
+        timeout: Stop after this many seconds and report what was found so far.
+        threads: Number of threads; 0 means one per core. Results do not depend on it.
+        seed: Seed of the random number generator; the same seed gives the same result.
+        memory: Memory limit for open subproblems, in megabytes.
         progress: A function that is told a few times per second how far the work is.
     """

@@ -195,10 +195,27 @@ fn periodic_shape(x: Interval, shift: f64) -> Option<Shape> {
 
 #[cfg(test)]
 mod tests {
+    use certus_graph::ops::activation::Family;
+
     use super::*;
 
     fn range(lo: f64, hi: f64) -> Interval {
         Interval { lo, hi }
+    }
+
+    /// A row of the graph's table that the audit does not know would make it weaker without a word.
+    #[test]
+    fn every_smooth_activation_is_known() {
+        let examples = certus_graph::ops::Activation::examples();
+        let smooth: Vec<Op> = examples
+            .into_iter()
+            .filter(|(own, ..)| own.family() == Family::Smooth)
+            .map(|(own, ..)| own.into())
+            .collect();
+        assert!(smooth.len() >= 9);
+        for op in smooth {
+            assert!(Smooth::of(&op).is_some(), "the audit knows {op:?} by its enclosure alone");
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ use std::fmt;
 use certus_graph::NodeId;
 use certus_graph::eval::enclose;
 use certus_graph::ops::Op;
-use certus_lang::system::{Formula as Temporal, Property, PropertyKind, ResultRange, System};
+use certus_lang::system::{Property, ResultRange, System};
 
 use super::model::{Constraint, Model, Piece, Range};
 use super::observation;
@@ -167,11 +167,7 @@ fn moved(system: &System, next: NodeId) -> NodeId {
 
 /// The atom φ of a property `G φ` about states.
 fn invariant_atom(property: &Property) -> Result<usize, ReadError> {
-    if let PropertyKind::Ltl(Temporal::Globally(bounds, inner)) = &property.kind
-        && bounds.lower == 0
-        && bounds.upper.is_none()
-        && let Temporal::Atom(atom) = inner.as_ref()
-    {
+    if let Some(atom) = property.invariant() {
         return Ok(atom.0);
     }
     refused(format!(

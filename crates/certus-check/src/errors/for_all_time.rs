@@ -5,7 +5,7 @@
 
 use certus_engine::Depth;
 use certus_graph::Interval;
-use certus_lang::system::{Formula as Ltl, Property, PropertyKind};
+use certus_lang::system::{Formula as Ltl, Property};
 use certus_model::proof::{Invariant, Method};
 use certus_model::{CheckError, Nnf, NoErrors, Proof, nnf};
 use certus_solver::Budget;
@@ -47,13 +47,7 @@ impl Errors<'_> {
         }
         let guarded = self.guarded()?;
         let always = Ltl::Globally(Default::default(), Box::new(Ltl::Atom(guarded.ok)));
-        let property = Property {
-            name: "no model errors".to_owned(),
-            doc: String::new(),
-            kind: PropertyKind::Ltl(always),
-            expect: None,
-            source: String::new(),
-        };
+        let property = Property::of_every_run("no model errors", always);
         let mut prover = Prover::new(&guarded.system, &property)?;
         let round = prover.round(budget, watch)?;
         self.tried.set(budget.subproblems);

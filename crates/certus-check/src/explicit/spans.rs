@@ -148,6 +148,7 @@ pub(super) fn spans(graph: &Graph, inputs: &[Vec<Span>]) -> Vec<Vec<Span>> {
                 applied(op, &args, &shapes, &node.shape)
             }
         };
+        debug_assert_eq!(result.len(), node.shape.iter().product::<usize>(), "{:?} has another shape", node.op);
         values.push(result);
     }
     values

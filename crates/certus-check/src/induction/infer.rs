@@ -168,9 +168,13 @@ fn round(value: f64) -> f64 {
     if value == 0.0 || !value.is_finite() {
         return value;
     }
-    let unit = 10f64.powi(value.abs().log10().floor() as i32 - 3);
-    let rounded = (value / unit).ceil() * unit;
-    if rounded >= value { rounded } else { value }
+    let last = value.abs().log10().floor() as i32 - 3;
+    let digits = (value / 10f64.powi(last)).ceil();
+    // The double nearest to the decimal, which is written as that decimal again.
+    match format!("{digits}e{last}").parse() {
+        Ok(rounded) if rounded >= value => rounded,
+        _ => value,
+    }
 }
 
 const STEP: Shape = Shape { positions: 1, loop_to: None };
@@ -202,4 +206,19 @@ fn over_init(system: &System, face: &Face) -> Option<f64> {
     let ends = lower.iter().zip(upper).zip(&face.coefficients);
     let used = ends.filter(|(_, coefficient)| **coefficient != 0.0);
     Some(used.map(|((low, high), coefficient)| coefficient * if *coefficient > 0.0 { high } else { low }).sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bounds_are_decimals_of_four_digits_and_not_below() {
+        assert_eq!([round(0.010_305_1), round(-0.107_03), round(2.158_2)], [0.01031, -0.107, 2.159]);
+        for value in [0.0, 1.0, 0.3, 1e-300, 12_345.678, -7.77777, f64::MAX, f64::INFINITY] {
+            assert!(round(value) >= value, "{value}");
+            assert!(round(value) <= value + 2e-3 * value.abs(), "{value}");
+        }
+        assert_eq!(round(0.010_305_1).to_string(), "0.01031");
+    }
 }

@@ -11,6 +11,7 @@
 
 pub mod infer;
 pub mod invariant;
+pub mod irredundant;
 mod learn;
 pub mod ranking;
 mod sample;

@@ -1,7 +1,7 @@
 //! Local rewrites that need no linear algebra.
 
 use super::Builder;
-use crate::ops::{Clip, Compare, Movement, Op, Pow, Relu, Reshape};
+use crate::ops::{Clip, Compare, Movement, Op, Pow, Quantity, Relu, Reshape};
 use crate::{GraphError, NodeId, broadcast_shapes, element_count};
 
 impl Builder {
@@ -125,7 +125,11 @@ impl Builder {
 
     /// Whether a node has only the values 0 and 1.
     fn is_truth(&self, id: NodeId) -> bool {
-        matches!(self.target.node(id).op, Op::Compare(_) | Op::Not(_) | Op::And(_) | Op::Or(_) | Op::ArgMax(_))
+        match &self.target.node(id).op {
+            Op::Compare(_) | Op::Not(_) | Op::And(_) | Op::Or(_) | Op::ArgMax(_) => true,
+            Op::Throughout(own) => own.quantity == Quantity::Truth,
+            _ => false,
+        }
     }
 
     fn reshape(&mut self, shape: &[usize], x: NodeId) -> Result<NodeId, GraphError> {

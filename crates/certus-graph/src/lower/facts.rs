@@ -1,13 +1,14 @@
 //! What is known of a node before it is lowered: whether it is a truth value, whether it may be undefined.
 
 use super::{Lowering, Value};
-use crate::ops::{Affine, Op, ReduceKind};
+use crate::ops::{Affine, Op, Quantity, ReduceKind};
 
 /// Whether a node has only the values 0 and 1, given what is known of its arguments.
 pub(super) fn is_truth(op: &Op, args: &[Value]) -> bool {
     let all = || args.iter().all(|arg| arg.truth);
     match op {
         Op::Compare(_) | Op::Not(_) | Op::And(_) | Op::Or(_) | Op::ArgMax(_) => true,
+        Op::Throughout(own) => own.quantity == Quantity::Truth,
         Op::Constant(constant) => constant.is_exact() && constant.value().data().iter().all(|&x| x == 0.0 || x == 1.0),
         Op::Max(_) | Op::Min(_) | Op::Mul(_) | Op::MaxPool(_) => all(),
         Op::Reduce(reduce) => !matches!(reduce.kind, ReduceKind::Sum | ReduceKind::Mean) && all(),
@@ -36,7 +37,7 @@ impl Lowering {
     /// Whether a node may be undefined somewhere, itself or through its arguments.
     pub(super) fn is_partial(&self, op: &Op, args: &[Value]) -> bool {
         let own = match op {
-            Op::Log(_) | Op::Sqrt(_) => true,
+            Op::Log(_) | Op::Sqrt(_) | Op::Flow(_) | Op::Throughout(_) => true,
             Op::Div(_) => match &self.target.node(args[1].node).op {
                 Op::Constant(divisor) => (0..divisor.value().len()).any(|i| divisor.interval(i).contains(0.0)),
                 _ => true,

@@ -35,6 +35,9 @@ pub struct Affine {
     error: Option<RowError>,
 }
 
+/// Rows with at most so many terms, the bias among them, are enclosed term by term.
+const FEW_TERMS: f64 = 5.0;
+
 impl Affine {
     /// The map with these matrices (one per argument), this bias and this result shape.
     pub fn new(matrices: Vec<Matrix>, bias: Vec<f64>, shape: impl Into<Shape>) -> Result<Self, GraphError> {
@@ -131,13 +134,14 @@ impl Affine {
         let rounding = add_up(mul_up(gamma, mul_up(size, 1.0 + 2.0 * gamma)), underflow);
         let stored = mul_up(self.weight_error(row), mul_up(spread, 1.0 + 2.0 * gamma));
         let slack = add_up(add_up(rounding, stored), self.bias_error(row));
-        if slack.is_nan() || lo.is_nan() || hi.is_nan() || !size.is_finite() {
+        if terms <= FEW_TERMS || slack.is_nan() || lo.is_nan() || hi.is_nan() || !size.is_finite() {
             return self.enclose_row_carefully(row, args);
         }
         Interval::new(sub_down(lo, slack), add_up(hi, slack))
     }
 
-    /// The slow way, for rows with infinite ends: an end that is unbounded on one side may be finite on the other.
+    /// The slow way, for rows with infinite ends (one that is unbounded on one side may be finite on the other) and for short rows,
+    /// where nothing is lost that is exact: a sum of two squares is not negative, and a clock shows whole numbers.
     fn enclose_row_carefully(&self, row: usize, args: &[Arg<'_, Interval>]) -> Interval {
         let rounded = self.weight_error(row) > 0.0;
         let mut sum = Interval::point(self.bias[row]).widen(self.bias_error(row));

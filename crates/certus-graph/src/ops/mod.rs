@@ -29,6 +29,7 @@ mod div;
 mod elu;
 mod exp;
 mod floor;
+mod flow;
 mod gather;
 mod input;
 mod leaky_relu;
@@ -56,6 +57,7 @@ mod softplus;
 mod sqrt;
 mod sub;
 mod tanh;
+mod throughout;
 mod transpose;
 mod unary;
 mod window;
@@ -68,6 +70,7 @@ pub use and::And;
 pub use argmax::ArgMax;
 pub use average_pool::AveragePool;
 pub use binary::Binary;
+pub(crate) use binary::broadcast_offsets;
 pub use clip::Clip;
 pub use compare::Compare;
 pub use concat::Concat;
@@ -78,6 +81,7 @@ pub use div::Div;
 pub use elu::Elu;
 pub use exp::Exp;
 pub use floor::Floor;
+pub use flow::Flow;
 pub use gather::Gather;
 pub use input::Input;
 pub use leaky_relu::LeakyRelu;
@@ -104,6 +108,7 @@ pub use softplus::Softplus;
 pub use sqrt::Sqrt;
 pub use sub::Sub;
 pub use tanh::Tanh;
+pub use throughout::{Quantity, Throughout};
 pub use transpose::Transpose;
 pub use unary::Unary;
 pub use window::Window;
@@ -230,6 +235,8 @@ operators! {
     Reshape: "The same values under another shape.",
     Transpose: "Axes in another order.",
     Reduce: "Sum, mean, maximum, minimum or product along axes.",
+    Flow: "The flow of a differential equation over a period.",
+    Throughout: "A condition at all instants of a part of a period.",
 }
 
 // The activation functions. With the file of its operator, a row here and one above, a new one is known to import, storage,

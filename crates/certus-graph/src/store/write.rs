@@ -122,6 +122,9 @@ fn write_attributes(out: &mut dyn Write, op: &Op) -> Result<(), StoreError> {
             let keep = word(&FLAGS, &reduce.keep_dims);
             write!(out, " kind={} axes={} keep={keep}", word(&REDUCTIONS, &reduce.kind), list(&reduce.axes))?;
         }
+        Op::Flow(_) | Op::Throughout(_) => {
+            return Err(StoreError::unwritable("a differential equation that is solved exactly has no stored form"));
+        }
         op => {
             for (name, value) in op.activation().map(|activation| activation.parameters()).unwrap_or_default() {
                 number(out, name, value)?;

@@ -118,6 +118,10 @@ impl Checker<'_> {
             Diagnostic::error("constant", "this is not a constant")
                 .at(span, format!("`{name}` is {what}"))
                 .help("constants are numbers, `const` declarations and what is computed from them")
+        } else if excess.includes(Uses::FLOW) {
+            Diagnostic::error("context", format!("{place} cannot speak of what happens within a step"))
+                .at(span, format!("`{name}` mentions `throughout(…)`"))
+                .help("`throughout(φ)` can be used in properties")
         } else if excess.includes(Uses::NEXT) {
             Diagnostic::error("context", format!("{place} cannot speak of the next state"))
                 .at(span, format!("`{name}` mentions `next(…)`"))

@@ -7,11 +7,12 @@ use crate::syntax::ast::{
 };
 use crate::syntax::printer::print_expression;
 use crate::system::{
-    Atom, AtomId, BoundOp, Bounds, Expect, Formula, ProbabilityQuery, Property, PropertyKind, Quantifier,
+    Atom, AtomId, BoundOp, Bounds, Expect, Formula, PathProbability, ProbabilityQuery, Property, PropertyKind,
+    Quantifier,
 };
 
 use super::names::for_each_child;
-use super::term::Uses;
+use super::term::{Term, Uses};
 use super::{Checker, Context, Value};
 
 /// Most operators of all formulas together, and deepest nesting, where names are replaced by formulas.
@@ -23,7 +24,7 @@ impl Checker<'_> {
         let file = self.file;
         let mut seen: Vec<&Ident> = Vec::new();
         for declaration in &file.declarations {
-            let DeclarationKind::Property { name, body, expect } = &declaration.kind else { continue };
+            let DeclarationKind::Property(ast::Property { name, body, expect }) = &declaration.kind else { continue };
             if let Some(first) = seen.iter().find(|n| n.name == name.name) {
                 self.error(
                     Diagnostic::error("duplicate", format!("the property `{}` is declared twice", name.name))
@@ -35,7 +36,7 @@ impl Checker<'_> {
             let kind = self.within(Context::PROPERTY, |c| c.property_kind(body));
             let expect = expect.as_ref().map(|word| self.expectation(word));
             if let (Some(kind), Some(expect)) = (kind, expect.map_or(Some(None), |e| e.map(Some))) {
-                if let (Some(_), PropertyKind::Probability { query: ProbabilityQuery::Value, .. }) = (expect, &kind) {
+                if expect.is_some() && !kind.has_verdict() {
                     self.error(
                         Diagnostic::error("expect", "a question for a value has no verdict")
                             .at(name.span, "`=?` asks for a number, so `expect` says nothing"),
@@ -77,7 +78,7 @@ impl Checker<'_> {
                 self.about_runs = false;
                 formula.map(PropertyKind::Ltl)
             }
-            PropertyBody::Probability { quantifier, bound, path } => {
+            PropertyBody::Probability(ast::PathProbability { quantifier, bound, path }) => {
                 let path = self.formula(path);
                 let query = match bound {
                     None => Some(ProbabilityQuery::Value),
@@ -88,7 +89,7 @@ impl Checker<'_> {
                     ast::Quantifier::Min => Quantifier::Min,
                     ast::Quantifier::Max => Quantifier::Max,
                 };
-                Some(PropertyKind::Probability { query: query?, quantifier, path: path? })
+                Some(PropertyKind::Probability(PathProbability { query: query?, quantifier, path: path? }))
             }
         }
     }
@@ -143,7 +144,10 @@ impl Checker<'_> {
     /// Whether an expression is no single atom, temporal or not. Whether the left side of an implication ever becomes true is asked of
     /// every property that holds, so it is an atom of its own.
     fn is_apart(&self, e: &Expr) -> bool {
-        self.is_temporal(e) || mentions_next(e) || (self.about_runs && has_implication(e))
+        self.is_temporal(e)
+            || mentions(e, "next")
+            || (self.is_exact() && mentions(e, "throughout"))
+            || (self.about_runs && has_implication(e))
     }
 
     pub(super) fn formula(&mut self, e: &Expr) -> Option<Formula> {
@@ -152,6 +156,9 @@ impl Checker<'_> {
         }
         let boxed = |f: Option<Formula>| f.map(Box::new);
         match &e.kind {
+            ExprKind::Prefix(PrefixOp::Globally(Some(bound)), operand) if bound.seconds => {
+                self.always_between(bound, operand)
+            }
             ExprKind::Prefix(op, operand) => {
                 let bounds = match op {
                     PrefixOp::Globally(b) | PrefixOp::Finally(b) => self.bounds(b.as_deref()),
@@ -256,7 +263,11 @@ impl Checker<'_> {
         if let Some([value]) = t.truths() {
             return Some(Formula::Constant(*value));
         }
-        let text = print_expression(e);
+        self.atom_of(t, print_expression(e))
+    }
+
+    /// The atom of a term, under the text that names it.
+    pub(super) fn atom_of(&mut self, t: Term, text: String) -> Option<Formula> {
         if let Some(index) = self.atom_index.get(&text) {
             return Some(Formula::Atom(AtomId(*index)));
         }
@@ -275,6 +286,10 @@ impl Checker<'_> {
 
     fn bounds(&mut self, bound: Option<&Bound>) -> Option<Bounds> {
         let Some(bound) = bound else { return Some(Bounds::default()) };
+        if bound.seconds {
+            let times = self.times(bound)?;
+            return self.steps_between(times, bound.upper.span);
+        }
         let mut step = |e: &Expr| {
             let value = self.integer(e, "the bound of a temporal operator")?;
             let step = u64::try_from(value).ok();
@@ -313,15 +328,15 @@ fn has_implication(e: &Expr) -> bool {
     }
 }
 
-/// Whether an expression mentions the successor of a state variable.
-fn mentions_next(e: &Expr) -> bool {
+/// Whether an expression mentions the successor of a state variable, or the way there, by the function that says so.
+fn mentions(e: &Expr, function: &str) -> bool {
     if let ExprKind::Call(name, _) = &e.kind
-        && name.name == "next"
+        && name.name == function
     {
         return true;
     }
     let mut found = false;
-    for_each_child(e, |child| found = found || mentions_next(child));
+    for_each_child(e, |child| found = found || mentions(child, function));
     found
 }
 
@@ -343,7 +358,7 @@ fn measure(formula: &Formula) -> (usize, usize) {
 fn print_body(body: &PropertyBody) -> String {
     match body {
         PropertyBody::Formula(e) => print_expression(e),
-        PropertyBody::Probability { quantifier, bound, path } => {
+        PropertyBody::Probability(ast::PathProbability { quantifier, bound, path }) => {
             let bound = match bound {
                 None => "=?".to_owned(),
                 Some((op, e)) => match e.kind {

@@ -38,6 +38,7 @@ const FUNCTIONS: &[(&str, Option<usize>)] = &[
     ("sum", Some(1)),
     ("tan", Some(1)),
     ("tanh", Some(1)),
+    ("throughout", Some(1)),
     ("wrap", Some(1)),
 ];
 
@@ -110,6 +111,7 @@ impl Checker<'_> {
             }
             "wrap" => Some(wrap(self.real(&arguments[0])?)),
             "next" => self.successor(&arguments[0]),
+            "throughout" => self.throughout(&arguments[0], span, None),
             _ => self.network(arguments, span),
         }
     }

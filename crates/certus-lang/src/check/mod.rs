@@ -15,6 +15,7 @@ mod names;
 mod operands;
 mod order;
 mod rest;
+mod seconds;
 pub(crate) mod term;
 mod updates;
 mod vectorize;
@@ -96,6 +97,8 @@ pub(crate) struct Update {
     /// Whether the term is the derivative rather than the successor.
     pub is_derivative: bool,
     pub value: Term,
+    /// What the integrated value becomes, if it is mapped.
+    pub after: Option<Term>,
 }
 
 /// Checks a file. Returns nothing if an error was reported.
@@ -134,6 +137,7 @@ pub(crate) fn check(
     checker.check_order();
     checker.check_rest();
     checker.check_updates();
+    checker.check_varying();
     checker.check_properties();
     checker.derive_init_box();
     checker.warn();
@@ -216,12 +220,14 @@ impl Context {
     const CONSTANT: Context = Context::new(Uses::NONE, "a constant expression");
     const INIT: Context = Context::new(Uses::STATE, "an initial condition");
     const TERMINAL: Context = Context::new(Uses::STATE, "`terminal`");
-    const ASSUME: Context = Context::new(Uses::ALL, "an assumption");
-    const REWARD: Context = Context::new(Uses::ALL, "the reward");
+    const ASSUME: Context = Context::new(Uses::TRANSITION, "an assumption");
+    const REWARD: Context = Context::new(Uses::TRANSITION, "the reward");
     const DEFINE: Context = Context::new(Uses::ALL, "a define");
     const PROPERTY: Context = Context::new(Uses::ALL, "a property");
     const UPDATE: Context = Context::new(Uses::PRESENT, "the successor of a state variable");
     const DERIVATIVE: Context = Context::new(Uses::PRESENT, "a derivative");
+    const AFTER: Context = Context::new(Uses::PRESENT, "what follows the integration");
+    const THROUGHOUT: Context = Context::new(Uses::PRESENT, "`throughout`");
     const POLICY: Context = Context { allowed: Uses::PRESENT, networks: true, place: "a policy" };
     const ACTION: Context = Context { allowed: Uses::PRESENT, networks: true, place: "an action" };
 }

@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::Span;
-use crate::syntax::ast::{ActionRule, DeclarationKind, Expr, ExprKind, File, Ident, Range};
+use crate::syntax::ast::{ActionRule, DeclarationKind, Expr, ExprKind, File, Ident, InfixOp, PrefixOp, Range};
 use crate::system::{Action, ActionKind, Chance, Define, Parameter, Policy, Variable};
 
 use super::{Checker, Entry, EntryKind, Value, term};
@@ -111,7 +111,8 @@ impl<'a> Checker<'a> {
                 let list = if is_state { &mut model.states } else { &mut model.inputs };
                 let (lower, upper) = (vec![f64::NEG_INFINITY], vec![f64::INFINITY]);
                 let is_vector = v.size.is_some();
-                list.push(Variable { name, len: 1, is_vector, lower, upper, before: Vec::new(), doc });
+                let varying = v.varying.is_some();
+                list.push(Variable { name, len: 1, is_vector, lower, upper, varying, before: Vec::new(), doc });
                 list.len() - 1
             }
             EntryKind::Chance(cases) => {
@@ -229,6 +230,9 @@ impl<'a> Checker<'a> {
     }
 
     fn names_in<'e>(&self, expr: &'e Expr, bound: &mut Vec<&'e str>, found: &mut Vec<usize>) {
+        if speaks_of_time(expr) {
+            found.extend(self.by_name.get("dt"));
+        }
         match &expr.kind {
             ExprKind::Name(name) if !bound.contains(&name.as_str()) => {
                 found.extend(self.by_name.get(name.as_str()));
@@ -281,6 +285,17 @@ impl<'a> Checker<'a> {
                 .maybe_help(help),
         );
     }
+}
+
+/// Whether an expression needs to know how long a step is, without naming `dt`.
+fn speaks_of_time(expr: &Expr) -> bool {
+    let bound = match &expr.kind {
+        ExprKind::Call(name, _) => return name.name == "throughout",
+        ExprKind::Prefix(PrefixOp::Globally(bound) | PrefixOp::Finally(bound), _) => bound,
+        ExprKind::Infix(InfixOp::Until(bound) | InfixOp::WeakUntil(bound) | InfixOp::Release(bound), ..) => bound,
+        _ => return false,
+    };
+    bound.as_ref().is_some_and(|own| own.seconds)
 }
 
 /// Calls `f` with every direct part of an expression.

@@ -105,10 +105,11 @@ impl Checker<'_> {
             Some(word) => match word.name.as_str() {
                 "euler" => Integrator::Euler,
                 "rk4" => Integrator::Rk4,
+                "exact" => Integrator::Exact,
                 other => {
-                    let help = nearest(other, ["euler", "rk4"]).map(|n| format!("did you mean `{n}`?"));
+                    let help = nearest(other, ["exact", "euler", "rk4"]).map(|n| format!("did you mean `{n}`?"));
                     self.error(
-                        Diagnostic::error("step", "a method of integration is `euler` or `rk4`")
+                        Diagnostic::error("step", "a method of integration is `exact`, `euler` or `rk4`")
                             .at(word.span, "unknown method")
                             .maybe_help(help),
                     );

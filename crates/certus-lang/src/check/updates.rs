@@ -4,27 +4,39 @@ use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::Span;
 use crate::syntax::ast::{self, DeclarationKind};
 
-use super::term::{self, Sort, Term, TermKind};
+use super::term::{self, Sort, Term, TermKind, Uses};
 use super::{Checker, Context, Update, Value};
 
 /// What is known of the successor of one state variable.
 #[derive(Default)]
 struct Plan {
     elements: Vec<Option<(Span, Term)>>,
+    /// What `after` says of each element.
+    after: Vec<Option<(Span, Term)>>,
     is_derivative: Option<(bool, Span)>,
     failed: bool,
 }
 
+impl Plan {
+    fn new(len: usize) -> Plan {
+        Plan { elements: vec![None; len], after: vec![None; len], ..Plan::default() }
+    }
+}
+
 impl Checker<'_> {
     pub(super) fn check_updates(&mut self) {
-        let mut plans: Vec<Plan> =
-            self.model.states.iter().map(|v| Plan { elements: vec![None; v.len], ..Plan::default() }).collect();
+        let mut plans: Vec<Plan> = self.model.states.iter().map(|v| Plan::new(v.len)).collect();
         let file = self.file;
         for declaration in &file.declarations {
             match &declaration.kind {
                 DeclarationKind::Next(update) => self.plan_update(update, false, &mut plans),
                 DeclarationKind::Der(update) => self.plan_update(update, true, &mut plans),
                 _ => {}
+            }
+        }
+        for declaration in &file.declarations {
+            if let DeclarationKind::After(update) = &declaration.kind {
+                self.plan_after(update, &mut plans);
             }
         }
         let mut updates = Vec::new();
@@ -37,7 +49,7 @@ impl Checker<'_> {
             self.error(
                 Diagnostic::error("step", "derivatives need a time step")
                     .at(der.map_or(Span::default(), |d| d.span), "how is this integrated?")
-                    .help("add a declaration such as `step 0.01 euler` or `step 0.01 rk4`"),
+                    .help("add a declaration such as `step 0.01 exact` or `step 0.01 rk4`"),
             );
         }
         if !has_derivatives {
@@ -70,14 +82,33 @@ impl Checker<'_> {
             }
             _ => plan.is_derivative = Some((is_derivative, update.name.span)),
         }
-        let len = plan.elements.len();
-        let Some((start, count)) = self.updated_elements(update, len) else {
+        plan.failed |= self.fill(update, value, &mut plan.elements).is_none();
+    }
+
+    /// `after x = e`: what an integrated variable becomes at the end of the step.
+    fn plan_after(&mut self, update: &ast::Update, plans: &mut [Plan]) {
+        let value = self.within(Context::AFTER, |c| c.real(&update.value));
+        let Some(state) = self.updated_state(update) else { return };
+        let plan = &mut plans[state];
+        if plan.is_derivative.is_none_or(|(is_derivative, _)| !is_derivative) {
+            let name = &update.name.name;
             plan.failed = true;
+            self.error(
+                Diagnostic::error("update", "only what is integrated has something that comes after")
+                    .at(update.name.span, format!("`{name}` has no `der`"))
+                    .help(format!("write it into `next {name} = …`")),
+            );
             return;
-        };
-        if let Some((first, _)) = plan.elements[start..start + count].iter().flatten().next() {
+        }
+        plan.failed |= self.fill(update, value, &mut plan.after).is_none();
+    }
+
+    /// Puts a value into the elements that a declaration speaks of.
+    fn fill(&mut self, update: &ast::Update, value: Option<Term>, elements: &mut [Option<(Span, Term)>]) -> Option<()> {
+        let len = elements.len();
+        let (start, count) = self.updated_elements(update, len)?;
+        if let Some((first, _)) = elements[start..start + count].iter().flatten().next() {
             let first = *first;
-            plan.failed = true;
             let what = match &update.index {
                 Some(_) if count == 1 => format!("`{}[{start}]`", update.name.name),
                 _ => format!("`{}`", update.name.name),
@@ -87,30 +118,27 @@ impl Checker<'_> {
                     .at(update.name.span, "second time")
                     .at(first, "first time"),
             );
-            return;
+            return None;
         }
-        let Some(value) = value else {
-            plan.failed = true;
-            return;
-        };
+        let value = value?;
         if value.len != 1 && value.len != count {
-            plan.failed = true;
             let target = if count == 1 { "a single number".to_owned() } else { format!("{count} numbers") };
             self.error(
                 Diagnostic::error("length", format!("`{}` needs {target}", update.name.name))
                     .at(update.value.span, super::operands::describe(&value))
                     .at(update.name.span, format!("length {count}")),
             );
-            return;
+            return None;
         }
         let value = term::broadcast(&value, count);
         for i in 0..count {
-            plan.elements[start + i] = Some((update.name.span, term::slice(&value, i, 1)));
+            elements[start + i] = Some((update.name.span, term::slice(&value, i, 1)));
         }
         if count == len {
             // The whole at once: keep it in one piece.
-            plan.elements[0] = Some((update.name.span, value));
+            elements[0] = Some((update.name.span, value));
         }
+        Some(())
     }
 
     fn updated_state(&mut self, update: &ast::Update) -> Option<usize> {
@@ -197,11 +225,23 @@ impl Checker<'_> {
             return None;
         }
         let len = plan.elements.len();
-        let mut elements: Vec<Term> = plan.elements.into_iter().flatten().map(|(_, t)| t).collect();
-        let value = match elements.first() {
-            Some(whole) if whole.len == len => elements.swap_remove(0),
-            _ => term::concat(elements, Sort::Real),
+        let joined = |elements: Vec<Term>| {
+            let mut elements = elements;
+            match elements.first() {
+                Some(whole) if whole.len == len => elements.swap_remove(0),
+                _ => term::concat(elements, Sort::Real),
+            }
         };
-        Some(Update { is_derivative: plan.is_derivative.is_some_and(|(d, _)| d), value })
+        let value = joined(plan.elements.into_iter().flatten().map(|(_, t)| t).collect());
+        // Elements of which `after` says nothing stay as they were integrated.
+        let own = term::leaf(TermKind::State(state), Sort::Real, len, Uses::STATE);
+        let after = plan.after.iter().any(Option::is_some).then(|| {
+            let whole = |(i, given): (usize, &Option<(Span, Term)>)| match given {
+                Some((_, t)) => Term::clone(t),
+                None => term::slice(&own, i, 1),
+            };
+            joined(plan.after.iter().enumerate().map(whole).collect())
+        });
+        Some(Update { is_derivative: plan.is_derivative.is_some_and(|(d, _)| d), value, after })
     }
 }

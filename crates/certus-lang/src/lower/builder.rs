@@ -48,6 +48,18 @@ impl Builder {
         self.graph.input(name, &[len])
     }
 
+    /// A vector without elements.
+    pub(super) fn empty(&mut self) -> NodeId {
+        self.constant(&[])
+    }
+
+    /// Adds an operator, unless an equal node exists.
+    pub(super) fn apply(&mut self, op: impl Into<Op>, args: &[NodeId]) -> Lowered<NodeId> {
+        let op = op.into();
+        let equal = self.graph.ids().find(|&id| self.graph.node(id).inputs == args && self.graph.node(id).op == op);
+        equal.map_or_else(|| self.graph.apply(op, args), Ok)
+    }
+
     /// Whether a node is computed from any of some others.
     pub(super) fn depends_on(&self, node: NodeId, others: &[NodeId]) -> bool {
         let mut pending = vec![node];

@@ -1,10 +1,8 @@
-//! The successor state: `next` as written, `der` by Euler's method or by the classical Runge-Kutta
-//! method. Policies, inputs, chances and actions are those of the start of the step throughout.
+//! The successor state: `next` as written, `der` by Euler's method, by the classical Runge-Kutta
+//! method, or exactly (`exact.rs`); then `after`. Policies, inputs, chances and actions are those of the start of the step throughout.
 
 use certus_graph::NodeId;
 
-use crate::check::Item;
-use crate::check::term::Uses;
 use crate::system::Integrator;
 
 use super::builder::Binary;
@@ -24,6 +22,11 @@ impl Lowering<'_> {
         let integrated = match (has_derivatives, model.dt) {
             (true, Some(dt)) => match model.integrator {
                 Some(Integrator::Rk4) => self.runge_kutta(env, dt, &mut defined)?,
+                Some(Integrator::Exact) => {
+                    let (end, exists) = self.exact_flow(env, dt)?;
+                    defined.push(exists);
+                    self.spread(env, end)?
+                }
                 _ => {
                     let slopes = self.slopes(env, &mut defined)?;
                     self.moved(&env.states.clone(), &slopes, dt)?
@@ -31,6 +34,7 @@ impl Lowering<'_> {
             },
             _ => env.states.clone(),
         };
+        let integrated = self.mapped(env, integrated, &mut defined)?;
         let mut next = Vec::with_capacity(model.updates.len());
         for (i, update) in model.updates.iter().enumerate() {
             let moved = match update.is_derivative {
@@ -46,6 +50,40 @@ impl Lowering<'_> {
             });
         }
         Ok((next, self.every(defined)?))
+    }
+
+    /// The integrated variables from one vector, beside the others.
+    fn spread(&mut self, env: &Environment, end: NodeId) -> Lowered<Vec<NodeId>> {
+        let mut states = env.states.clone();
+        let mut start = 0;
+        for (i, update) in self.model.updates.iter().enumerate().filter(|(_, update)| update.is_derivative) {
+            let len = update.value.len;
+            states[i] = self.builder.slice(end, start, len)?;
+            start += len;
+        }
+        Ok(states)
+    }
+
+    /// What `after` makes of the integrated variables: it reads them by their names, and all else as it was at the start.
+    fn mapped(
+        &mut self,
+        env: &Environment,
+        integrated: Vec<NodeId>,
+        defined: &mut Vec<Option<NodeId>>,
+    ) -> Lowered<Vec<NodeId>> {
+        if self.model.updates.iter().all(|update| update.after.is_none()) {
+            return Ok(integrated);
+        }
+        let mut stage = env.at_states(integrated.clone());
+        self.stage_defines(&mut stage)?;
+        let mut mapped = integrated;
+        for (i, update) in self.model.updates.iter().enumerate() {
+            if let Some(after) = &update.after {
+                defined.push(self.all_defined(after, &mut stage)?);
+                mapped[i] = self.term(after, &mut stage)?;
+            }
+        }
+        Ok(mapped)
     }
 
     /// The derivative of each integrated variable at the state of an environment; where they are defined is added.
@@ -80,15 +118,7 @@ impl Lowering<'_> {
         defined: &mut Vec<Option<NodeId>>,
     ) -> Lowered<Vec<Option<NodeId>>> {
         let mut stage = env.at_states(states);
-        for item in &self.model.order {
-            if let Item::Define(i) = *item {
-                let t = &self.model.defines[i].1;
-                if !t.uses.includes(Uses::NEXT) {
-                    stage.defines[i] = Some(self.term(t, &mut stage)?);
-                    self.defined(t, &mut stage)?;
-                }
-            }
-        }
+        self.stage_defines(&mut stage)?;
         self.slopes(&mut stage, defined)
     }
 

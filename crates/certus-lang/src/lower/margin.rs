@@ -8,7 +8,7 @@
 use std::rc::Rc;
 
 use certus_graph::NodeId;
-use certus_graph::ops::ReduceKind;
+use certus_graph::ops::{Quantity, ReduceKind};
 
 use crate::check::term::{Term, TermKind};
 use crate::syntax::ast::CompareOp;
@@ -94,6 +94,7 @@ impl Lowering<'_> {
                 let base = self.margin(base, env)?;
                 self.picked(base, positions, t.len)
             }
+            TermKind::Throughout(condition, part) => self.throughout(condition, *part, Quantity::Margin, env),
             TermKind::Define(i) => match env.define_margins[*i] {
                 Some(margin) => Ok(margin),
                 None => self.sign_of_truth(t, env),

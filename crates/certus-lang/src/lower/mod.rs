@@ -7,6 +7,7 @@
 mod builder;
 mod defined;
 mod environment;
+mod exact;
 mod integrate;
 mod margin;
 mod open;
@@ -26,7 +27,14 @@ pub(crate) type Lowered<T> = Result<T, GraphError>;
 
 /// Lowers a checked model.
 pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
-    let mut lowering = Lowering { model: &model, builder: Builder::new(), ports: Vec::new(), open: Vec::new() };
+    let mut lowering = Lowering {
+        model: &model,
+        builder: Builder::new(),
+        ports: Vec::new(),
+        open: Vec::new(),
+        terminal: None,
+        exact: None,
+    };
     let environment = lowering.declare_inputs();
     let plan = lowering.step(environment)?;
     let Lowering { builder, ports, open, .. } = lowering;
@@ -37,6 +45,18 @@ pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
     }
     let graph = graph.without_dead_nodes();
     let roles = plan.roles(&model, &graph);
+    debug_assert_eq!(roles.next.len(), model.states.len(), "every state variable has a successor");
+    debug_assert_eq!(roles.atoms.len(), model.atoms.len(), "every atom has a value");
+    debug_assert_eq!(roles.atoms_defined.len(), model.atoms.len(), "every atom has a domain");
+    debug_assert!(
+        roles
+            .next
+            .iter()
+            .chain(&roles.policies)
+            .chain(&roles.defines)
+            .all(|own| graph.outputs()[own.port].node == own.node),
+        "an output is not where its port says"
+    );
     let chosen = reads_choices(&graph, &roles);
     let networks = open::networks(&paths, &graph, &roles);
     let is_value = |i: &usize| !model.formula_defines.contains(i);
@@ -95,6 +115,10 @@ struct Lowering<'m> {
     ports: Vec<(String, NodeId)>,
     /// The applications of networks that are outside of the step.
     open: Vec<open::Application>,
+    /// The truth of `terminal`, once it is known.
+    terminal: Option<NodeId>,
+    /// The flow of the step, if it is one, once it is known.
+    exact: Option<exact::Exact>,
 }
 
 /// A port of the graph.
@@ -184,7 +208,8 @@ impl Lowering<'_> {
             });
         }
         plan.terminal = self.optional_truth("terminal", model.terminal.as_ref(), &mut env)?;
-        let (next, next_defined) = self.successors(&mut env, plan.terminal.map(|t| self.ports[t.truth].1))?;
+        self.terminal = plan.terminal.map(|t| self.ports[t.truth].1);
+        let (next, next_defined) = self.successors(&mut env, self.terminal)?;
         for (variable, node) in model.states.iter().zip(&next) {
             plan.next.push(self.port(format!("next({})", variable.name), *node));
         }

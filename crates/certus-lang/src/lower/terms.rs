@@ -3,7 +3,7 @@
 use std::rc::Rc;
 
 use certus_graph::NodeId;
-use certus_graph::ops::ReduceKind;
+use certus_graph::ops::{Quantity, ReduceKind};
 
 use crate::check::term::{Function, Positions, Term, TermKind};
 use crate::system::ChoiceId;
@@ -124,6 +124,7 @@ impl Lowering<'_> {
                 self.builder.slice(one_hot, *label, 1)
             }
             TermKind::Match(choice, arms) => self.matched(*choice, arms, t.len, env),
+            TermKind::Throughout(condition, part) => self.throughout(condition, *part, Quantity::Truth, env),
         }
     }
 

@@ -119,6 +119,8 @@ pub struct Bound {
     pub lower: Option<Expr>,
     /// Last step.
     pub upper: Expr,
+    /// Whether the ends are seconds, `[0.5s, 1s]`, not steps.
+    pub seconds: bool,
 }
 
 /// Operators that associate to the left.
@@ -324,6 +326,8 @@ pub enum DeclarationKind {
     Next(Update),
     /// `der x = e`, `der x[i] = e`
     Der(Update),
+    /// `after x = e`, `after x[i] = e`
+    After(Update),
     /// `step dt method`
     Step { dt: Expr, method: Option<Ident> },
     /// `reward e`
@@ -331,7 +335,7 @@ pub enum DeclarationKind {
     /// `terminal φ`
     Terminal(Expr),
     /// `property p = φ expect holds`
-    Property { name: Ident, body: PropertyBody, expect: Option<Ident> },
+    Property(Property),
 }
 
 /// A state variable or an input.
@@ -343,11 +347,13 @@ pub struct VariableDeclaration {
     pub size: Option<Expr>,
     /// Its range.
     pub range: Option<Range>,
+    /// Of an input: the word `varying`, if it may change within a step.
+    pub varying: Option<Span>,
     /// Of an input: the random choices that it is chosen before, and so without knowing them.
     pub before: Vec<Ident>,
 }
 
-/// The right side of `next` or `der`.
+/// The right side of `next`, `der` or `after`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Update {
     /// The state variable.
@@ -367,20 +373,53 @@ pub enum ActionRule {
     Softmax,
 }
 
+/// A property.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Property {
+    /// Its name.
+    pub name: Ident,
+    /// What it asks.
+    pub body: PropertyBody,
+    /// The verdict that is expected of it.
+    pub expect: Option<Ident>,
+}
+
 /// What a property asks.
 #[derive(Clone, Debug, PartialEq)]
 pub enum PropertyBody {
     /// A temporal formula that every run satisfies.
     Formula(Expr),
     /// The probability of a path formula.
-    Probability {
-        /// Over the environment's choices: `P`, `Pmin` or `Pmax`.
-        quantifier: Quantifier,
-        /// `<= p`, …, or none for `=?`.
-        bound: Option<(CompareOp, Expr)>,
-        /// The path formula.
-        path: Expr,
-    },
+    Probability(PathProbability),
+}
+
+impl PropertyBody {
+    /// The formula that every run satisfies, if the property is one about every run.
+    pub fn over_runs(&self) -> Option<&Expr> {
+        match self {
+            PropertyBody::Formula(formula) => Some(formula),
+            PropertyBody::Probability(_) => None,
+        }
+    }
+
+    /// The probability that the property asks for, if it asks for one.
+    pub fn probability(&self) -> Option<&PathProbability> {
+        match self {
+            PropertyBody::Probability(asked) => Some(asked),
+            PropertyBody::Formula(_) => None,
+        }
+    }
+}
+
+/// The probability of a path formula: `P<=0.01 [ φ ]`, `Pmax=? [ φ ]`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct PathProbability {
+    /// Over the environment's choices: `P`, `Pmin` or `Pmax`.
+    pub quantifier: Quantifier,
+    /// `<= p`, …, or none for `=?`.
+    pub bound: Option<(CompareOp, Expr)>,
+    /// The path formula.
+    pub path: Expr,
 }
 
 /// Which of the environment's choices a probability speaks of.

@@ -153,7 +153,11 @@ impl Lexer<'_> {
             );
         }
         self.push(TokenKind::Number(if value.is_finite() { value } else { 0.0 }), span);
-        if tail > 0 {
+        // `5s` is five seconds: the parser wants the unit right after a number.
+        if tail == 1 && self.rest().starts_with('s') {
+            let unit = self.take(1);
+            self.push(TokenKind::Name("s".to_owned()), unit);
+        } else if tail > 0 {
             let tail_span = self.take(tail);
             let tail_text = &self.text[tail_span.start..tail_span.end];
             self.report.push(

@@ -38,7 +38,8 @@ fn any_number() -> impl Strategy<Value = Expr> {
 
 fn any_bound(inner: BoxedStrategy<Expr>) -> impl Strategy<Value = Option<Box<Bound>>> {
     prop::option::of(
-        (prop::option::of(inner.clone()), inner).prop_map(|(lower, upper)| Box::new(Bound { lower, upper })),
+        (prop::option::of(inner.clone()), inner, any::<bool>())
+            .prop_map(|(lower, upper, seconds)| Box::new(Bound { lower, upper, seconds })),
     )
 }
 
@@ -134,8 +135,15 @@ pub fn any_declaration() -> impl Strategy<Value = Declaration> {
     let e = || any_expr().boxed();
     let id = || any_name().prop_map(|n| ident(&n));
     let variable = || {
-        (id(), prop::option::of(e()), prop::option::of(any_range(e())))
-            .prop_map(|(name, size, range)| VariableDeclaration { name, size, range, before: Vec::new() })
+        (id(), prop::option::of(e()), prop::option::of(any_range(e())), any::<bool>()).prop_map(
+            |(name, size, range, varying)| VariableDeclaration {
+                name,
+                size,
+                range,
+                varying: varying.then(Span::default),
+                before: Vec::new(),
+            },
+        )
     };
     let input = || {
         (variable(), prop::collection::vec(id(), 0..3))
@@ -164,14 +172,12 @@ pub fn any_declaration() -> impl Strategy<Value = Declaration> {
         e().prop_map(DeclarationKind::Assume),
         update().prop_map(DeclarationKind::Next),
         update().prop_map(DeclarationKind::Der),
+        update().prop_map(DeclarationKind::After),
         (e(), prop::option::of(id())).prop_map(|(dt, method)| DeclarationKind::Step { dt, method }),
         e().prop_map(DeclarationKind::Reward),
         e().prop_map(DeclarationKind::Terminal),
-        (id(), any_body(e()), prop::option::of(id())).prop_map(|(name, body, expect)| DeclarationKind::Property {
-            name,
-            body,
-            expect
-        }),
+        (id(), any_body(e()), prop::option::of(id()))
+            .prop_map(|(name, body, expect)| DeclarationKind::Property(Property { name, body, expect })),
     ];
     kind.prop_map(|kind| Declaration { kind, span: Span::default(), doc: String::new() })
 }
@@ -182,8 +188,9 @@ fn any_body(e: BoxedStrategy<Expr>) -> impl Strategy<Value = PropertyBody> {
     let quantifier = prop::sample::select(vec![Quantifier::Every, Quantifier::Min, Quantifier::Max]);
     prop_oneof![
         e.clone().prop_map(PropertyBody::Formula),
-        (quantifier, prop::option::of(bound), e)
-            .prop_map(|(quantifier, bound, path)| { PropertyBody::Probability { quantifier, bound, path } }),
+        (quantifier, prop::option::of(bound), e).prop_map(|(quantifier, bound, path)| {
+            PropertyBody::Probability(PathProbability { quantifier, bound, path })
+        }),
     ]
 }
 

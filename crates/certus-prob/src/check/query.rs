@@ -2,7 +2,7 @@
 
 use certus_graph::interval::{sub_down, sub_up};
 use certus_lang::System;
-use certus_lang::system::{BoundOp, ProbabilityQuery, Property, PropertyKind, Quantifier};
+use certus_lang::system::{BoundOp, PathProbability, ProbabilityQuery, Property, Quantifier};
 
 use crate::abstraction::Task;
 
@@ -40,7 +40,7 @@ pub(super) fn read_query(
     property: &Property,
     steps: Option<usize>,
 ) -> Result<(Task, Option<Threshold>), String> {
-    let PropertyKind::Probability { query, quantifier, path } = &property.kind else {
+    let Some(PathProbability { query, quantifier, path }) = property.probability() else {
         return Err(
             "the property is not about a probability: write `P<=p [ F<=k φ ]` or `Pmax=? [ F<=k φ ]`".to_owned()
         );

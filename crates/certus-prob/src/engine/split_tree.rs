@@ -43,6 +43,12 @@ impl SplitTree {
             return None;
         }
         let [Some(low), Some(high)] = own.split(pair, place) else { return None };
+        // Tightened halves of other templates may end before the split where nothing of the cell was there.
+        debug_assert!(
+            !own.template().is_box() || (low.offsets()[2 * pair], high.offsets()[2 * pair + 1]) == (place, -place),
+            "the halves of a cell leave a gap at {place}"
+        );
+        debug_assert!(matches!(self.nodes[self.places[cell] as usize], Node::Cell(own) if own as usize == cell));
         let node = self.places[cell] as usize;
         let (first, second) = (self.nodes.len() as u32, self.nodes.len() as u32 + 1);
         self.nodes.push(Node::Cell(cell as u32));

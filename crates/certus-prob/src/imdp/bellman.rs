@@ -95,6 +95,7 @@ impl Block {
                     sum += lower;
                     block.edges.push(Edge { target: target as u32, lower, room: upper - lower });
                 }
+                debug_assert!(sum <= 1.0 + 1e-6, "the lower ends of a choice sum to {sum}");
                 block.rest.push((1.0 - sum).max(0.0));
             }
         }

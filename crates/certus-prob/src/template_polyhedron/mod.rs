@@ -205,6 +205,7 @@ impl Polyhedron {
 
     /// The smallest polyhedron of the template around both.
     pub fn hull(&self, other: &Polyhedron) -> Polyhedron {
+        debug_assert_eq!(self.offsets.len(), other.offsets.len(), "polyhedra of two templates");
         let offsets = self.offsets.iter().zip(&other.offsets).map(|(a, b)| a.max(*b)).collect();
         Polyhedron { template: Arc::clone(&self.template), offsets }
     }

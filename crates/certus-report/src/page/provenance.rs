@@ -30,7 +30,10 @@ impl Origin {
             version: own.certus.clone(),
             sources: own.sources.clone(),
             settings: own.settings.clone(),
-            time: time.map(|own| format!("discretised by {} with dt = {}", own.scheme, short(own.dt.into()))),
+            time: time.map(|own| match own.scheme.as_str() {
+                "exact" => format!("in continuous time, period {} s", short(own.dt.into())),
+                scheme => format!("discretised by {scheme} with dt = {}", short(own.dt.into())),
+            }),
             engine: own.engine.clone(),
             budget: seed.into_iter().chain(limits).collect(),
         }

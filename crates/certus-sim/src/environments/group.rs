@@ -51,7 +51,7 @@ pub(super) fn rules<'a>(machine: Machine<'a>, inputs: &'a InputSource) -> Rules<
 
 impl Shared {
     fn rules(&self) -> Rules<'_> {
-        rules(Machine { system: &self.system, compiled: &self.compiled }, &self.options.inputs)
+        rules(Machine { system: &self.system, compiled: &self.compiled, watched: &[] }, &self.options.inputs)
     }
 
     /// How many numbers the network sees.
@@ -96,7 +96,7 @@ impl Group {
     /// Draws what belongs to a position before anybody looks at it.
     fn prepare(&mut self, shared: &Shared, columns: &[usize]) -> Result<(), SimulationError> {
         let rules = shared.rules();
-        self.rollout.draw_choices(&rules, columns.iter().copied());
+        self.rollout.draw_choices(&rules, 0, columns.iter().copied());
         if !shared.sees_inputs {
             return Ok(());
         }

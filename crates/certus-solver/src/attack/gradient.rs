@@ -16,7 +16,7 @@ use certus_kernels::PackedMatrix;
 use crate::relaxation::Curve;
 
 /// A graph prepared for differentiation.
-pub(crate) struct Gradient<T: Real> {
+pub struct Gradient<T: Real> {
     graph: Graph,
     rules: Vec<Rule<T>>,
     /// The nodes of the inputs, in their order.
@@ -52,7 +52,7 @@ enum Weights<T: Real> {
 }
 
 /// The values and adjoints of one batch of points; kept between batches so that nothing is allocated again.
-pub(crate) struct Tape<T> {
+pub struct Tape<T> {
     batch: usize,
     values: Vec<Vec<T>>,
     adjoints: Vec<Vec<T>>,
@@ -61,22 +61,22 @@ pub(crate) struct Tape<T> {
 
 impl<T: Real> Tape<T> {
     /// The values of a node's element, one per point.
-    pub(crate) fn values(&self, node: usize, element: usize) -> &[T] {
+    pub fn values(&self, node: usize, element: usize) -> &[T] {
         &self.values[node][element * self.batch..][..self.batch]
     }
 
     /// The adjoints of a node's element, one per point.
-    pub(crate) fn adjoints_mut(&mut self, node: usize, element: usize) -> &mut [T] {
+    pub fn adjoints_mut(&mut self, node: usize, element: usize) -> &mut [T] {
         &mut self.adjoints[node][element * self.batch..][..self.batch]
     }
 
     /// All values of a node, to be written before a forward pass.
-    pub(crate) fn node_mut(&mut self, node: usize) -> &mut [T] {
+    pub fn node_mut(&mut self, node: usize) -> &mut [T] {
         &mut self.values[node]
     }
 
     /// All adjoints of a node, to be read after a backward pass.
-    pub(crate) fn node_adjoints(&self, node: usize) -> &[T] {
+    pub fn node_adjoints(&self, node: usize) -> &[T] {
         &self.adjoints[node]
     }
 }
@@ -133,7 +133,7 @@ fn rule<T: Real>(graph: &Graph, id: NodeId) -> Rule<T> {
 
 impl<T: Real> Gradient<T> {
     /// Compiles a graph; the fewer kinds of nodes it has, the more of it has gradients.
-    pub(crate) fn new(graph: &Graph) -> Self {
+    pub fn new(graph: &Graph) -> Self {
         let rules: Vec<Rule<T>> = graph.ids().map(|id| rule(graph, id)).collect();
         let mut live = vec![false; rules.len()];
         for (index, rule) in rules.iter().enumerate() {
@@ -148,17 +148,17 @@ impl<T: Real> Gradient<T> {
     }
 
     /// The nodes of the inputs, in their order.
-    pub(crate) fn inputs(&self) -> &[usize] {
+    pub fn inputs(&self) -> &[usize] {
         &self.inputs
     }
 
     /// The number of elements of a node.
-    pub(crate) fn elements(&self, node: usize) -> usize {
+    pub fn elements(&self, node: usize) -> usize {
         self.graph.nodes()[node].shape.iter().product()
     }
 
     /// Room for a batch, with the constants filled in.
-    pub(crate) fn tape(&self, batch: usize) -> Tape<T> {
+    pub fn tape(&self, batch: usize) -> Tape<T> {
         let sizes = || (0..self.rules.len()).map(|node| self.elements(node) * batch);
         let mut values: Vec<Vec<T>> = sizes().map(|size| vec![T::ZERO; size]).collect();
         for (rule, values) in self.rules.iter().zip(&mut values) {
@@ -170,7 +170,7 @@ impl<T: Real> Gradient<T> {
     }
 
     /// Evaluates every node; the inputs' values stand on the tape.
-    pub(crate) fn forward(&self, tape: &mut Tape<T>) {
+    pub fn forward(&self, tape: &mut Tape<T>) {
         let batch = tape.batch;
         for (index, rule) in self.rules.iter().enumerate() {
             let (before, after) = tape.values.split_at_mut(index);
@@ -208,12 +208,12 @@ impl<T: Real> Gradient<T> {
     }
 
     /// Sets all adjoints to zero, before those of an objective are written.
-    pub(crate) fn clear(&self, tape: &mut Tape<T>) {
+    pub fn clear(&self, tape: &mut Tape<T>) {
         tape.adjoints.iter_mut().for_each(|adjoints| adjoints.fill(T::ZERO));
     }
 
     /// Carries the adjoints that were written into the tape back to the inputs.
-    pub(crate) fn backward(&self, tape: &mut Tape<T>) {
+    pub fn backward(&self, tape: &mut Tape<T>) {
         let batch = tape.batch;
         for (index, rule) in self.rules.iter().enumerate().rev().filter(|&(index, _)| self.live[index]) {
             let (before, after) = tape.adjoints.split_at_mut(index);

@@ -9,7 +9,7 @@
 //! All of these search in plain floats, and none of them reports anything: a point is a [`Witness`] only after it was
 //! cast into the region and evaluated on the graph as it was given, in both precisions, with no tolerance.
 
-mod gradient;
+pub(crate) mod gradient;
 mod objective;
 mod pgd;
 mod pool;

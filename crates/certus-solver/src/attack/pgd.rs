@@ -218,6 +218,7 @@ impl Slots {
     fn place(&mut self, slot: usize, start: &Start) {
         for (input, &value) in start.point.iter().enumerate() {
             let at = input * self.batch + slot;
+            debug_assert!(start.low[input] <= start.high[input], "input {input} has no value");
             self.points[at] = value;
             (self.low[at], self.high[at]) = (start.low[input], start.high[input]);
             self.scale[at] = start.scale[input];

@@ -3,7 +3,8 @@
 //! A forward pass gives every node an abstract value from those of its arguments (Cousot and Cousot, *Abstract
 //! Interpretation: A Unified Lattice Model for Static Analysis of Programs*, POPL 1977). What differs from domain to domain is
 //! what happens at each of the few kinds of nodes: that is [`AbstractDomain`]. Zonotopes (`zonotope.rs`), affine forms
-//! (`affine_forms`), reduced networks (`affine_forms/reduced_network.rs`) and Jacobian enclosures (`jacobian.rs`) are domains.
+//! (`affine_forms`), reduced networks (`affine_forms/reduced_network.rs`), Jacobian enclosures (`jacobian.rs`) and Taylor models
+//! (`certus-reach`) are domains.
 //!
 //! *Soundness.* If each transfer function encloses what its operator makes of all values that its arguments enclose, then by
 //! induction over the nodes so does the value of every node.
@@ -13,7 +14,7 @@ use crate::relaxation::Curve;
 
 /// Transfer functions, one per kind of node. A domain keeps the values of nodes that are still to be read itself; `None` says
 /// that it has no value for a node, which ends a walk.
-pub(crate) trait AbstractDomain {
+pub trait AbstractDomain {
     /// What is known of all elements of a node.
     type Value;
 
@@ -37,7 +38,7 @@ pub(crate) trait AbstractDomain {
 }
 
 /// The value of one node, after those of its arguments.
-pub(crate) fn transfer<D: AbstractDomain>(program: &Program, domain: &mut D, node: usize) -> Option<D::Value> {
+pub fn transfer<D: AbstractDomain>(program: &Program, domain: &mut D, node: usize) -> Option<D::Value> {
     match &program.roles[node] {
         Role::Input(offset) => domain.input(node, *offset),
         Role::Affine(layer) => domain.affine(node, layer),
@@ -49,13 +50,13 @@ pub(crate) fn transfer<D: AbstractDomain>(program: &Program, domain: &mut D, nod
 }
 
 /// A domain that keeps one value per node.
-pub(crate) trait Keeps: AbstractDomain<Value: Default> {
+pub trait Keeps: AbstractDomain<Value: Default> {
     /// The values of the nodes so far, in their order.
     fn values(&mut self) -> &mut Vec<Self::Value>;
 }
 
 /// Walks through all nodes and drops each value after its last reader; `None` if some node has no value.
-pub(crate) fn walk<D: Keeps>(program: &Program, domain: &mut D, last_reader: &[usize]) -> Option<()> {
+pub fn walk<D: Keeps>(program: &Program, domain: &mut D, last_reader: &[usize]) -> Option<()> {
     for node in 0..program.roles.len() {
         let value = transfer(program, domain, node)?;
         let values = domain.values();
@@ -70,7 +71,7 @@ pub(crate) fn walk<D: Keeps>(program: &Program, domain: &mut D, last_reader: &[u
 }
 
 /// For each node, the last one that reads it; itself 0 where nothing does.
-pub(crate) fn last_readers(program: &Program) -> Vec<usize> {
+pub fn last_readers(program: &Program) -> Vec<usize> {
     let mut last_reader = vec![0; program.roles.len()];
     for (reader, node) in program.graph.nodes().iter().enumerate() {
         node.inputs.iter().for_each(|argument| last_reader[argument.index()] = reader);
@@ -79,13 +80,13 @@ pub(crate) fn last_readers(program: &Program) -> Vec<usize> {
 }
 
 /// The outputs of a graph, flattened: for each its node and element.
-pub(crate) fn flat_outputs(program: &Program) -> Vec<(usize, usize)> {
+pub fn flat_outputs(program: &Program) -> Vec<(usize, usize)> {
     let ports = program.graph.outputs().iter();
     ports.flat_map(|port| (0..program.graph.elements(port.node)).map(|element| (port.node.index(), element))).collect()
 }
 
-/// The same as [`last_readers`], with outputs read at the very end.
-pub(crate) fn last_readers_with(program: &Program, outputs: &[(usize, usize)]) -> Vec<usize> {
+/// The same as `last_readers`, with outputs read at the very end.
+pub fn last_readers_with(program: &Program, outputs: &[(usize, usize)]) -> Vec<usize> {
     let mut last_reader = last_readers(program);
     outputs.iter().for_each(|&(node, _)| last_reader[node] = usize::MAX);
     last_reader

@@ -25,7 +25,7 @@ mod tests;
 pub(crate) mod zonotope;
 
 /// γₙ = n·u / (1 − n·u) with room for the roundings of its own use.
-pub(crate) fn gamma(terms: usize) -> f64 {
+pub fn gamma(terms: usize) -> f64 {
     let unit = (2.0 * terms as f64 + 16.0) * f64::EPSILON / 2.0;
     unit / (1.0 - unit) * (1.0 + 1e-10)
 }
@@ -34,4 +34,4 @@ pub(crate) fn gamma(terms: usize) -> f64 {
 pub(crate) const TINY: f64 = f64::from_bits(1);
 
 /// A factor that covers the roundings of sums of rounding errors themselves.
-pub(crate) const ROOM: f64 = 1.0 + 1e-10;
+pub const ROOM: f64 = 1.0 + 1e-10;

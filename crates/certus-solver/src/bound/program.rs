@@ -7,9 +7,10 @@ use certus_kernels::PackedMatrix;
 use crate::relaxation::Curve;
 
 /// What a node is to the propagation of bounds.
-pub(crate) enum Role {
+pub enum Role {
     /// An input; its elements begin at this place of the flattened region.
     Input(usize),
+    /// An affine map.
     Affine(Layer),
     /// An elementwise function of one argument, with a line below and one above.
     Curve(Curve, usize),
@@ -17,16 +18,18 @@ pub(crate) enum Role {
     Product(usize, usize),
     /// Elements of arguments in another order: for each element its argument and the element there.
     Movement(Vec<(usize, usize)>),
-    /// InheritedBounds only by its enclosure; bounds do not look behind it.
+    /// Known by its operator's enclosure alone; bounds do not look behind it.
     Opaque,
 }
 
 /// An affine node.
-pub(crate) struct Layer {
-    pub(crate) terms: Vec<Term>,
-    pub(crate) bias: Vec<f64>,
+pub struct Layer {
+    /// A matrix per argument.
+    pub terms: Vec<Term>,
+    /// What is added, per row.
+    pub bias: Vec<f64>,
     /// How far the bias may be from the exact one, per row.
-    pub(crate) bias_error: Vec<f64>,
+    pub bias_error: Vec<f64>,
     pub(crate) largest_bias: f64,
     /// How many weights the terms have together, zeros included.
     pub(crate) weights: usize,
@@ -34,10 +37,13 @@ pub(crate) struct Layer {
 }
 
 /// One matrix of an affine node.
-pub(crate) struct Term {
-    pub(crate) argument: usize,
-    pub(crate) weights: PackedMatrix<f64>,
-    pub(crate) magnitudes: PackedMatrix<f64>,
+pub struct Term {
+    /// The node that it is applied to.
+    pub argument: usize,
+    /// The weights.
+    pub weights: PackedMatrix<f64>,
+    /// Their magnitudes.
+    pub magnitudes: PackedMatrix<f64>,
     pub(crate) transposed: PackedMatrix<f64>,
     /// As many zeros as the transposed matrix has rows.
     pub(crate) zeros: Vec<f64>,
@@ -46,21 +52,23 @@ pub(crate) struct Term {
     /// max|w| of each column, with the errors of its weights; rounded up.
     pub(crate) column_maxima: Vec<f64>,
     /// The largest error of a weight.
-    pub(crate) weight_error: f64,
+    pub weight_error: f64,
 }
 
 /// A graph prepared for bounds.
-pub(crate) struct Program {
-    pub(crate) graph: Graph,
-    pub(crate) roles: Vec<Role>,
+pub struct Program {
+    /// The lowered graph.
+    pub graph: Graph,
+    /// What each of its nodes is.
+    pub roles: Vec<Role>,
     /// For each node, how many elements it has.
-    pub(crate) sizes: Vec<usize>,
+    pub sizes: Vec<usize>,
     /// For each node, the curves and products that read it.
     pub(crate) readers: Vec<Vec<usize>>,
     /// Whether backward bounds can improve a node's enclosure, and something reads it that would gain.
     pub(crate) refinable: Vec<bool>,
     /// How many elements the inputs have together.
-    pub(crate) inputs: usize,
+    pub inputs: usize,
 }
 
 /// Matrices beyond this size (unrolled convolutions) are not packed; such a node is known by its enclosure.
@@ -110,7 +118,7 @@ fn sources(movement: &impl Movement, graph: &Graph, inputs: &[NodeId], shape: &[
 
 impl Program {
     /// Prepares a lowered graph.
-    pub(crate) fn new(graph: Graph) -> Self {
+    pub fn new(graph: Graph) -> Self {
         let sizes: Vec<usize> = graph.nodes().iter().map(|node| node.shape.iter().product()).collect();
         let mut offset = 0;
         let mut roles = Vec::with_capacity(graph.len());

@@ -176,6 +176,10 @@ impl Zonotopes {
             }
             let range = bounds.interval(node, element, index);
             let (middle, half) = middle(range);
+            debug_assert!(
+                range.contains(middle) || !half.is_finite() || range.lo > range.hi,
+                "{middle} is outside of {range}"
+            );
             if half.is_finite() && !(form.error[at] <= half && size.is_finite() && columns[0].is_finite()) {
                 columns.fill(0.0);
                 columns[0] = middle;

@@ -85,6 +85,7 @@ pub(crate) fn relax(
     let problem = Problem::new(program, bounds, rows, goal, &own);
     let solution = problem.solve(goal.fixed.is_none())?;
     let (found, alphas) = multipliers(&own, goal, &solution);
+    debug_assert!(found.is_nonnegative(), "a multiplier of the linear program is negative: {found:?}");
     let mut relaxed =
         LpBound { optimised: OptimisedBound::default(), points: Vec::new(), splits: Vec::new(), tied: false };
     relaxed.optimised = certify(program, bounds, rows, found, &alphas, keep_alphas);

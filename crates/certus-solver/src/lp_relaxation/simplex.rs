@@ -128,6 +128,7 @@ impl Dense {
             }
         };
         duals.iter_mut().for_each(|dual| dual.1 = dual.1.max(0.0));
+        debug_assert!(duals.iter().all(|(row, _)| *row < self.limits.len()), "a multiplier belongs to no row");
         // They add up to minus the objective, or to nothing.
         let mut sum = vec![0.0; self.columns];
         sum[self.columns - 1] = if infeasible { 0.0 } else { 1.0 };

@@ -13,15 +13,20 @@ use super::{Alpha, Line, Relaxation, clip, relu, smooth, steps};
 
 /// A function of one variable, applied to each element of a node.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(crate) enum Curve {
+pub enum Curve {
+    /// An activation function.
     Activation(Activation),
     /// A constant exponent.
     Power(f64),
+    /// 1 / x.
     Reciprocal,
     /// A comparison with zero, by its values there and on both sides.
     Step {
+        /// Where the argument is negative.
         below: f64,
+        /// Where it is zero.
         at: f64,
+        /// Where it is positive.
         above: f64,
     },
 }
@@ -50,9 +55,9 @@ impl Curve {
         matches!(self, Curve::Activation(Activation::Relu(_)))
     }
 
-    /// How it is relaxed; nothing for steps.
+    /// Its family, by which it is relaxed; nothing for steps.
     #[inline]
-    pub(crate) fn family(&self) -> Option<Family> {
+    pub fn family(&self) -> Option<Family> {
         match self {
             Curve::Activation(activation) => Some(activation.family()),
             Curve::Power(_) | Curve::Reciprocal => Some(Family::Smooth),
@@ -61,7 +66,7 @@ impl Curve {
     }
 
     /// The value in floats.
-    pub(crate) fn value(&self, x: f64) -> f64 {
+    pub fn value(&self, x: f64) -> f64 {
         match *self {
             Curve::Activation(activation) => activation.value(x),
             Curve::Power(exponent) => ops::Pow.real(x, exponent),
@@ -96,7 +101,7 @@ impl Curve {
 
     /// Every value over a range.
     #[inline]
-    pub(crate) fn enclose(&self, x: Interval) -> Interval {
+    pub fn enclose(&self, x: Interval) -> Interval {
         match *self {
             Curve::Activation(Activation::Relu(_)) => Interval { lo: x.lo.max(0.0), hi: x.hi.max(0.0) },
             Curve::Activation(activation) => activation.enclose(x),
@@ -131,7 +136,7 @@ impl Curve {
 
     /// Whether the function is exactly affine over a range: whether the neuron is stable.
     #[inline]
-    pub(crate) fn is_linear(&self, x: Interval) -> bool {
+    pub fn is_linear(&self, x: Interval) -> bool {
         if x.lo == x.hi {
             return true;
         }

@@ -25,7 +25,7 @@ mod steps;
 mod tests;
 mod two_inflections;
 
-pub(crate) use curve::Curve;
+pub use curve::Curve;
 pub(crate) use product::product_planes;
 
 use certus_graph::Interval;

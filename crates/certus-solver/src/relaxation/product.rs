@@ -30,11 +30,20 @@ pub(crate) fn product_planes(x: Interval, y: Interval, alpha: Alpha) -> Planes {
         let lower = plane(x, y, between(y.lo, y.hi, alpha.lower), between(x.lo, x.hi, alpha.lower), true);
         let upper = plane(x, y, between(y.hi, y.lo, alpha.upper), between(x.lo, x.hi, alpha.upper), false);
         if lower.iter().chain(&upper).all(|number| number.is_finite()) {
+            debug_assert!(enclose_middle(&lower, &upper, x, y), "{x} times {y} is not between {lower:?} and {upper:?}");
             return Planes { lower, upper };
         }
     }
     let range = if ordered { x * y } else { Interval::ENTIRE };
     Planes { lower: [0.0, 0.0, range.lo], upper: [0.0, 0.0, range.hi] }
+}
+
+/// Whether the product in the middle of a box is between two planes.
+fn enclose_middle(lower: &[f64; 3], upper: &[f64; 3], x: Interval, y: Interval) -> bool {
+    let (x, y) = (Interval::point(between(x.lo, x.hi, 0.5)), Interval::point(between(y.lo, y.hi, 0.5)));
+    let at =
+        |plane: &[f64; 3]| Interval::point(plane[0]) * x + Interval::point(plane[1]) * y + Interval::point(plane[2]);
+    at(lower).lo <= (x * y).hi && at(upper).hi >= (x * y).lo
 }
 
 fn plane(x: Interval, y: Interval, a: f64, b: f64, below: bool) -> [f64; 3] {

@@ -94,6 +94,7 @@ impl Context<'_> {
             subproblem.share /= 2.0;
             Tree::Open(subproblem)
         };
+        debug_assert!(split.at.is_finite(), "a neuron is split at {}", split.at);
         let children = vec![child(f64::NEG_INFINITY, split.at), child(split.at, f64::INFINITY)];
         tracing::trace!(target: "certus::count", neuron_splits = 1_u64);
         Some(Tree::Branch(Record::SplitNode(split.node, split.element, split.at), children))

@@ -64,6 +64,7 @@ impl LinearBound {
         let mut claims = Vec::new();
         for (input, &slope) in self.slopes.iter().enumerate().filter(|&(_, &slope)| slope != 0.0) {
             let (low, high) = (lower[input], upper[input]);
+            debug_assert!(low <= high, "input {input} has no value: [{low}, {high}]");
             let width = high - low;
             let reach = room / slope.abs() * (1.0 + 1e-12) + 1e-6 * width;
             // A bound that hardly moves is not worth a new one.

@@ -270,6 +270,7 @@ impl Run {
                     if self.objective.is_some() && bounded_batch.point_count > 0 {
                         self.points.push((bounded_batch.points, bounded_batch.point_count));
                     }
+                    debug_assert_eq!(batch.len(), bounded_batch.trees.len(), "a subproblem of a batch is lost");
                     for (subproblem, tree) in batch.into_iter().zip(bounded_batch.trees) {
                         self.merge(subproblem.proof, subproblem.share, tree);
                     }
@@ -305,6 +306,10 @@ impl Run {
                 self.merge(child, share, *rest);
             }
             Tree::Branch(record, trees) => {
+                debug_assert!(
+                    !trees.is_empty() || matches!(record, super::proof::Record::Either(_)),
+                    "a split into nothing"
+                );
                 let count = trees.len().max(1) as f64;
                 let children: Vec<u32> = trees.iter().map(|_| self.proof.as_mut().map_or(0, Proof::open)).collect();
                 if let Some(proof) = &mut self.proof {
@@ -315,6 +320,7 @@ impl Run {
                 }
             }
             Tree::Open(mut subproblem) => {
+                debug_assert!(subproblem.is_ordered(), "a subproblem has no point: {subproblem:?}");
                 subproblem.proof = place;
                 subproblem.share = share;
                 self.open_bytes += subproblem.bytes();

@@ -39,6 +39,11 @@ impl Subproblem {
         subproblem
     }
 
+    /// Whether every input has a value.
+    pub(crate) fn is_ordered(&self) -> bool {
+        self.lower.len() == self.upper.len() && self.lower.iter().zip(&self.upper).all(|(low, high)| low <= high)
+    }
+
     /// About how many bytes it takes.
     pub(crate) fn bytes(&self) -> usize {
         let known = self.known.as_ref().map_or(0, |known| known.bytes() / Arc::strong_count(known).max(1));

@@ -7,14 +7,15 @@
 
 use std::path::{Path, PathBuf};
 
+use certus_audit_reach::{Checker, Reachable};
 use certus_check::guarded;
 use certus_engine::Depth;
 use certus_lang::LowerOptions;
-use certus_lang::system::{Property, System};
+use certus_lang::system::{Integrator, Property, System};
 use certus_model::NoErrors;
 use certus_model::proof;
 use certus_obligations::{
-    Errors, Face, Method, Obligation, Proof, Scope, WitnessChoice, Words, error_obligations, obligations,
+    Errors, Face, Method, Obligation, Proof, Refused, Scope, WitnessChoice, Words, error_obligations, obligations,
 };
 use certus_solver::{Answer, Budget, Progress, Query, Region, solve};
 use serde_json::{Value, json};
@@ -62,14 +63,14 @@ pub fn certify_words(
     certify(path, loading, &sealed(loading)?, property, words, budget, &mut |_| {})
 }
 
-fn sealed(loading: &Loading) -> Result<SealedSystem, Failure> {
+pub(super) fn sealed(loading: &Loading) -> Result<SealedSystem, Failure> {
     load_sealed(loading, Unnamed::AsWritten, &mut Sources::default()).map_err(|error| match error {
         Unsealed::Failure(failure) => failure,
         Unsealed::Unnamed(name) => Failure::message(format!("nobody says which network '{name}' is")),
     })
 }
 
-fn property_of<'s>(system: &'s System, name: &str) -> Result<&'s Property, Failure> {
+pub(super) fn property_of<'s>(system: &'s System, name: &str) -> Result<&'s Property, Failure> {
     Ok(&system.properties[property_named(system, name)?])
 }
 
@@ -84,7 +85,10 @@ fn certify(
 ) -> Result<(), Failure> {
     let obligations = obligations(&sealed.system, property_of(&sealed.system, property)?, words)
         .map_err(|refused| unfinished(&refused.to_string()))?;
-    let mut text = format!("certus-certificate 1\nproof {}\n", header(loading, sealed, property, words));
+    let mut text = format!(
+        "certus-certificate 1\nproof {}\n",
+        header(loading, sealed, property, engine_of(words), words.to_json())
+    );
     for (case, obligation) in obligations.open.iter().enumerate() {
         let mut watch = |progress| watch(Depth { steps: case, loop_to: None, settled: None, progress });
         let title = &obligation.title;
@@ -96,7 +100,7 @@ fn certify(
     write_atomically(path, &text)
 }
 
-fn unfinished(why: &str) -> Failure {
+pub(super) fn unfinished(why: &str) -> Failure {
     Failure::message(format!("the property holds, but its certificate was not finished: {why}"))
 }
 
@@ -237,18 +241,27 @@ fn method_words(method: &proof::Method) -> Method {
     }
 }
 
-/// What a certificate says of itself, before its trees.
-fn header(loading: &Loading, sealed: &SealedSystem, property: &str, words: &Words) -> Value {
+fn engine_of(words: &Words) -> &'static str {
+    match words.proof {
+        Proof::ForAllTime(_) => "induction",
+        Proof::Bounded { .. } | Proof::OutOfReach { .. } => "bmc",
+    }
+}
+
+/// What a certificate says of itself, before its trees: what it is about, and its claims.
+pub(super) fn header(
+    loading: &Loading,
+    sealed: &SealedSystem,
+    property: &str,
+    engine: &'static str,
+    claims: Value,
+) -> Value {
     let networks = sealed.networks.iter().map(|(name, contents)| {
         json!({"name": name, "path": contents.path.display().to_string(), "sha256": contents.digest})
     });
     // A number as text reads back to the same double everywhere.
     let settings =
         loading.options.overrides.iter().map(|(name, value)| json!({"name": name, "value": format!("{value:?}")}));
-    let engine = match words.proof {
-        Proof::ForAllTime(_) => "induction",
-        Proof::Bounded { .. } | Proof::OutOfReach { .. } => "bmc",
-    };
     let mut header = json!({
         "version": env!("CARGO_PKG_VERSION"),
         "engine": engine,
@@ -257,7 +270,7 @@ fn header(loading: &Loading, sealed: &SealedSystem, property: &str, words: &Word
         "settings": settings.collect::<Value>(),
         "property": property,
     });
-    if let (Value::Object(header), Value::Object(words)) = (&mut header, words.to_json()) {
+    if let (Value::Object(header), Value::Object(words)) = (&mut header, claims) {
         header.extend(words);
     }
     header
@@ -271,14 +284,20 @@ pub(crate) struct Claim {
     pub(crate) obligations: Vec<Obligation>,
     /// How many more have none by intervals alone.
     pub(crate) settled: usize,
+    /// The boxes of a reachability proof, which has been checked.
+    pub(crate) boxes: usize,
     /// What is claimed, in words.
     pub(crate) says: String,
     /// What it is relative to, and where it comes from.
     pub(crate) particulars: Vec<(&'static str, String)>,
 }
 
-/// Reads what a certificate claims, and derives its obligations. A claim that cannot be one is refused in words.
-pub(crate) fn claim(header: &str, sources: &mut Sources) -> Result<Result<Claim, String>, Failure> {
+/// Reads what a certificate claims, and derives its obligations; a reachability proof has none, and is checked here. A claim that cannot be one is refused in words.
+pub(crate) fn claim(
+    header: &str,
+    sources: &mut Sources,
+    progress: &mut dyn FnMut(u64),
+) -> Result<Result<Claim, String>, Failure> {
     let malformed = |what: &str| Failure::message(format!("the certificate's second line is malformed: {what}"));
     let value: Value = serde_json::from_str(header).map_err(|error| malformed(&error.to_string()))?;
     let text = |value: &Value, key: &str| value[key].as_str().map(str::to_owned).ok_or_else(|| malformed(key));
@@ -314,21 +333,25 @@ pub(crate) fn claim(header: &str, sources: &mut Sources) -> Result<Result<Claim,
         Err(Unsealed::Unnamed(name)) => return Ok(Err(format!("it does not say which network '{name}' is"))),
     };
     let property = property_of(&sealed.system, &text(&value, "property")?)?;
-    let words = Words::from_json(&value).map_err(malformed)?;
-    let derived = match obligations(&sealed.system, property, &words) {
+    let derived = match value["proof"].get("reachable") {
+        Some(_) => Derived::reached(&sealed.system, property, &value, progress).map_err(malformed)?,
+        None => Derived::obliged(&sealed.system, property, &value).map_err(malformed)?,
+    };
+    let derived = match derived {
         Ok(derived) => derived,
         Err(refused) => return Ok(Err(refused.to_string())),
     };
     let settings = settings(&sealed, &loading.options.overrides);
     let with = if settings.is_empty() { String::new() } else { format!(", with {}", settings.join(", ")) };
-    let assumed = match words.errors {
-        Errors::Assumed => "; that no run meets a model error before is assumed, not proved",
-        _ => "",
+    let assumed = match derived.assumed {
+        true => "; that no run meets a model error before is assumed, not proved",
+        false => "",
     };
     let mut particulars = vec![("property", format!("{}: {}", property.name, property.source))];
     particulars.push(("settings", if settings.is_empty() { "none".to_owned() } else { settings.join(", ") }));
     particulars.push(("scope", derived.scope.to_string()));
-    particulars.push(("model errors", errors_text(&words.errors).to_owned()));
+    particulars.extend(derived.method.map(|own| ("method", own)));
+    particulars.push(("model errors", derived.errors.to_owned()));
     let said = |key: &str| value[key].as_str().unwrap_or("unknown").to_owned();
     particulars
         .push(("written by", format!("certus {}, engine {} (as it says itself)", said("version"), said("engine"))));
@@ -338,9 +361,70 @@ pub(crate) fn claim(header: &str, sources: &mut Sources) -> Result<Result<Claim,
         sources: sealed.sources(),
         obligations: derived.open,
         settled: derived.settled,
+        boxes: derived.boxes,
         says: format!("that {} {}{with}{assumed}", property.name, holds(derived.scope)),
         particulars,
     }))
+}
+
+/// What follows from the claims of a certificate.
+struct Derived {
+    open: Vec<Obligation>,
+    settled: usize,
+    boxes: usize,
+    scope: Scope,
+    /// Whether model errors are assumed to be absent.
+    assumed: bool,
+    /// Why there are none, in words.
+    errors: &'static str,
+    /// The kind of proof, where the obligations do not say it.
+    method: Option<String>,
+}
+
+impl Derived {
+    fn obliged(system: &System, property: &Property, value: &Value) -> Result<Result<Derived, Refused>, &'static str> {
+        let words = Words::from_json(value)?;
+        let derived = obligations(system, property, &words).map(|own| Derived {
+            open: own.open,
+            settled: own.settled,
+            boxes: 0,
+            scope: own.scope,
+            assumed: words.errors == Errors::Assumed,
+            errors: errors_text(&words.errors),
+            method: None,
+        });
+        Ok(derived)
+    }
+
+    fn reached(
+        system: &System,
+        property: &Property,
+        value: &Value,
+        progress: &mut dyn FnMut(u64),
+    ) -> Result<Result<Derived, Refused>, &'static str> {
+        let claim = Reachable::from_json(value)?;
+        let checked = Checker::accept(system, property, &claim, progress).map(|own| {
+            let boxes = if own.leaves == 1 { "one box".to_owned() } else { format!("{} boxes", own.leaves) };
+            let method = format!(
+                "reachable sets from {boxes} of initial states, {} at most, recomputed with Taylor models of degree {}",
+                certus_model::steps(own.steps),
+                claim.degree
+            );
+            Derived {
+                open: Vec::new(),
+                settled: 0,
+                boxes: own.leaves,
+                scope: own.scope,
+                assumed: !claim.shows_no_errors,
+                errors: match claim.shows_no_errors {
+                    true => "excluded along the reachable sets while the property is open",
+                    false => errors_text(&Errors::Assumed),
+                },
+                method: Some(method),
+            }
+        });
+        Ok(checked)
+    }
 }
 
 fn holds(scope: Scope) -> String {
@@ -373,8 +457,11 @@ fn errors_text(errors: &Errors) -> &'static str {
 
 fn relative_to(system: &System) -> &'static str {
     match system.integrator {
-        Some(_) => {
+        Some(Integrator::Euler | Integrator::Rk4) => {
             "the files with these digests, as Certus reads them, over the real numbers; the discretised system, not the differential equation"
+        }
+        Some(Integrator::Exact) => {
+            "the files with these digests, as Certus reads them, over the real numbers; the differential equation itself"
         }
         None => "the files with these digests, as Certus reads them, over the real numbers",
     }

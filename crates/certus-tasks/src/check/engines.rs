@@ -9,10 +9,12 @@ use std::str::FromStr;
 use certus_check::engines::{Bmc, Convergence, EveryState, Explicit, Induction, exercised};
 use certus_check::errors::Errors;
 use certus_engine::portfolio::NAME as AUTO;
-use certus_engine::{Budget, Engine, Finished, Task, Watch, run_alone, run_portfolio};
+use certus_engine::{Budget, Engine, Finished, Support, Task, Watch, run_alone, run_portfolio};
+use certus_falsify::Falsify;
 use certus_grid::{GridEngine, Policy};
 use certus_model::{CheckError, Outcome, System, Verdict, formula_of};
 use certus_prob::ImdpAbstraction;
+use certus_reach::Reach;
 
 use super::GridOptions;
 use super::grid::grid_options;
@@ -42,7 +44,7 @@ struct Entry {
     make: Make,
 }
 
-const ENGINES: [Entry; 7] = [
+const ENGINES: [Entry; 9] = [
     Entry {
         name: certus_check::explicit::NAME,
         about: "all states of a finite system",
@@ -51,6 +53,14 @@ const ENGINES: [Entry; 7] = [
         ),
         by_name: true,
         make: |_| Ok(Box::new(Explicit)),
+    },
+    // What a few simulated runs break needs no query.
+    Entry {
+        name: certus_falsify::NAME,
+        about: "simulated runs, guided by robustness",
+        no_certificate: None,
+        by_name: true,
+        make: |_| Ok(Box::new(Falsify)),
     },
     // One query that often suffices, before anything that takes longer.
     Entry {
@@ -66,6 +76,14 @@ const ENGINES: [Entry; 7] = [
         no_certificate: None,
         by_name: true,
         make: |_| Ok(Box::new(Convergence)),
+    },
+    // Cheap where the property has an end of its own; others have their turn first where it has none.
+    Entry {
+        name: certus_reach::NAME,
+        about: "reachable sets, from pieces of the initial set",
+        no_certificate: None,
+        by_name: true,
+        make: |context| Ok(Box::new(Reach { alone: context.alone })),
     },
     Entry {
         name: certus_check::bmc::NAME,
@@ -105,6 +123,17 @@ const ENGINES: [Entry; 7] = [
         make: |_| Ok(Box::new(ImdpAbstraction::default())),
     },
 ];
+
+/// What is wanted of the engines of a portfolio.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Wanted {
+    /// A verdict.
+    Verdict,
+    /// One that leaves a certificate if the property holds.
+    Certificate,
+    /// The same, where the certificate of a reachability proof could not be written.
+    CertificateOfOthers,
+}
 
 /// What is done for properties that ask for a probability.
 pub const PROBABILITIES: &str = "bounds on probabilities over all initial states";
@@ -159,13 +188,16 @@ impl EngineChoice {
         self,
         task: &Task<'_>,
         context: &Context<'_>,
-        with_certificate: bool,
+        wanted: Wanted,
         budget: &Budget<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Finished, CheckError> {
         let mut exercise = |outcome: Outcome, watch: &mut Watch<'_>| exercised(outcome, task, budget, watch);
         if let Some(entry) = self.entry() {
             let engine = (entry.make)(context)?;
+            if let Support::No(reason) = engine.supports(task.system, task.property) {
+                return Err(CheckError::Unsupported(reason + &others(task, context)));
+            }
             let Finished { outcome, details } = run_alone(engine.as_ref(), task, budget, watch)?;
             // What a policy that was extracted does is not what the step says.
             let of_network = !self.is(certus_grid::NAME);
@@ -175,9 +207,30 @@ impl EngineChoice {
             };
             return Ok(Finished { outcome, details });
         }
-        let peers = ENGINES.iter().filter(|entry| !(with_certificate && entry.no_certificate.is_some()));
+        let exact = context.system.is_exact();
+        let peers = ENGINES.iter().filter(|entry| match (wanted, entry.no_certificate) {
+            (Wanted::Verdict, _) => true,
+            (_, Some(_)) => false,
+            // Certificates of the others are about discrete systems.
+            (Wanted::Certificate, None) => !exact || entry.name == certus_reach::NAME,
+            (Wanted::CertificateOfOthers, None) => !exact && entry.name != certus_reach::NAME,
+        });
         let peers: Vec<_> = peers.map(|entry| (entry.make)(context)).collect::<Result<_, _>>()?;
         run_portfolio(&peers, task, budget, watch, &mut exercise)
+    }
+}
+
+/// The engines that take a property which another one refuses, in words.
+fn others(task: &Task<'_>, context: &Context<'_>) -> String {
+    let takes = |entry: &&Entry| {
+        let engine = (entry.make)(context);
+        entry.by_name && engine.is_ok_and(|own| matches!(own.supports(task.system, task.property), Support::Yes))
+    };
+    let names: Vec<&str> = ENGINES.iter().filter(takes).map(|entry| entry.name).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [one] => format!("; {one} takes it"),
+        several => format!("; {} take it", several.join(", ")),
     }
 }
 
@@ -215,7 +268,7 @@ mod tests {
 
     #[test]
     fn engines_are_chosen_by_their_names() {
-        for name in ["auto", "explicit", "convergence", "bmc", "induction", "grid", "imdp"] {
+        for name in ["auto", "explicit", "falsify", "convergence", "reach", "bmc", "induction", "grid", "imdp"] {
             assert_eq!(name.parse::<EngineChoice>().unwrap().name(), name);
         }
         assert!("magic".parse::<EngineChoice>().unwrap_err().contains("auto, explicit"));

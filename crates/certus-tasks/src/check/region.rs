@@ -11,12 +11,11 @@ use certus_check::region::{Axis, Map, Surveyed, Tools, survey};
 use certus_check::replay::{Drive, replay};
 use certus_engine::{Board, Ended, Job};
 use certus_lang::diagnostics::nearest;
-use certus_lang::system::{Property, PropertyKind, System};
-use certus_model::{CheckError, Run, usual_steps, within_scope};
+use certus_lang::system::{Property, System};
+use certus_model::{CheckError, Run, short, usual_steps, within_scope};
 use certus_solver::Budget;
 
 use crate::failure::Failure;
-use crate::output::short;
 use crate::{BudgetOptions, Loaded, Loading, Provenance, Source, load, load_system, property_named};
 
 /// What is asked.
@@ -198,9 +197,9 @@ fn confirmed(
     let mut loading = task.system.clone();
     loading.options.overrides.extend(names.iter().cloned().zip(values.iter().copied()));
     let system = load_system(&loading).map_err(|error| CheckError::Unsupported(error.to_string()))?;
-    match &system.properties[property].kind {
-        PropertyKind::Ltl(formula) => Ok(replay(&system, formula, drive)?),
-        PropertyKind::Probability { .. } => Ok(None),
+    match system.properties[property].over_runs() {
+        Ok(formula) => Ok(replay(&system, formula, drive)?),
+        Err(_) => Ok(None),
     }
 }
 

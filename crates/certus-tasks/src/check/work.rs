@@ -5,19 +5,20 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use certus_check::choices;
-use certus_check::enclosed::{IN_DOUBLES, violates_over_the_reals};
+use certus_check::enclosed::{IN_DOUBLES, MOST_ENCLOSED, confirmed, violates_over_the_reals};
 use certus_check::errors::Errors;
 use certus_engine::portfolio::NO_PROOF;
 use certus_engine::schedule::{Clock, share_out};
 use certus_engine::{Board, Budget, Depth, Finished, Progress, Task, spent};
 use certus_grid::{Policy, Report};
-use certus_lang::system::{Property, PropertyKind, System};
-use certus_model::{CheckError, Outcome, Scope, Unknown, UnknownReason, Verdict, within_scope};
+use certus_lang::system::System;
+use certus_model::{CheckError, NoErrors, Outcome, Scope, Unknown, UnknownReason, Verdict, within_scope};
 use certus_prob::Narrowed;
+use certus_reach::Pieces;
 
 use super::certificate::{self, Hints};
-use super::engines::{Context, errors_of};
-use super::{Check, CheckProgress, Checked, Found, PropertyResult, grid, nothing_to_check};
+use super::engines::{Context, Wanted, errors_of};
+use super::{Check, CheckProgress, Checked, Found, PropertyResult, grid, nothing_to_check, reachable};
 use crate::failure::Failure;
 use crate::{Loaded, Provenance, Source, load, property_named};
 
@@ -81,20 +82,16 @@ fn assumed(task: &Check, mut outcome: Outcome) -> Outcome {
     outcome
 }
 
-/// Longer runs are not enclosed by intervals: that takes time, and they say the less the longer a run is.
-const MOST_ENCLOSED: usize = 1000;
-
 /// Adds to a violation of the network's which of the environment's choices it needs, and whether rounding may make it one.
 fn with_needs(
     system: &System,
     property: usize,
-    mut outcome: Outcome,
+    outcome: Outcome,
     deadline: Option<Instant>,
 ) -> Result<Outcome, CheckError> {
-    let (Verdict::Violated(run), PropertyKind::Ltl(formula)) = (&outcome.verdict, &system.properties[property].kind)
-    else {
-        return Ok(outcome);
-    };
+    let Ok(formula) = system.properties[property].over_runs() else { return Ok(outcome) };
+    let mut outcome = confirmed(system, formula, outcome)?;
+    let Verdict::Violated(run) = &outcome.verdict else { return Ok(outcome) };
     // A run that repeats itself is known to be one of doubles.
     if run.loop_to.is_none() && (run.states.len() > MOST_ENCLOSED || !violates_over_the_reals(system, formula, run)?) {
         outcome.notes.push(IN_DOUBLES.to_owned());
@@ -116,14 +113,23 @@ pub(super) fn run(task: &Check, cancel: &AtomicBool, board: &Board<Partial>, clo
         return Err(nothing_to_check(&task.system));
     }
     if task.certificate.is_some() {
+        if system.is_exact() && !task.engine.is_auto() && !task.engine.is(certus_reach::NAME) {
+            return Err(Failure::message(
+                "of proofs about differential equations only those by reachable sets leave a certificate: take ⟨engine=reach⟩ or ⟨engine=auto⟩, or discretise the system by `rk4`",
+            ));
+        }
         if properties.len() != 1 {
             return Err(Failure::message("a certificate is about one property: name it"));
         }
-        let is_probability = |property: &Property| matches!(property.kind, PropertyKind::Probability { .. });
         let about = &system.properties[properties[0]];
-        if task.engine.is(certus_prob::NAME) || (task.engine.is_auto() && is_probability(about)) {
+        if task.engine.is(certus_prob::NAME) || (task.engine.is_auto() && about.probability().is_some()) {
             return Err(Failure::message(format!("{}: bounds on probabilities leave no certificate", about.name)));
         }
+    }
+    if system.is_exact() && task.engine.is(certus_grid::NAME) && task.grid.policy != Policy::Network {
+        return Err(Failure::message(
+            "policies are extracted for discrete systems: discretise the system by `rk4`, or check the network itself",
+        ));
     }
     grid::refuse(&system, &properties, task.engine, &task.grid).map_err(Failure::message)?;
     board.with(|known| {
@@ -169,15 +175,32 @@ fn one(
         known.started = Some(started);
     });
     let mut watch = |progress: Progress| board.with(|known| known.progress.progress = Some(progress));
-    let mut report = None;
-    let outcome = match spent(budget) {
+    let mut details = Details::default();
+    let mut wanted = if task.certificate.is_some() { Wanted::Certificate } else { Wanted::Verdict };
+    let mut outcome = match spent(budget) {
         Some(reason) => Ok(Found::Runs(Box::new(undecided(task, reason, None)))),
-        None => {
-            decide(task, system, property, errors, budget, &mut watch, &mut report).map_err(|error| error.to_string())
-        }
+        None => decide(task, system, property, errors, budget, wanted, &mut watch, &mut details)
+            .map_err(|error| error.to_string()),
     };
-    let seconds = started.elapsed().as_secs_f64();
     let mut certificate = None;
+    if let (Some(path), Some(pieces), Ok(Found::Runs(runs))) = (&task.certificate, details.pieces.take(), &outcome)
+        && matches!(runs.verdict, Verdict::Holds(_))
+    {
+        let assumed = runs.no_errors == Some(NoErrors::Assumed);
+        let mut watch = |progress: Progress| watch(progress);
+        match reachable::write(path, &task.system, &about.name, &pieces, assumed, budget, &mut watch) {
+            Ok(()) => certificate = Some(path.clone()),
+            // Another engine's proof may leave one.
+            Err(_) if task.engine.is_auto() && !system.is_exact() && spent(budget).is_none() => {
+                wanted = Wanted::CertificateOfOthers;
+                outcome = decide(task, system, property, errors, budget, wanted, &mut watch, &mut details)
+                    .map_err(|error| error.to_string());
+            }
+            Err(failure) => return Err(failure),
+        }
+    }
+    let seconds = started.elapsed().as_secs_f64();
+    let report = details.report;
     if let (Some(path), Ok(found)) = (&task.certificate, &outcome)
         && let Some(runs) = found.runs()
         && let Some(proof) = runs.proof.as_ref()
@@ -191,15 +214,26 @@ fn one(
     Ok(PropertyResult { property, outcome, seconds, certificate, grid: report })
 }
 
+/// What engines tell beyond their verdicts.
+#[derive(Default)]
+struct Details {
+    /// What the exploration of a grid looked like.
+    report: Option<Report>,
+    /// The pieces of a reachability proof.
+    pieces: Option<Pieces>,
+}
+
 /// Lets the engines decide a property, and adds what a reader has to know of the verdict.
+#[allow(clippy::too_many_arguments, reason = "all of it is what one property is decided with")]
 fn decide(
     task: &Check,
     system: &System,
     property: usize,
     errors: &Errors<'_>,
     budget: &Budget<'_>,
+    wanted: Wanted,
     watch: &mut dyn FnMut(Progress),
-    report: &mut Option<Report>,
+    known: &mut Details,
 ) -> Result<Found, CheckError> {
     let about = &system.properties[property];
     let assume_no_model_errors = task.assume_no_model_errors;
@@ -208,13 +242,17 @@ fn decide(
     let alone = !task.engine.is_auto();
     let errors = own_errors.as_ref().unwrap_or(errors);
     let context = Context { system, errors, grid: &task.grid, assume_no_model_errors, alone };
-    let Finished { outcome, details } = task.engine.run(&own, &context, task.certificate.is_some(), budget, watch)?;
+    let Finished { outcome, details } = task.engine.run(&own, &context, wanted, budget, watch)?;
     let details = match details.map(|details| details.downcast::<Narrowed>()) {
         Some(Ok(narrowed)) => return Ok(Found::Probability(Box::new(narrowed.outcome), narrowed.convergence)),
         Some(Err(other)) => Some(other),
         None => None,
     };
-    *report = details.and_then(|details| details.downcast::<Report>().ok()).map(|report| *report);
+    match details.map(|details| details.downcast::<Pieces>()) {
+        Some(Ok(pieces)) => known.pieces = Some(*pieces),
+        Some(Err(other)) => known.report = other.downcast::<Report>().ok().map(|report| *report),
+        None => {}
+    }
     // What an extracted policy does is not what the step says.
     let extracted = task.engine.is(certus_grid::NAME) && task.grid.policy != Policy::Network;
     let outcome = if extracted { outcome } else { with_needs(system, property, outcome, budget.deadline)? };

@@ -3,73 +3,110 @@
 use std::path::Path;
 
 use certus_documents::check as documents;
-use certus_engine::Progress;
+use certus_engine::{Budget, Progress};
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::system::{Expect, System};
+use certus_model::short;
 use certus_prob::Standing;
 use serde_json::{Value, json};
 
-use super::options::{EFFORT, MEMORY, SYSTEM};
+use super::shared::{CHANGES, EFFORT, MEMORY, PROPERTIES, SAMPLING, STEPS, SYSTEM, WIDTHS};
 use super::{Answer, Command, Kind, Opt, Request, Session};
-use crate::Files;
 use crate::check::{
     Check, CheckProgress, Checked, Conclusion, EngineChoice, Found, GridOptions, PropertyResult, cells_picture, check,
-    document, trace_csv,
+    document, flowpipe_picture, trace_csv,
 };
 use crate::failure::Failure;
-use crate::output::{short, write_atomically, write_document};
-
-/// How actions are extracted from a network.
-pub(super) const SAMPLING: &[Opt] = &[
-    Opt::named("samples", Kind::Count(1), "null", "States of a cell at which the network is asked for an extracted policy; 5 if not given"),
-    Opt::named(
-        "significance",
-        Kind::Number,
-        "null",
-        "A label is taken for a cell when an accident is at most this likely, otherwise more states are asked; 0.2 if not given",
-    ),
-];
+use crate::output::{write_atomically, write_document};
 
 pub(super) const CHECK: Command = Command {
-    name: "check",
-    about: "Checks properties of a closed loop; all of them if none is named. A violation comes with a run that was replayed, \
-            a proof with what it rests on.",
-    example: "certus check zoo/toy/toy.certus below_five --steps 5",
+    about: "Check properties of a closed loop",
+    details: "A violation comes with a counterexample that was replayed on the system itself. If only an infinite run \
+              can violate the property, the counterexample returns to an earlier state, or provably converges to an \
+              equilibrium over the reals. `holds` is a proof over the reals about all runs of the model: they start in \
+              initial states, stay in the declared ranges, and take transitions that `assume` allows. `holds up to k \
+              steps` says that no run of k steps, and no loop within k steps, is a counterexample.\n\n\
+              For a property about a probability, the result is an interval that contains the worst case over all \
+              initial states; `prob` has more options for these.",
+    command_line: "Exit code 0: every property holds, as far as you asked. 1: a property is violated. 2: bad input, or \
+                   a property that cannot be checked. 3: undecided within the budget.",
+    examples: &[
+        "certus check zoo/toy/toy.certus",
+        "certus check zoo/toy/toy.certus below_five -k 5",
+        "certus check zoo/aurora/aurora.certus p2 p3 -k 4 --json",
+        "For which thresholds of 'close to the minimum latency' and 'heavy loss' property 3 holds:",
+        "  certus check zoo/aurora/aurora.certus p3 -k 0 --region close=1..2,loss --picture p3.svg",
+    ],
     options: &[
         &[
-            Opt::needed("system", Kind::System, "The system: a `.certus` file").flag("file"),
-            Opt::rest("properties", Kind::Texts, "The properties; all of them if none is named"),
-            Opt::named(
-                "engine",
-                Kind::Text,
-                "\"auto\"",
-                "`bmc` looks for violations by so many steps, `induction` for an unbounded proof, `grid` decides on a finite \
-                 abstraction, `explicit` visits every state of a finite system, `convergence` looks for runs that converge to an equilibrium, `imdp` bounds probabilities; `auto` takes turns",
+            SYSTEM,
+            PROPERTIES,
+            Opt::named("engine", Kind::Text, "\"auto\"", "Engine to use; `auto` lets all that apply take turns")
+                .details(
+                    "`falsify` simulates runs to find violations, `bmc` searches for violations up to a number of \
+                     steps, `induction` for an unbounded proof, `grid` decides on a finite abstraction of the state \
+                     space, `explicit` enumerates the states of a finite system, `convergence` searches for runs that \
+                     converge to an equilibrium, and `imdp` bounds probabilities.",
+                )
+                .value("ENGINE"),
+            STEPS,
+            Opt::switch(
+                "assume_no_model_errors",
+                "Assume that no run leaves its declared ranges, deadlocks or evaluates an undefined operation; the \
+                 result says so",
             ),
-            Opt::named("steps", Kind::Count(0), "null", "Steps that are looked at; if not given, 10, or as far as a property's own bounds reach"),
-            Opt::named("assume_no_model_errors", Kind::Flag, "false", "Assumes that no run leaves its ranges, has a deadlock or evaluates something undefined; the outcome says so"),
-            Opt::named("certificate", Kind::File, "null", "Where the proof of the one named property is written, if it holds, for `audit`"),
-            Opt::named("expect", Kind::Flag, "false", "Compares with the verdicts that the file expects: results get `expected` and `as_expected`"),
-            Opt::named("trace", Kind::File, "null", "Where runs that violate properties are written: a table for `.csv`, the document for `.json`"),
-            Opt::named("widths", Kind::Widths, "{}", "Widths of grid cells, by state variable; one number for all").flag("width"),
-            Opt::named("policy", Kind::Choice(&["network", "extracted"]), "\"network\"", "Whose actions the grid engine takes: all that the network can do in a cell, or one action per cell"),
-            Opt::named("refine", Kind::Count(0), "null", "How often the grid engine may split cells after a spurious counterexample; as the budget allows if not given"),
-            Opt::named("cells", Kind::File, "null", "Where the reachable cells are drawn, as SVG"),
-            Opt::named("axes", Kind::Names, "null", "The two state variables that `cells` draws; `step` is the number of steps"),
+            Opt::file("certificate", "Write a proof of the named property to a file for `audit`, if it holds")
+                .details("Proofs on a grid have no certificate, so `auto` does not use the grid then."),
+            Opt::switch("expect", "Compare with the verdicts that the file expects; a mismatch counts as a violation"),
+            Opt::file("trace", "Write counterexamples to a file: a table for `.csv`, the JSON document for `.json`")
+                .details("The file is written only if a property is violated."),
+            WIDTHS,
+            Opt::named(
+                "policy",
+                Kind::Choice(&["network", "extracted"]),
+                "\"network\"",
+                "Policy that the grid engine verifies: the network itself, or one action per cell extracted from it",
+            ),
+            Opt::named(
+                "refine",
+                Kind::Count(0),
+                "null",
+                "Maximum number of refinements of the grid after spurious counterexamples; unlimited by default",
+            ),
+            Opt::file("cells", "Plot the reachable cells of the grid (SVG)").alias("units"),
+            Opt::named(
+                "axes",
+                Kind::Names,
+                "null",
+                "Axes of the plot: two state variables, or `step` for the number of steps; the first two state \
+                 variables by default",
+            )
+            .needs("cells"),
+            Opt::file("flowpipe", "Plot the reachable sets of the first property that has some (SVG or PNG)")
+                .details("The sets are those of the engine `reach`, whichever engine gave the verdict."),
+            Opt::named(
+                "flowpipe_axes",
+                Kind::Names,
+                "null",
+                "Axes of that plot: two state variables, or `time`; time and the first state variable by default",
+            )
+            .needs("flowpipe"),
         ],
         SAMPLING,
-        SYSTEM,
+        CHANGES,
         EFFORT,
         MEMORY,
     ],
-    run,
+    ..Command::new("check", run)
 };
 
-fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> {
+/// What is asked, with its files ready.
+pub fn task(request: &Request) -> Result<Check, Failure> {
     let effort = request.effort()?;
+    let sampling = sampling(request, effort.seed)?;
     let policy = match request.text("policy") {
-        Some("extracted") => Policy::Extracted(sampling(request, effort.seed)?),
+        Some("extracted") => Policy::Extracted(sampling),
         _ if request.has("samples") || request.has("significance") => {
             return Err(Failure::message(
                 "⟨samples⟩ and ⟨significance⟩ say how a policy is extracted: add ⟨policy=extracted⟩, or leave them out",
@@ -100,34 +137,62 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
     if cells.is_some() && !task.engine.has_grid() {
         return Err(Failure::message("⟨cells⟩ draws the cells of a grid: take ⟨engine=grid⟩"));
     }
-    Files::new()
+    request
+        .files()
         .reads_system(&task.system)
-        .writes("⟨trace⟩", &trace)
+        .writes("⟨trace⟩", trace)
         .writes("⟨certificate⟩", &task.certificate)
-        .writes("⟨cells⟩", &cells)
+        .writes("⟨cells⟩", cells)
+        .writes("⟨flowpipe⟩", request.path("flowpipe"))
         .ready()?;
+    Ok(task)
+}
+
+/// Checks the properties.
+pub fn work(task: &Check, session: &mut Session<'_>) -> Result<Checked, Failure> {
     let stop = session.stop.clone();
-    let checked = check(&task, &stop, |place| session.tell(|| progress(place)))?;
-    let Checked { system: Some(system), results, provenance } = &checked else {
+    check(task, &stop, |place| session.tell(|| progress(place)))
+}
+
+/// The document, with what the file expects if that is asked for.
+pub fn compared(request: &Request, system: &System, checked: &Checked) -> documents::Check {
+    let mut found = document(system, &checked.results, &checked.provenance);
+    if request.flag("expect") {
+        compare(system, &checked.results, &mut found);
+    }
+    found
+}
+
+/// Writes the files that are asked for beside the result; a note for each that was not written.
+pub fn write(request: &Request, task: &Check, system: &System, checked: &Checked) -> Result<Vec<String>, Failure> {
+    let results = &checked.results;
+    let mut notes = Vec::new();
+    let mut note = |path: &Path, reason: Option<String>| {
+        notes.extend(reason.map(|reason| format!("{} was not written: {reason}", path.display())));
+    };
+    if let Some(path) = &task.certificate {
+        note(path, without_certificate(results).map(str::to_owned));
+    }
+    if let Some(path) = &request.path("cells") {
+        note(path, write_cells(path, task.engine, task.grid.axes.as_ref(), system, results)?);
+    }
+    if let Some(path) = &request.path("trace") {
+        note(path, write_trace(path, system, checked)?);
+    }
+    if let Some(path) = &request.path("flowpipe") {
+        note(path, write_flowpipe(path, request.names("flowpipe_axes").as_ref(), system, results)?);
+    }
+    Ok(notes)
+}
+
+fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> {
+    let task = task(request)?;
+    let checked = work(&task, session)?;
+    let Some(system) = &checked.system else {
         return Err(Failure::message("out of time before the system was loaded"));
     };
-    let mut found = document(system, results, provenance);
-    if request.flag("expect") {
-        compare(system, results, &mut found);
-    }
-    let mut answer = Answer::from(found);
-    let mut note = |path: Option<&Path>, reason: Option<String>| {
-        if let (Some(path), Some(reason)) = (path, reason) {
-            answer.notes.push(format!("{} was not written: {reason}", path.display()));
-        }
-    };
-    note(task.certificate.as_deref(), without_certificate(results).map(str::to_owned));
-    if let Some(path) = &cells {
-        note(Some(path), write_cells(path, task.engine, task.grid.axes.as_ref(), system, results)?);
-    }
-    if let Some(path) = &trace {
-        note(Some(path), write_trace(path, system, &checked)?);
-    }
+    let mut answer = Answer::from(compared(request, system, &checked));
+    answer.notes = write(request, &task, system, &checked)?;
     Ok(answer)
 }
 
@@ -153,12 +218,16 @@ fn progress(check: &CheckProgress) -> Value {
 }
 
 /// How far a check is, in words.
-pub fn progress_line(check: &CheckProgress) -> String {
+fn progress_line(check: &CheckProgress) -> String {
     let shown = match check.progress {
         None => return "reading".to_owned(),
         Some(Progress::Exploration { refinements, steps, cells }) => {
             let finer = if refinements > 0 { format!(", cut finer {refinements} times") } else { String::new() };
             format!("{cells} cells after {}{finer}", certus_model::steps(steps))
+        }
+        Some(Progress::Simulation { runs, steps, robustness }) => {
+            let runs = certus_model::counted(runs, "run");
+            format!("{runs} of at most {}, smallest robustness {}", certus_model::steps(steps), short(robustness))
         }
         Some(Progress::Interval { lower, upper, cells, regions }) => {
             super::prob::so_far(Standing { lower, upper, cells, regions })
@@ -177,7 +246,7 @@ pub fn progress_line(check: &CheckProgress) -> String {
 }
 
 /// Whether a property came to what the file expects; nothing if it expects nothing, or nothing was decided.
-pub fn as_expected(system: &System, result: &PropertyResult) -> Option<bool> {
+fn as_expected(system: &System, result: &PropertyResult) -> Option<bool> {
     let expected = system.properties[result.property].expect?;
     match (result.outcome.as_ref().map(Found::conclusion), expected) {
         (Ok(Conclusion::Holds), expected) => Some(expected == Expect::Holds),
@@ -187,7 +256,7 @@ pub fn as_expected(system: &System, result: &PropertyResult) -> Option<bool> {
 }
 
 /// Adds to each result what the file expects, and whether it is so.
-pub fn compare(system: &System, results: &[PropertyResult], document: &mut documents::Check) {
+fn compare(system: &System, results: &[PropertyResult], document: &mut documents::Check) {
     for (shown, result) in document.results.iter_mut().zip(results) {
         let expected = system.properties[result.property].expect.map(|expect| match expect {
             Expect::Holds => documents::Expected::Holds,
@@ -199,7 +268,7 @@ pub fn compare(system: &System, results: &[PropertyResult], document: &mut docum
 }
 
 /// Why there is no certificate, where one was asked for.
-pub fn without_certificate(results: &[PropertyResult]) -> Option<&'static str> {
+fn without_certificate(results: &[PropertyResult]) -> Option<&'static str> {
     let [PropertyResult { certificate: None, outcome, .. }] = results else { return None };
     Some(match outcome.as_ref().map(Found::conclusion) {
         Ok(Conclusion::Holds) => "the verdict came without a proof that can be written down",
@@ -208,7 +277,7 @@ pub fn without_certificate(results: &[PropertyResult]) -> Option<&'static str> {
 }
 
 /// Draws the cells of the first property that has some; or says why not.
-pub fn write_cells(
+fn write_cells(
     path: &Path,
     engine: EngineChoice,
     axes: Option<&(String, String)>,
@@ -230,8 +299,32 @@ pub fn write_cells(
     }
 }
 
+/// How much work it is worth to split the initial set for a picture.
+const DRAWING_WORK: u64 = 20_000;
+
+/// Draws the reachable sets of the first property that has some; or says why not.
+fn write_flowpipe(
+    path: &Path,
+    axes: Option<&(String, String)>,
+    system: &System,
+    results: &[PropertyResult],
+) -> Result<Option<String>, Failure> {
+    let budget = Budget { subproblems: DRAWING_WORK, threads: 1, ..Budget::default() };
+    let mut reason = "there is no property".to_owned();
+    for result in results {
+        match flowpipe_picture(system, &system.properties[result.property], axes, &budget) {
+            Ok(picture) if path.extension().is_some_and(|own| own.eq_ignore_ascii_case("png")) => {
+                return write_atomically(path, &picture.png()).map(|()| None);
+            }
+            Ok(picture) => return write_atomically(path, &picture.standalone()).map(|()| None),
+            Err(own) => reason = own,
+        }
+    }
+    Ok(Some(reason))
+}
+
 /// Writes the violating runs to a file of the kind that its name says; or says why not.
-pub fn write_trace(path: &Path, system: &System, checked: &Checked) -> Result<Option<String>, Failure> {
+fn write_trace(path: &Path, system: &System, checked: &Checked) -> Result<Option<String>, Failure> {
     let Checked { results, provenance, .. } = checked;
     match trace_csv(system, results) {
         Some(_) if path.extension().is_some_and(|extension| extension == "json") => {

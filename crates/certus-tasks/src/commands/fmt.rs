@@ -5,18 +5,24 @@ use crate::failure::Failure;
 use crate::fmt::{Fmt, document, fmt};
 
 pub(super) const FMT: Command = Command {
-    name: "fmt",
-    about: "Puts `.certus` files into canonical form, each whole or not at all; a file with errors is left alone, and the \
-            document says so.",
-    example: "certus fmt --check zoo/toy/toy.certus",
+    about: "Format `.certus` files",
+    details: "Files are rewritten in place, atomically. Files with errors are left unchanged, and reported.",
+    command_line: "The file `-` stands for standard input, which is formatted to standard output. With ⟨check⟩, exit \
+                   code 1 says that a file is not formatted.",
+    examples: &["certus fmt system.certus", "certus fmt --check zoo/*/*.certus", "certus fmt - < system.certus"],
     options: &[&[
-        Opt::rest("files", Kind::Files, "The files"),
-        Opt::named("check", Kind::Flag, "false", "Changes nothing, and says which files are not in canonical form"),
+        Opt::rest("files", Kind::Files, "Files to format").required(),
+        Opt::switch("check", "Change nothing; report files that are not formatted"),
     ]],
-    run,
+    ..Command::new("fmt", run)
 };
 
+/// What is asked.
+pub fn task(request: &Request) -> Fmt {
+    Fmt { files: request.paths("files"), check: request.flag("check"), colour: request.colour }
+}
+
 fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
-    let task = Fmt { files: request.paths("files"), check: request.flag("check"), colour: false };
+    let task = task(request);
     Ok(document(&task, &fmt(&task)).into())
 }

@@ -1,28 +1,43 @@
 //! `inspect`.
 
+use super::shared::SET;
 use super::{Answer, Command, Kind, Opt, Request, Session};
 use crate::Loading;
 use crate::failure::Failure;
 use crate::inspect::{Inspect, Inspected, document, inspect};
 
 pub(super) const INSPECT: Command = Command {
-    name: "inspect",
-    about: "Tells what a network or a system is: inputs, outputs and operators of a network; variables, policies, parameters and \
-            properties of a system.",
-    example: "certus inspect zoo/pendulum/pendulum.onnx --eval 0.1,-0.2",
+    about: "Describe a network or a system",
+    details: "For a network: inputs, outputs, operators and the number of parameters, as read and in canonical form. \
+              For a system: variables with their ranges, policies, actions, parameters, and properties with their \
+              fragment of temporal logic.",
+    examples: &[
+        "certus inspect zoo/pendulum/pendulum.onnx",
+        "certus inspect zoo/pendulum/pendulum.onnx --eval 0.1,-0.2",
+        "certus inspect zoo/pendulum/pendulum.certus --set mass=1.3 --json",
+    ],
     options: &[&[
-        Opt::needed("file", Kind::File, "A network (`.onnx`, `.nnet`) or a system (`.certus`)"),
-        Opt::named("eval", Kind::Numbers, "null", "A point at which the network is evaluated: all inputs one after the other"),
-        Opt::named("set", Kind::Settings, "{}", "Values of parameters of the system, by name"),
+        Opt::needed("file", Kind::File, "Network (`.onnx`, `.nnet`) or system (`.certus`)"),
+        Opt::named("eval", Kind::Numbers, "null", "Evaluate the network at this point: all inputs in order"),
+        SET,
     ]],
-    run,
+    ..Command::new("inspect", run)
 };
 
+/// What is asked, with its files ready.
+pub fn task(request: &Request) -> Result<Inspect, Failure> {
+    let file = Loading { path: request.file("file"), ..request.changes() };
+    let task = Inspect { file, eval: request.has("eval").then(|| request.numbers("eval")) };
+    let files = request.files();
+    match task.is_system() {
+        true => files.reads_system(&task.file).ready()?,
+        false => files.reads("the network", [&task.file.path]).ready()?,
+    }
+    Ok(task)
+}
+
 fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
-    let loading = Loading { path: request.file("file"), ..Loading::default() };
-    let mut task = Inspect { file: loading, eval: request.has("eval").then(|| request.numbers("eval")) };
-    task.file.options.overrides = request.settings("set");
-    let inspected = inspect(&task)?;
+    let inspected = inspect(&task(request)?)?;
     let mut answer = Answer::from(document(&inspected));
     if let Inspected::System(system) = &inspected
         && !system.warnings.is_empty()

@@ -2,51 +2,77 @@
 
 use serde_json::json;
 
-use super::options::EFFORT;
+use super::shared::{EFFORT, SET};
 use super::{Answer, Command, Kind, Opt, Request, Session};
-use crate::Files;
 use crate::failure::Failure;
-use crate::mdp::{Mdp, files_of, mdp};
+use crate::mdp::{Mdp, Solved, files_of, mdp};
 
 pub(super) const MDP: Command = Command {
-    name: "mdp",
-    about: "Computes a probability of an interval MDP. The property names both players, the scheduler first and nature second, as in \
-            `Pmaxmin=? [ F \"goal\" ]`; values are intervals that contain the exact ones.",
-    example: "certus mdp model.drn 'Pmaxmax=? [ F<=20 \"goal\" ]'",
+    about: "Compute a probability of an interval MDP",
+    details: "The property names both players: first the scheduler, which picks actions, then nature, which picks \
+              probabilities within their intervals, as in `Pmaxmin=? [ F \"goal\" ]`. Results are intervals that are \
+              guaranteed to contain the exact values.",
+    examples: &[
+        "certus mdp model.drn 'Pmaxmax=? [ F<=20 \"goal\" ]'",
+        "certus mdp model.prism 'Pminmax=? [ \"safe\" U \"goal\" ]'",
+        "certus mdp model.tra 'Pmaxmin=? [ F \"goal\" ]' --write model.drn --values values.csv",
+    ],
     options: &[
         &[
-            Opt::needed("file", Kind::File, "The model: `.drn` (Storm), `.tra` with `.lab` beside it (PRISM, explicit), or `.prism`, `.nm` (PRISM's language)"),
-            Opt::first("property", Kind::Text, "The property; without one the model is described"),
-            Opt::named("gap", Kind::Number, "1e-9", "How wide intervals may be for properties without a bound on the steps"),
-            Opt::named("write", Kind::File, "null", "Where the model is written, in the format that the name asks for"),
-            Opt::named("values", Kind::File, "null", "Where the values of all states are written, with the choices that attain them, as a table"),
-            Opt::named("set", Kind::Settings, "{}", "Values of constants of the model, by name"),
+            Opt::needed(
+                "file",
+                Kind::File,
+                "Model: `.drn` (Storm), `.tra` with its `.lab` (PRISM, explicit), `.prism` or `.nm` (PRISM language)",
+            ),
+            Opt::first("property", Kind::Text, "Property to compute; without one, the model is described or converted"),
+            Opt::named(
+                "gap",
+                Kind::Number,
+                "1e-9",
+                "Maximum width of the interval, for properties without a step bound",
+            )
+            .value("WIDTH"),
+            Opt::file("write", "Write the model to a file, in the format of its extension"),
+            Opt::file("values", "Write the values of all states, with optimal actions, to a table (CSV)"),
+            Opt { about: "Set constants of the model, by name", ..SET },
         ],
         EFFORT,
     ],
-    run,
+    ..Command::new("mdp", run)
 };
 
-fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> {
+/// What is asked, with its files ready.
+pub fn task(request: &Request) -> Result<Mdp, Failure> {
     let task = Mdp {
         file: request.file("file"),
-        property: request.text("property").map(str::to_owned),
+        property: request.string("property"),
         settings: request.settings("set"),
         gap: request.not_negative("gap")?,
         write: request.path("write"),
         values: request.path("values"),
         effort: request.effort()?,
     };
-    if task.values.is_some() && task.property.is_none() {
-        return Err(Failure::message("⟨values⟩ are those of a property: name one, as 'Pmax=? [ F \"label\" ]'"));
-    }
-    Files::new()
+    request
+        .files()
         .reads("the model", files_of(&task.file))
         .writes("⟨write⟩", task.write.iter().flat_map(|path| files_of(path)))
         .writes("⟨values⟩", &task.values)
         .ready()?;
+    if task.values.is_some() && task.property.is_none() {
+        return Err(Failure::message("⟨values⟩ are those of a property: name one, as 'Pmax=? [ F \"label\" ]'"));
+    }
+    Ok(task)
+}
+
+/// Solves the model; nothing if there was no time for it.
+pub fn work(task: &Mdp, session: &mut Session<'_>) -> Result<Option<Solved>, Failure> {
     let stop = session.stop.clone();
-    match mdp(&task, &stop, || session.tell(|| json!({"text": "working"})))? {
+    mdp(task, &stop, || session.tell(|| json!({"text": "working"})))
+}
+
+fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> {
+    let task = task(request)?;
+    match work(&task, session)? {
         Some(solved) => Ok(solved.document(&task).into()),
         None => Err(Failure::message("out of time before there was an answer")),
     }

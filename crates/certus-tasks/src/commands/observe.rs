@@ -3,29 +3,49 @@
 use certus_documents as documents;
 
 use super::{Answer, Command, Kind, Opt, Request, Session};
-use crate::Files;
 use crate::failure::Failure;
 use crate::observe::{Decider, Observe, World, run as observe};
 use crate::output::Output;
 
 pub(super) const OBSERVE: Command = Command {
-    name: "observe",
-    about: "Runs a reference algorithm, or a network in its place, over traces, and writes what it saw and decided: a CSV file, or a \
-            Parquet file if the name ends so.",
-    example: "certus observe pensieve mpc traces.txt -o mpc.csv",
+    about: "Record the observations and decisions of a reference algorithm, or of a network",
+    details: "For video streaming (`pensieve`), the algorithms are `buffer-based` and `mpc` (robust model-predictive \
+              control) in Pensieve's simulator, and the files are bandwidth traces. For congestion control (`aurora`), \
+              they are `cubic` and `bbr` over Aurora's links, and the files are tables of links with the columns \
+              `trace`, `delay_ms`, `loss` and `queue`.\n\n\
+              The result is a table that `mine` reads, with a row per decision: CSV, or Parquet if the output is named \
+              so.",
+    examples: &[
+        "certus observe pensieve mpc traces.txt -o mpc.csv",
+        "certus observe pensieve policy.onnx traces/*.log -o policy.csv",
+        "certus observe aurora cubic links.csv -o cubic.csv",
+    ],
     options: &[&[
-        Opt::needed("world", Kind::Choice(&["pensieve", "aurora"]), "The simulator"),
-        Opt::needed("decider", Kind::Text, "Who decides: `buffer-based`, `mpc`, `cubic`, `bbr`, or a network (`.onnx`, `.nnet`)"),
-        Opt::needed("files", Kind::Files, "Traces (`pensieve`), or tables of links (`aurora`)"),
-        Opt::needed("output", Kind::File, "Where the table is written").flag("o"),
-        Opt::named("interval", Kind::Number, "0.075", "Length of a monitor interval, in seconds (`aurora`)"),
-        Opt::named("seconds", Kind::Number, "60", "How long each link is observed; traces begin again where they end (`aurora`)"),
+        Opt::needed("world", Kind::Choice(&["pensieve", "aurora"]), "Simulator"),
+        Opt::needed(
+            "decider",
+            Kind::Text,
+            "Algorithm: `buffer-based`, `mpc`, `cubic`, `bbr`, or a network (`.onnx`, `.nnet`)",
+        )
+        .value("REFERENCE"),
+        Opt::needed("files", Kind::Files, "Bandwidth traces (`pensieve`), or tables of links (`aurora`)").value("FILE"),
+        Opt::needed("output", Kind::File, "Write the table to a file").flag("o"),
+        Opt::named("interval", Kind::Number, "0.075", "Length of a monitor interval, in seconds (`aurora`)")
+            .value("SECONDS"),
+        Opt::named(
+            "seconds",
+            Kind::Number,
+            "60",
+            "Observation time per link, in seconds; traces repeat when they end (`aurora`)",
+        )
+        .value("SECONDS"),
         Opt::named("seed", Kind::Count(0), "0", "Seed of the random losses"),
     ]],
-    run,
+    ..Command::new("observe", run)
 };
 
-fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
+/// What is asked, with its files ready.
+pub fn task(request: &Request) -> Result<Observe, Failure> {
     let world = if request.text("world") == Some("aurora") { World::Aurora } else { World::Pensieve };
     let task = Observe {
         world,
@@ -35,25 +55,24 @@ fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
         seconds: request.real("seconds"),
         seed: request.whole("seed") as u64,
     };
-    let path = request.file("output");
-    ready(&task).writes("⟨output⟩", [&path]).ready()?;
-    let mut output = Output::open(Some(&path))?;
-    let rows = written(&task, &mut output)?;
-    output.finish()?;
-    let file = path.display().to_string();
-    Ok(documents::observe::Observe { schema: documents::Schema::default(), file, rows }.into())
-}
-
-/// What an observation reads.
-pub fn ready(task: &Observe) -> Files {
     let network = if let Decider::Network(path) = &task.decider { Some(path) } else { None };
-    Files::new().reads("a trace or table", &task.files).reads("the network", network)
+    request.files().reads("a trace or table", &task.files).reads("the network", network).ready()?;
+    Ok(task)
 }
 
-/// Writes a table that is not empty.
-pub fn written(task: &Observe, output: &mut Output) -> Result<u64, Failure> {
-    match observe(task, output)? {
-        0 => Err(Failure::message("nothing was observed: the files hold no trace or link that is long enough")),
-        rows => Ok(rows),
-    }
+/// Writes the table, which must have a row: how many it has.
+pub fn work(request: &Request, task: &Observe) -> Result<u64, Failure> {
+    let mut output = Output::open(request.output().as_deref())?;
+    let rows = match observe(task, &mut output)? {
+        0 => return Err(Failure::message("nothing was observed: the files hold no trace or link that is long enough")),
+        rows => rows,
+    };
+    output.finish()?;
+    Ok(rows)
+}
+
+fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
+    let rows = work(request, &task(request)?)?;
+    let file = request.string("output").unwrap_or_default();
+    Ok(documents::observe::Observe { schema: documents::Schema::default(), file, rows }.into())
 }

@@ -1,4 +1,4 @@
-//! Options of commands: what they are called, what they take, and what several commands share.
+//! Options of commands: what they are called, and what they take.
 
 use serde_json::Value;
 
@@ -13,6 +13,8 @@ pub enum Kind {
     Files,
     /// A text.
     Text,
+    /// A linear expression: a text that may begin with a minus sign.
+    Expression,
     /// Texts.
     Texts,
     /// One of these texts.
@@ -21,19 +23,21 @@ pub enum Kind {
     Number,
     /// A whole number, at least this one.
     Count(u64),
+    /// A whole number from the first to the second.
+    Within(u64, u64),
     /// True or false.
     Flag,
     /// Numbers.
     Numbers,
-    /// Lists of numbers.
+    /// Lists of finite numbers.
     NumberLists,
-    /// An object of finite numbers.
+    /// Finite numbers by name: an object, or pairs, which may repeat a name.
     Settings,
-    /// An object of paths.
+    /// Paths by name, likewise.
     Networks,
-    /// A positive number, or an object of such; the name `""` is every other one.
+    /// A positive number, or such numbers by name; the name `""` is every other one.
     Widths,
-    /// An object of pairs of numbers, or of nulls; or names.
+    /// Pairs of numbers, or nulls, by name; or names.
     Ranges,
     /// Two different names.
     Names,
@@ -50,7 +54,19 @@ fn all(value: &Value, accepts: impl Fn(&Value) -> bool) -> bool {
 }
 
 fn each(value: &Value, accepts: impl Fn(&Value) -> bool) -> bool {
-    value.as_object().is_some_and(|values| values.values().all(accepts))
+    members(value).is_some_and(|members| members.into_iter().all(|(_, value)| accepts(value)))
+}
+
+/// Values by name: an object, or pairs.
+pub(super) fn members(value: &Value) -> Option<Vec<(&str, &Value)>> {
+    let pair = |pair: &'_ Value| pair.as_array().is_some_and(|pair| pair.len() == 2 && pair[0].is_string());
+    match value {
+        Value::Object(members) => Some(members.iter().map(|(name, value)| (name.as_str(), value)).collect()),
+        Value::Array(pairs) if pairs.iter().all(pair) => {
+            Some(pairs.iter().map(|pair| (pair[0].as_str().unwrap_or_default(), &pair[1])).collect())
+        }
+        _ => None,
+    }
 }
 
 /// A number; what JSON cannot write is a text.
@@ -81,14 +97,15 @@ impl Kind {
     pub fn accepts(self, value: &Value) -> bool {
         let width = |value: &Value| value.as_f64().is_some_and(|width| width > 0.0);
         match self {
-            Kind::System | Kind::File | Kind::Text => value.is_string(),
+            Kind::System | Kind::File | Kind::Text | Kind::Expression => value.is_string(),
             Kind::Files | Kind::Texts => all(value, Value::is_string),
             Kind::Choice(choices) => value.as_str().is_some_and(|text| choices.contains(&text)),
             Kind::Number => number(value).is_some(),
             Kind::Count(least) => value.as_u64().is_some_and(|count| count >= least),
+            Kind::Within(least, most) => value.as_u64().is_some_and(|count| (least..=most).contains(&count)),
             Kind::Flag => value.is_boolean(),
             Kind::Numbers => all(value, |value| number(value).is_some()),
-            Kind::NumberLists => all(value, |value| all(value, |value| number(value).is_some())),
+            Kind::NumberLists => all(value, |value| all(value, Value::is_number)),
             Kind::Settings => each(value, Value::is_number),
             Kind::Networks => each(value, Value::is_string),
             Kind::Widths => width(value) || each(value, width),
@@ -102,6 +119,12 @@ impl Kind {
         }
     }
 
+    /// Whether its values add up to one list, one after the other.
+    pub fn is_list(self) -> bool {
+        use Kind::{Documents, Files, Networks, NumberLists, Ranges, Settings, Texts, Widths};
+        matches!(self, Files | Texts | Documents | NumberLists | Settings | Networks | Widths | Ranges)
+    }
+
     /// What is expected, in words.
     pub fn words(self) -> String {
         match self {
@@ -109,13 +132,15 @@ impl Kind {
             Kind::File => "a file".to_owned(),
             Kind::Files => "files".to_owned(),
             Kind::Text => "a text".to_owned(),
+            Kind::Expression => "a linear expression".to_owned(),
             Kind::Texts => "texts".to_owned(),
             Kind::Choice(choices) => {
                 choices.iter().map(|choice| format!("'{choice}'")).collect::<Vec<_>>().join(" or ")
             }
             Kind::Number => "a number".to_owned(),
             Kind::Count(0) => "a whole number that is not negative".to_owned(),
-            Kind::Count(least) => format!("a whole number from {least} on"),
+            Kind::Count(least) => format!("a whole number of at least {least}"),
+            Kind::Within(least, most) => format!("a whole number from {least} to {most}"),
             Kind::Flag => "true or false".to_owned(),
             Kind::Numbers => "numbers".to_owned(),
             Kind::NumberLists => "lists of numbers".to_owned(),
@@ -134,7 +159,8 @@ impl Kind {
     pub fn to_json(self) -> Value {
         match self {
             Kind::Choice(choices) => serde_json::json!({"choice": choices}),
-            Kind::Count(least) => serde_json::json!({"count": least}),
+            Kind::Count(least) | Kind::Within(least, _) => serde_json::json!({"count": least}),
+            Kind::Expression => "Text".into(),
             other => format!("{other:?}").into(),
         }
     }
@@ -156,82 +182,115 @@ pub enum Place {
 pub struct Opt {
     /// Its name; with `_` between words.
     pub name: &'static str,
-    /// What the command line calls it, if not that.
+    /// What the command line calls it, if not that; one letter for a short flag beside the name. What Python takes by
+    /// its place is a flag on the command line if it has one.
     pub flag: Option<&'static str>,
+    /// A short flag that messages do not use.
+    pub short: Option<char>,
+    /// An older name of the flag.
+    pub alias: Option<&'static str>,
+    /// What help calls its value, if not what the kind says.
+    pub value: Option<&'static str>,
     /// What it takes.
     pub kind: Kind,
     /// How it is given.
     pub place: Place,
     /// Its default as JSON; none if it must be given.
     pub default: Option<&'static str>,
-    /// What it is.
+    /// What it is, in a phrase without a full stop. Texts name options between `⟨` and `⟩`, as [`crate::Failure`] does.
     pub about: &'static str,
+    /// Sentences for whoever wants to know more.
+    pub details: &'static str,
+    /// The option without which it would be ignored.
+    pub needs: Option<&'static str>,
+    /// Options that it cannot be combined with.
+    pub excludes: &'static [&'static str],
 }
 
 impl Opt {
+    const fn new(
+        name: &'static str,
+        kind: Kind,
+        place: Place,
+        default: Option<&'static str>,
+        about: &'static str,
+    ) -> Opt {
+        let (flag, short, alias, value, needs) = (None, None, None, None, None);
+        Opt { name, flag, short, alias, value, kind, place, default, about, details: "", needs, excludes: &[] }
+    }
+
+    /// Whether it is a flag on the command line.
+    pub fn is_flag(&self) -> bool {
+        self.place == Place::Named || self.flag.is_some()
+    }
+
     /// What must be given, by its place.
-    pub(super) const fn needed(name: &'static str, kind: Kind, about: &'static str) -> Opt {
-        Opt { name, flag: None, kind, place: Place::First, default: None, about }
+    pub const fn needed(name: &'static str, kind: Kind, about: &'static str) -> Opt {
+        Opt::new(name, kind, Place::First, None, about)
     }
 
     /// What may be given by its place.
-    pub(super) const fn first(name: &'static str, kind: Kind, about: &'static str) -> Opt {
-        Opt { name, flag: None, kind, place: Place::First, default: Some("null"), about }
+    pub const fn first(name: &'static str, kind: Kind, about: &'static str) -> Opt {
+        Opt::new(name, kind, Place::First, Some("null"), about)
     }
 
     /// Everything that is given by its place.
-    pub(super) const fn rest(name: &'static str, kind: Kind, about: &'static str) -> Opt {
-        Opt { name, flag: None, kind, place: Place::Rest, default: Some("[]"), about }
+    pub const fn rest(name: &'static str, kind: Kind, about: &'static str) -> Opt {
+        Opt::new(name, kind, Place::Rest, Some("[]"), about)
     }
 
     /// What is given by its name; `null` for a default that the command knows.
-    pub(super) const fn named(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Opt {
-        Opt { name, flag: None, kind, place: Place::Named, default: Some(default), about }
+    pub const fn named(name: &'static str, kind: Kind, default: &'static str, about: &'static str) -> Opt {
+        Opt::new(name, kind, Place::Named, Some(default), about)
+    }
+
+    /// A file that may be named.
+    pub const fn file(name: &'static str, about: &'static str) -> Opt {
+        Opt::named(name, Kind::File, "null", about)
+    }
+
+    /// Something that is done or not.
+    pub const fn switch(name: &'static str, about: &'static str) -> Opt {
+        Opt::named(name, Kind::Flag, "false", about)
+    }
+
+    /// The same without a default.
+    pub const fn required(self) -> Opt {
+        Opt { default: None, ..self }
     }
 
     /// The same with a flag that has another name.
-    pub(super) const fn flag(self, flag: &'static str) -> Opt {
+    pub const fn flag(self, flag: &'static str) -> Opt {
         Opt { flag: Some(flag), ..self }
     }
+
+    /// The same with a short flag.
+    pub const fn short(self, short: char) -> Opt {
+        Opt { short: Some(short), ..self }
+    }
+
+    /// The same with an older name of its flag.
+    pub const fn alias(self, alias: &'static str) -> Opt {
+        Opt { alias: Some(alias), ..self }
+    }
+
+    /// The same with another name for its value.
+    pub const fn value(self, value: &'static str) -> Opt {
+        Opt { value: Some(value), ..self }
+    }
+
+    /// The same with more to read.
+    pub const fn details(self, details: &'static str) -> Opt {
+        Opt { details, ..self }
+    }
+
+    /// The same, of use only with another option.
+    pub const fn needs(self, needs: &'static str) -> Opt {
+        Opt { needs: Some(needs), ..self }
+    }
+
+    /// The same, not to be combined with others.
+    pub const fn excludes(self, excludes: &'static [&'static str]) -> Opt {
+        Opt { excludes, ..self }
+    }
 }
-
-/// A system that is loaded.
-pub(super) const SYSTEM: &[Opt] =
-    &[Opt::named("set", Kind::Settings, "{}", "Values of parameters of the system, by name"), NETWORKS];
-
-/// Networks in place of others.
-pub(super) const NETWORKS: Opt = Opt::named(
-    "networks",
-    Kind::Networks,
-    "{}",
-    "Networks in place of the system's, by the policy or action that applies them, or as the file writes them",
-)
-.flag("network");
-
-/// What long work is worth.
-pub(super) const EFFORT: &[Opt] = &[
-    Opt::named("timeout", Kind::Number, "null", "Seconds after which the work stops, with what was found so far"),
-    Opt::named(
-        "threads",
-        Kind::Count(0),
-        "0",
-        "How many threads; 0 for one per processor. Results do not depend on it",
-    ),
-    Opt::named("seed", Kind::Count(0), "0", "Seed of the random numbers; the same seed gives the same result"),
-];
-
-/// What a search may grow to.
-pub(super) const MEMORY: &[Opt] =
-    &[Opt::named("memory", Kind::Count(0), "4096", "Megabytes that the open subproblems of a search may take")];
-
-/// What a question about networks is read from.
-pub(super) const ASKED: &[Opt] = &[
-    Opt::needed(
-        "file",
-        Kind::File,
-        "The network (`.onnx`, `.nnet`); or a `.query` file; or, with `networks`, the specification",
-    ),
-    Opt::first("specification", Kind::File, "The specification: a `.vnnlib` file, also compressed as `.vnnlib.gz`"),
-    Opt::named("networks", Kind::Networks, "{}", "Networks that the specification declares, by name (VNN-LIB 2.0)")
-        .flag("network"),
-];

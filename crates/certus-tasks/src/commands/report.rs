@@ -8,32 +8,43 @@ use crate::failure::Failure;
 use crate::report::{Outcome, Report, report};
 
 pub(super) const REPORT: Command = Command {
-    name: "report",
-    about: "Makes a page to look at from outcomes of any command: one HTML file that needs no other and no network. Without `output` \
-            the page is in the document as `html`.",
-    example: "certus report toy.json -o toy.html",
+    about: "Render results of any command as an HTML page",
+    details: "The page is self-contained: a summary, counterexamples (over time, as phase portraits, step by step), \
+              invariants, maps, partitions, shields and specifications. It says where data was thinned out.",
+    command_line: "A result is what a command prints with `--json`, or a shield; `-` reads it from standard input.",
+    examples: &[
+        "certus check zoo/toy/toy.certus --json -o toy.json",
+        "certus report toy.json -o toy.html",
+        "certus check zoo/toy/toy.certus --json | certus report - -o toy.html",
+        "certus report toy.json -o toy.html --figures pictures",
+    ],
     options: &[&[
-        Opt::rest("results", Kind::Documents, "The outcomes, or JSON files with their documents"),
-        Opt::named("output", Kind::File, "null", "Where the page is written").flag("o"),
-        Opt::named("figures", Kind::File, "null", "A folder for each picture alone, as SVG and as PNG"),
+        Opt::rest("results", Kind::Documents, "Results, or JSON files that contain them").value("RESULT").required(),
+        Opt::file("output", "Write the page to a file").flag("o"),
+        Opt::file("figures", "Also write each figure to this folder, as SVG and as PNG").value("FOLDER"),
     ]],
-    run,
+    ..Command::new("report", run)
 };
 
-fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
+/// What is asked.
+pub fn task(request: &Request) -> Report {
     let outcome = |(index, document): (usize, Value)| match document {
         Value::String(path) => Outcome::File(path.into()),
         document => Outcome::Here(format!("outcome {}", index + 1), document),
     };
-    let task = Report {
+    Report {
         outcomes: request.documents("results").into_iter().enumerate().map(outcome).collect(),
-        output: request.path("output"),
+        output: request.output(),
         figures: request.path("figures"),
-    };
+    }
+}
+
+fn run(request: &Request, _: &mut Session<'_>) -> Result<Answer, Failure> {
+    let task = task(request);
     let made = report(&task)?;
     Ok(documents::report::Report {
         schema: documents::Schema::default(),
-        file: request.text("output").map(str::to_owned),
+        file: request.string("output"),
         results: made.results,
         figures: made.figures.into_iter().map(|(name, _)| name).collect(),
         html: task.output.is_none().then_some(made.html),

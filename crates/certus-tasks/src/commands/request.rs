@@ -6,21 +6,23 @@ use certus_lang::LowerOptions;
 use certus_lang::diagnostics::nearest;
 use serde_json::{Map, Value};
 
-use super::Command;
-use super::options::{number, range};
+use super::options::{members, number, range};
+use super::{Command, Opt};
 use crate::failure::Failure;
-use crate::{BudgetOptions, Loading, QuerySource, deadline_after};
+use crate::{BudgetOptions, Files, Loading, QuerySource, deadline_after};
 
 /// The options that a command was given, each of its kind.
 #[derive(Debug)]
 pub struct Request {
     values: Map<String, Value>,
+    /// Whether diagnostics are rendered in colour.
+    pub colour: bool,
 }
 
 impl Request {
-    /// Reads options: each must be known, and of its kind.
-    pub fn new(command: &Command, given: Map<String, Value>) -> Result<Request, Failure> {
-        let names = || command.options().map(|option| option.name);
+    /// Reads the options of a command, and those that a front end adds: each must be known, of its kind, and of use.
+    pub fn new(command: &Command, options: &[&Opt], given: Map<String, Value>) -> Result<Request, Failure> {
+        let names = || options.iter().map(|option| option.name);
         if let Some(unknown) = given.keys().find(|name| names().all(|own| own != name.as_str())) {
             let hint = nearest(unknown, names()).map_or_else(
                 || format!("there are {}", names().collect::<Vec<_>>().join(", ")),
@@ -29,26 +31,42 @@ impl Request {
             return Err(Failure::message(format!("{} has no option '{unknown}'; {hint}", command.name)));
         }
         let mut values = given;
-        for option in command.options() {
+        let mut chosen = Vec::new();
+        for option in options {
             let name = option.name;
-            match (values.get(name).filter(|value| !value.is_null()), option.default) {
-                (Some(value), _) if !option.kind.accepts(value) => {
+            let default: Value = option.default.and_then(|own| serde_json::from_str(own).ok()).unwrap_or_default();
+            match values.get(name).filter(|value| !value.is_null()) {
+                Some(value) if !option.kind.accepts(value) => {
                     let shown =
                         if value.is_object() || value.is_array() { "another thing" } else { &*value.to_string() };
                     return Err(Failure::message(format!("⟨{name}⟩: expected {}, got {shown}", option.kind.words())));
                 }
-                (Some(_), _) => {}
-                (None, Some(default)) => {
-                    let default = serde_json::from_str(default).unwrap_or(Value::Null);
+                Some(value) if *value == default => {}
+                Some(_) => chosen.push(name),
+                None if option.default.is_some() => {
                     values.insert(name.to_owned(), default);
                 }
-                (None, None) => {
+                None => {
                     let what = option.kind.words();
                     return Err(Failure::message(format!("{}: ⟨{name}⟩ is missing; expected {what}", command.name)));
                 }
             }
         }
-        Ok(Request { values })
+        for option in options.iter().filter(|option| chosen.contains(&option.name)) {
+            let name = option.name;
+            if let Some(other) = option.excludes.iter().find(|other| chosen.contains(other)) {
+                return Err(Failure::message(format!("⟨{name}⟩ cannot be used with ⟨{other}⟩")));
+            }
+            if let Some(other) = option.needs.filter(|other| !chosen.contains(other)) {
+                return Err(Failure::message(format!("⟨{name}⟩ has no effect without ⟨{other}⟩")));
+            }
+        }
+        let one = command.one_of;
+        if !one.is_empty() && one.iter().filter(|name| chosen.contains(name)).count() != 1 {
+            let named: Vec<String> = one.iter().map(|name| format!("⟨{name}⟩")).collect();
+            return Err(Failure::message(format!("{}: give exactly one of {}", command.name, named.join(" and "))));
+        }
+        Ok(Request { values, colour: false })
     }
 
     fn value(&self, name: &str) -> &Value {
@@ -60,8 +78,8 @@ impl Request {
         self.value(name).as_array().map_or(&[], Vec::as_slice)
     }
 
-    fn members(&self, name: &str) -> impl Iterator<Item = (&String, &Value)> {
-        self.value(name).as_object().into_iter().flatten()
+    fn members(&self, name: &str) -> impl Iterator<Item = (&str, &Value)> {
+        members(self.value(name)).into_iter().flatten()
     }
 
     /// Whether something was given that is not `null`.
@@ -74,6 +92,11 @@ impl Request {
         self.value(name).as_str()
     }
 
+    /// The same to keep.
+    pub fn string(&self, name: &str) -> Option<String> {
+        self.text(name).map(str::to_owned)
+    }
+
     /// Texts.
     pub fn texts(&self, name: &str) -> Vec<String> {
         self.items(name).iter().filter_map(Value::as_str).map(str::to_owned).collect()
@@ -82,6 +105,16 @@ impl Request {
     /// A path.
     pub fn path(&self, name: &str) -> Option<PathBuf> {
         self.text(name).map(PathBuf::from)
+    }
+
+    /// Where the result is written, if the front end has a say in it.
+    pub fn output(&self) -> Option<PathBuf> {
+        self.values.get("output").and_then(Value::as_str).map(PathBuf::from)
+    }
+
+    /// The files that a command touches, to which it adds its own; the output is among them, whichever front end has one.
+    pub fn files(&self) -> Files {
+        Files::new().writes("⟨output⟩", self.output())
     }
 
     /// A path that must be given.
@@ -96,7 +129,7 @@ impl Request {
 
     /// Paths by name.
     pub fn named_paths(&self, name: &str) -> Vec<(String, PathBuf)> {
-        self.members(name).filter_map(|(name, path)| Some((name.clone(), path.as_str()?.into()))).collect()
+        self.members(name).filter_map(|(name, path)| Some((name.to_owned(), path.as_str()?.into()))).collect()
     }
 
     /// A number.
@@ -146,7 +179,7 @@ impl Request {
 
     /// Values of parameters.
     pub fn settings(&self, name: &str) -> Vec<(String, f64)> {
-        self.members(name).filter_map(|(name, value)| Some((name.clone(), value.as_f64()?))).collect()
+        self.members(name).filter_map(|(name, value)| Some((name.to_owned(), value.as_f64()?))).collect()
     }
 
     /// Widths by name, or of everything that has no name here.
@@ -163,7 +196,7 @@ impl Request {
     /// Ranges by name, or names without one.
     pub fn ranges(&self, name: &str) -> Vec<(String, Option<(f64, f64)>)> {
         let names = self.texts(name).into_iter().map(|name| (name, None));
-        names.chain(self.members(name).map(|(name, value)| (name.clone(), range(value)))).collect()
+        names.chain(self.members(name).map(|(name, value)| (name.to_owned(), range(value)))).collect()
     }
 
     /// Two names.
@@ -194,16 +227,21 @@ impl Request {
 
     /// The system.
     pub fn loading(&self) -> Loading {
+        Loading { path: self.file("system"), ..self.changes() }
+    }
+
+    /// How a system is loaded, without its file.
+    pub fn changes(&self) -> Loading {
         let replaces = self.values.contains_key("networks");
         Loading {
-            path: self.file("system"),
+            path: PathBuf::new(),
             options: LowerOptions { overrides: self.settings("set"), ..LowerOptions::default() },
             networks: if replaces { self.named_paths("networks") } else { Vec::new() },
-            colour: false,
+            colour: self.colour,
         }
     }
 
-    /// What the work is worth; its time runs from now on.
+    /// The budget; its time runs from now on.
     pub fn effort(&self) -> Result<BudgetOptions, Failure> {
         let timeout = self.number("timeout");
         let memory =
@@ -219,7 +257,7 @@ impl Request {
         })
     }
 
-    /// What a question about networks is read from.
+    /// What a query about networks is read from.
     pub fn asked(&self) -> QuerySource {
         QuerySource {
             file: self.file("file"),

@@ -1,60 +1,87 @@
 //! `simulate`.
 
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use certus_sim::{ActionMode, Progress};
 use serde_json::json;
 
-use super::options::{EFFORT, SYSTEM};
+use super::shared::{CHANGES, EFFORT, SYSTEM};
 use super::{Answer, Command, Kind, Opt, Request, Session};
-use crate::{Ended, Files, Job};
 use crate::failure::Failure;
-use crate::simulate::{Format, Inputs, Simulate, Written, document, simulate};
+use crate::simulate::{Format, Inputs, Simulate, Simulated, Written, document, simulate};
+use crate::{Ended, Job};
 
 pub(super) const SIMULATE: Command = Command {
-    name: "simulate",
-    about: "Runs the closed loop and watches every property. A simulation without a violation proves nothing; one with a violation shows \
-            a run that breaks the property.",
-    example: "certus simulate zoo/pendulum/pendulum.certus --runs 1000 --steps 500",
+    about: "Simulate the closed loop and monitor every property",
+    details: "Initial states, inputs and random choices are drawn at random. Each run reports how it ended (all steps \
+              made, a terminal state, a variable out of its declared range, no transition that `assume` allows), and \
+              for each property whether and when it was violated, and with what margin. A violation is a \
+              counterexample; no violation proves nothing.\n\n\
+              Runs are reproducible: they depend on the seed and their number only. To look at run 77 of a simulation, \
+              repeat it with ⟨first_run=77⟩ and ⟨runs=1⟩.",
+    examples: &[
+        "A thousand runs of the pendulum, and a summary:",
+        "  certus simulate zoo/pendulum/pendulum.certus --runs 1000 --steps 500",
+        "The same under changed physics:",
+        "  certus simulate zoo/pendulum/pendulum.certus --runs 1000 --set mass=1.3",
+        "An adversary chooses the disturbance against one property:",
+        "  certus simulate zoo/lanekeeping/lanekeeping.certus --inputs adversary --property in_lane",
+        "Every state of ten runs, as a table for other tools:",
+        "  certus simulate zoo/ball/ball.certus --runs 10 --format csv -o runs.csv",
+    ],
     options: &[
         &[
-            Opt::needed("system", Kind::System, "The system: a `.certus` file").flag("file"),
-            Opt::named("runs", Kind::Count(1), "100", "How many runs"),
-            Opt::named("steps", Kind::Count(0), "100", "How many steps each run makes at most"),
-            Opt::named("first_run", Kind::Count(0), "0", "The number of the first run; the seed and its number name a run"),
-            Opt::named("inputs", Kind::Text, "\"uniform\"", "Where the environment's choices come from: `uniform`, `adversary`, or a table of comma-separated values"),
-            Opt::named("property", Kind::Text, "null", "The property that the adversary wants to break; the first one if not given"),
-            Opt::named("candidates", Kind::Count(0), "16", "How many choices the adversary tries at each step"),
-            Opt::named("actions", Kind::Choice(&["sample", "argmax"]), "\"sample\"", "How the choices of a random policy are made"),
-            Opt::named("output", Kind::File, "null", "Where every step of every run is written: a table, or a line of JSON per run for `.jsonl`").flag("o"),
+            SYSTEM,
+            Opt::named("runs", Kind::Count(1), "100", "Number of runs"),
+            Opt::named("steps", Kind::Count(0), "100", "Maximum number of steps per run"),
+            Opt::named("first_run", Kind::Count(0), "0", "Number of the first run"),
+            Opt::named("inputs", Kind::Text, "\"uniform\"", "Source of inputs: `uniform`, `adversary`, or a CSV file")
+                .details(
+                    "`adversary` tries several inputs at each step and takes the one that leaves the smallest margin. \
+                     A table has a column for each element of each input (`d`, `u[0]`), a row for each step, and \
+                     optionally a column `run`; the tables that this command writes can be read back.",
+                )
+                .value("HOW"),
+            Opt::named("property", Kind::Text, "null", "Property that the adversary attacks; the first by default"),
+            Opt::named("candidates", Kind::Count(0), "16", "Number of inputs that the adversary tries at each step"),
+            Opt::named(
+                "actions",
+                Kind::Choice(&["sample", "argmax"]),
+                "\"sample\"",
+                "Actions of a stochastic policy: sampled, or the most likely one",
+            ),
+            Opt::file("output", "Write every step of every run to a file: a table, or for `.jsonl` a line of JSON per \
+                                 run").flag("o"),
         ],
-        SYSTEM,
+        CHANGES,
         EFFORT,
     ],
-    run,
+    ..Command::new("simulate", run)
 };
 
-fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> {
-    let output = request.path("output");
-    let is_jsonl = output.as_ref().is_some_and(|path| path.extension().is_some_and(|extension| extension == "jsonl"));
-    let format = if is_jsonl { Format::Jsonl } else { Format::Csv };
+/// What is asked, with its files ready.
+pub fn task(request: &Request) -> Result<Simulate, Failure> {
+    let is_jsonl = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "jsonl");
+    let format = |path: &PathBuf| if is_jsonl(path) { Format::Jsonl } else { Format::Csv };
     let task = Simulate {
         system: request.loading(),
         runs: request.whole("runs") as u64,
         steps: request.whole("steps"),
         first_run: request.whole("first_run") as u64,
         inputs: Inputs::named(request.text("inputs").unwrap_or_default()),
-        property: request.text("property").map(str::to_owned),
+        property: request.string("property"),
         candidates: request.whole("candidates"),
         actions: if request.text("actions") == Some("argmax") { ActionMode::MostLikely } else { ActionMode::Sampled },
-        written: output.clone().map(|file| Written { format, file: Some(file) }),
+        written: request.output().map(|file| Written { format: format(&file), file: Some(file) }),
         effort: request.effort()?,
     };
-    Files::new()
-        .reads_system(&task.system)
-        .reads("⟨inputs⟩", task.inputs.table())
-        .writes("⟨output⟩", &output)
-        .ready()?;
+    request.files().reads_system(&task.system).reads("⟨inputs⟩", task.inputs.table()).ready()?;
+    Ok(task)
+}
+
+/// Simulates.
+pub fn work(task: &Simulate, session: &mut Session<'_>) -> Result<Simulated, Failure> {
     let so_far = Arc::new(Mutex::new(Progress { runs: 0, of: task.runs, violated: 0 }));
     let stop = session.stop.clone();
     let work = {
@@ -64,30 +91,34 @@ fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> 
         }
     };
     let tick = || {
-        let now = *so_far.lock().unwrap_or_else(PoisonError::into_inner);
-        session.tell(|| json!({"text": standing(now), "runs": now.runs, "of": now.of, "violated": now.violated}));
+        let Progress { runs, of, violated } = *so_far.lock().unwrap_or_else(PoisonError::into_inner);
+        session.tell(|| {
+            let text = format!("run {runs} of {of}, {violated} violations");
+            json!({"text": text, "runs": runs, "of": of, "violated": violated})
+        });
     };
     // Simulation polls its deadline itself, and keeps what it has: nobody gives up on it.
-    let Ended::Done(simulated) = Job::new(None, &stop).run(tick, work)? else {
-        return Err(Failure::message("the simulation was stopped"));
-    };
-    let simulated = simulated?;
+    match Job::new(None, &stop).run(tick, work)? {
+        Ended::Done(simulated) => simulated,
+        _ => Err(Failure::message("the simulation was stopped")),
+    }
+}
+
+/// What is to be said of a simulation that did not make all its runs.
+pub fn note(task: &Simulate, simulated: &Simulated) -> Option<String> {
+    let done = simulated.summary.runs;
+    let (next, rest) = (task.first_run + done, task.runs - done);
+    let text = format!("stopped after {done} runs; continue with ⟨first_run={next}⟩ ⟨runs={rest}⟩");
+    simulated.summary.interrupted.then_some(text)
+}
+
+fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> {
+    let task = task(request)?;
+    let simulated = work(&task, session)?;
     let mut answer = Answer::from(document(&task, &simulated));
     if !simulated.system.warnings.is_empty() {
         answer.notes.push(simulated.system.warnings.render(false).trim_end().to_owned());
     }
-    if simulated.summary.interrupted {
-        let next = task.first_run + simulated.summary.runs;
-        let rest = task.runs - simulated.summary.runs;
-        answer.notes.push(format!(
-            "stopped after {} runs; ⟨first_run={next}⟩ and ⟨runs={rest}⟩ go on from here",
-            simulated.summary.runs
-        ));
-    }
+    answer.notes.extend(note(&task, &simulated));
     Ok(answer)
-}
-
-/// How far a simulation is, in words.
-pub fn standing(progress: Progress) -> String {
-    format!("run {} of {}, {} broken", progress.runs, progress.of, progress.violated)
 }

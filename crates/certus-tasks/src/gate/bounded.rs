@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use certus_check::bmc;
+use certus_check::enclosed::confirmed;
 use certus_check::errors::Errors;
 use certus_lang::system::System;
 use certus_model::{Scope, Verdict, within_scope};
@@ -43,6 +44,10 @@ impl Engine for BoundedChecking {
             let budget = Budget { deadline: own.into_iter().chain(deadline).min(), ..self.effort.budget(stop) };
             let asked = &system.properties[property];
             let found = bmc::check(system, asked, self.steps, &errors, &budget, &mut |_| {});
+            let found = found.and_then(|outcome| match asked.over_runs() {
+                Ok(formula) => Ok(confirmed(system, formula, outcome)?),
+                Err(_) => Ok(outcome),
+            });
             cells.push(match found.map(|outcome| within_scope(asked, outcome, self.steps, None)) {
                 Err(error) => Cell::Unknown { reason: error.to_string(), settled: None },
                 Ok(outcome) => match outcome.verdict {

@@ -7,17 +7,17 @@ use certus_mine::sql::{Dialect, statements};
 use certus_mine::write::{certus, picture, specifications_document, vnnlib};
 
 use super::verdicts::FILE_NAME;
-use super::{Mine, Mining, files};
+use super::{Mine, Mining};
 use crate::Files;
 use crate::failure::Failure;
 use crate::output::{write_atomically, write_document};
 
-/// All files of a mining that writes its specifications to a folder: read, and written over. The file of verdicts is both, and neither
+/// With all files of a mining that writes its specifications to a folder: read, and written over. The file of verdicts is both, and neither
 /// may be anything else.
-pub fn touched(task: &Mine, cache: Option<&PathBuf>, folder: Option<&PathBuf>) -> Files {
+pub fn touched(files: Files, task: &Mine, cache: Option<&PathBuf>, folder: Option<&PathBuf>) -> Files {
     const WRITTEN: [&str; 4] = ["specifications.json", "specifications.svg", "specifications.certus", FILE_NAME];
-    let mut all = Files::new().writes("⟨cache⟩", cache);
-    for (what, path) in files(task) {
+    let mut all = files.writes("⟨cache⟩", cache);
+    for (what, path) in super::files(task) {
         all = all.reads(&what, [path]);
     }
     let queries = existing_queries(folder.map(PathBuf::as_path));

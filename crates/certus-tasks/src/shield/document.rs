@@ -6,12 +6,12 @@ use certus_documents::shield_run::{History, Runs, RunsVerdict, SampledRun, Shiel
 use certus_documents::shield_synthesis::{ShieldSynthesis, SynthesisVerdict, SynthesisedBranch};
 use certus_documents::{Schema, numbers};
 use certus_lang::LowerOptions;
+use certus_model::short;
 use certus_shield::evaluation::{Statistics, Trial};
 use certus_shield::history::Sample;
 use certus_shield::synthesis::Failed;
 
 use super::{Made, Ready, Replay};
-use crate::output::short;
 use crate::provenance::About;
 use crate::{BudgetOptions, Loading, Provenance};
 

@@ -35,10 +35,10 @@ pub struct Export {
     pub output: Option<PathBuf>,
 }
 
-/// The files that a shield was read with.
-pub fn files_of(ready: &Ready) -> Files {
+/// With the files that a shield was read from.
+pub(crate) fn files_of(files: Files, ready: &Ready) -> Files {
     let named = |files: Files, source: &Source| files.reads(&format!("the {}", source.role), [&source.path]);
-    ready.sources.iter().fold(Files::new(), named)
+    ready.sources.iter().fold(files, named)
 }
 
 /// A comment that says where an exported shield comes from: its files as they are now, and what the shield's own file says.
@@ -80,7 +80,7 @@ pub fn export(task: &Export) -> Result<(String, Vec<PathBuf>), Failure> {
         return Ok((text, Vec::new()));
     }
     let paths: Vec<PathBuf> = written.iter().map(|(path, _)| path.clone()).collect();
-    files_of(&ready).writes("⟨output⟩", &paths).ready()?;
+    files_of(Files::new(), &ready).writes("⟨output⟩", &paths).ready()?;
     for (path, text) in &written {
         write_atomically(path, text)?;
     }

@@ -6,7 +6,7 @@ use certus_lang::LowerOptions;
 use certus_obligations::{Errors, Face, Method, Proof, WitnessChoice, Words};
 use certus_solver::Budget;
 use certus_tasks::Loading;
-use certus_tasks::check::certify_words;
+use certus_tasks::check::{certify_reachable, certify_words};
 
 /// What is true of a property: the first step by which a run violates it or returns for ever without satisfying it, and the first at
 /// which a run has a model error while it is open.
@@ -51,6 +51,14 @@ const BREAKS: &str = "system breaks\nstate x in [0, 1]\nnext x = clamp(x / (2 * 
 const DRIVEN: &str = "system driven\nstate x in [-2, 2]\npolicy a = net(\"p.nnet\", x)\nnext x = clamp(0.5 * x + 0.1 * a, -2, 2)\n\
     init x in [-0.1, 0.1]\nproperty stays = G abs(x) <= 0.5\n";
 
+// x(t) = x(0)·e^(−t): 0.5459 or more at t = 0.5, and 0.62 is passed at t = 0.37, within the second step.
+const COOLS: &str = "system cools\nstate x in [-3, 3]\nstep 0.25 exact\nder x = -x\ninit x in [0.9, 1]\n\
+    property above = G<=0.5s throughout(x > 0.54)\nproperty below = G<=0.5s throughout(x > 0.62)\nproperty stays = G throughout(x < 1.5)\n";
+
+// x(t) = x(0)·e^t: 1.5 is passed at t = 0.4, within the second step.
+const HEATS: &str = "system heats\nstate x in [-3, 3]\nstep 0.25 exact\nder x = x\ninit x in [0.9, 1]\n\
+    property above = G<=0.5s throughout(x > 0.54)\nproperty below = G<=0.5s throughout(x > 0.62)\nproperty stays = G throughout(x < 1.5)\n";
+
 /// Everything that there is to know.
 pub const KNOWN: &[Known] = &[
     Known { system: "decay.certus", property: "small", fact: |_| Fact::default() },
@@ -82,6 +90,12 @@ pub const KNOWN: &[Known] = &[
     Known { system: "breaks.certus", property: "stays", fact: |_| Fact::default() },
     Known { system: "breaks.certus", property: "two", fact: |_| Fact::default() },
     Known { system: "driven.certus", property: "stays", fact: |_| Fact::default() },
+    Known { system: "cools.certus", property: "above", fact: |_| Fact::default() },
+    Known { system: "cools.certus", property: "below", fact: |_| Fact { violated: Some(1), error: None } },
+    Known { system: "cools.certus", property: "stays", fact: |_| Fact::default() },
+    Known { system: "heats.certus", property: "above", fact: |_| Fact::default() },
+    Known { system: "heats.certus", property: "below", fact: |_| Fact::default() },
+    Known { system: "heats.certus", property: "stays", fact: |_| Fact { violated: Some(1), error: None } },
 ];
 
 fn tiny(gust: f64) -> Fact {
@@ -134,6 +148,8 @@ impl Ground {
             ("ends.certus", ENDS.to_owned()),
             ("breaks.certus", BREAKS.to_owned()),
             ("driven.certus", DRIVEN.to_owned()),
+            ("cools.certus", COOLS.to_owned()),
+            ("heats.certus", HEATS.to_owned()),
             ("p.nnet", network(0.0, 0.0)),
             ("push.nnet", network(0.0, 20.0)),
         ];
@@ -142,7 +158,10 @@ impl Ground {
         }
         let mut ground = Ground { folder, honest: Vec::new(), failed: Vec::new() };
         for (system, settings, property, words) in honest_words() {
-            ground.certify(system, &settings, property, &words);
+            ground.certify(system, &settings, property, Some(&words));
+        }
+        for (system, property) in REACHED {
+            ground.certify(system, &[], property, None);
         }
         assert!(ground.failed.is_empty(), "{}", ground.failed.join("\n"));
         ground
@@ -159,16 +178,26 @@ impl Ground {
         path
     }
 
-    fn certify(&mut self, system: &str, settings: &[(String, f64)], property: &str, words: &Words) {
+    /// A certificate by some words, or by reachable sets.
+    fn certify(&mut self, system: &str, settings: &[(String, f64)], property: &str, words: Option<&Words>) {
         let loading = Loading {
             path: self.path(system),
             options: LowerOptions { overrides: settings.to_vec(), ..LowerOptions::default() },
             ..Loading::default()
         };
         let path = self.path("honest.certificate");
-        let name = format!("{property} of {system} by {words:?}");
         let budget = Budget { subproblems: 20_000, ..Budget::default() };
-        match certify_words(&path, &loading, property, words, &budget) {
+        let (name, written) = match words {
+            Some(words) => {
+                let name = format!("{property} of {system} by {words:?}");
+                (name, certify_words(&path, &loading, property, words, &budget))
+            }
+            None => {
+                let name = format!("{property} of {system} by reachable sets");
+                (name, certify_reachable(&path, &loading, property, &budget))
+            }
+        };
+        match written {
             Ok(()) => self.honest.push(Honest { name, text: std::fs::read_to_string(path).unwrap() }),
             Err(failure) => self.failed.push(format!("{name}: {failure}")),
         }
@@ -184,6 +213,20 @@ impl Drop for Ground {
 pub fn digest(path: &Path) -> String {
     certus_audit::digest(&std::fs::read(path).unwrap())
 }
+
+/// What is shown by reachable sets.
+const REACHED: &[(&str, &str)] = &[
+    ("decay.certus", "small"),
+    ("decay.certus", "soon"),
+    ("clock.certus", "soon"),
+    ("clock.certus", "comes"),
+    ("leaves.certus", "soon"),
+    ("leaves.certus", "near"),
+    ("driven.certus", "stays"),
+    ("cools.certus", "above"),
+    ("cools.certus", "stays"),
+    ("heats.certus", "below"),
+];
 
 type HonestWords = (&'static str, Vec<(String, f64)>, &'static str, Words);
 

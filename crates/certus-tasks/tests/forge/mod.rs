@@ -143,8 +143,9 @@ fn fact(header: &Value) -> Option<Fact> {
 /// Changes a certificate in one way.
 fn forge(ground: &Ground, honest: &[Parts], own: &mut Parts, numbers: &mut Numbers) {
     let other = numbers.one(honest).clone();
-    match numbers.below(14) {
+    match numbers.below(16) {
         0 => edit_record(own, numbers),
+        14 | 15 => edit_tree(own, &other, numbers),
         1 => own.header = edited_number(&own.header, numbers),
         // Another property, of any system: its words and trees are those of this one.
         2 => {
@@ -274,6 +275,41 @@ fn swap_system(ground: &Ground, own: &mut Parts, system: &str) {
     };
 }
 
+/// The tree of a reachability proof, changed: a leaf less, a leaf more, a split that was moved, another's leaves.
+fn edit_tree(own: &mut Parts, other: &Parts, numbers: &mut Numbers) {
+    let stolen = other.header["proof"]["reachable"]["tree"].as_array().cloned().unwrap_or_default();
+    let made_up = made_up_branch(numbers);
+    let Some(tree) = own.header["proof"]["reachable"]["tree"].as_array_mut() else { return };
+    let place = numbers.below(tree.len());
+    match numbers.below(6) {
+        0 if !tree.is_empty() => drop(tree.remove(place)),
+        1 => tree.insert(place, made_up),
+        2 if !tree.is_empty() => tree[place] = made_up,
+        3 => *tree = stolen,
+        4 if !stolen.is_empty() && !tree.is_empty() => tree[place] = numbers.one(&stolen).clone(),
+        _ => {
+            let copy = tree.get(place).cloned();
+            tree.extend(copy);
+        }
+    }
+}
+
+/// A split or a leaf that nobody found.
+fn made_up_branch(numbers: &mut Numbers) -> Value {
+    let ends = ["-10.0", "-2.0", "0.0", "0.9", "0.95", "1.0", "2.0", "10.0"];
+    if numbers.below(3) == 0 {
+        return json!({"split": numbers.below(2), "at": *numbers.one(&ends)});
+    }
+    let returns: Value = (0..numbers.below(3))
+        .map(|_| {
+            let low = numbers.below(ends.len());
+            let high = low + numbers.below(ends.len() - low);
+            json!({"after": numbers.below(10), "within": numbers.below(10), "box": [[ends[low], ends[high]]]})
+        })
+        .collect();
+    json!({"leaf": returns})
+}
+
 fn edit_record(own: &mut Parts, numbers: &mut Numbers) {
     let case = numbers.below(own.cases.len());
     let Some(case) = own.cases.get_mut(case).filter(|case| !case.is_empty()) else { return };
@@ -344,7 +380,8 @@ fn faces(numbers: &mut Numbers) -> Value {
 }
 
 fn other_errors(numbers: &mut Numbers) -> Value {
-    match numbers.below(7) {
+    match numbers.below(8) {
+        7 => json!({"along": {}}),
         0 => json!({"everywhere": {}}),
         1 => json!({"undecided": {}}),
         2 => json!({"assumed": {}}),
@@ -357,7 +394,11 @@ fn other_errors(numbers: &mut Numbers) -> Value {
 
 fn other_proof(numbers: &mut Numbers) -> Value {
     let flag = numbers.below(2) == 0;
-    match numbers.below(6) {
+    match numbers.below(8) {
+        6 | 7 => {
+            let tree: Value = (0..1 + numbers.below(3)).map(|_| made_up_branch(numbers)).collect();
+            json!({"reachable": {"degree": 1 + numbers.below(5), "order": 1 + numbers.below(9), "tree": tree}})
+        }
         0 => json!({"bounded": numbers.below(8), "cycles": (0..numbers.below(4)).collect::<Vec<_>>()}),
         1 => json!({"out_of_reach": numbers.below(8)}),
         2 => json!({"for_all_time": []}),

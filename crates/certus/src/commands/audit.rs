@@ -3,56 +3,34 @@
 use std::io::Write;
 use std::time::Instant;
 
-use certus_documents::Document;
-use certus_tasks::audit::{self, Judgement, audit, document};
-use certus_tasks::commands::audit::standing;
-use certus_tasks::{Files, Source, deadline_after};
+use certus_tasks::Source;
+use certus_tasks::audit::{Audit, Judgement, document};
+use certus_tasks::commands::audit::{files, task, work};
 
-use super::stop_on_interrupt;
 use crate::Finding;
-use crate::arguments::Audit;
+use crate::call::Call;
 use crate::failure::Failure;
 use crate::output::Output;
-use crate::progress::LiveLine;
 use crate::terminal::painted;
 
 /// Checks a certificate.
-pub fn run(command: &Audit) -> Result<Finding, Failure> {
+pub fn run(call: &Call) -> Result<Finding, Failure> {
     let started = Instant::now();
-    let task = audit::Audit {
-        certificate: command.certificate.clone(),
-        network: command.network.clone(),
-        specification: command.specification.clone(),
-        query: command.query.clone(),
-        deadline: deadline_after(command.timeout, "--timeout")?,
-    };
-    let stop = stop_on_interrupt()?;
-    let files = || {
-        Files::new()
-            .reads("the certificate", [&command.certificate])
-            .reads("--network", &command.network)
-            .reads("--specification", &command.specification)
-            .reads("--query", &command.query)
-            .writes("-o", &command.common.output)
-    };
-    files().ready()?;
-    let mut line = LiveLine::new(command.quiet);
-    let (judgement, leaves) = audit(&task, &stop, |leaves| line.show(|| standing(leaves)))?;
-    drop(line);
+    let task = task(&call.request)?;
+    let (judgement, leaves) = call.live(|session| work(&task, session))?;
+    let judgement = judgement.as_ref();
     // The certificate names files, too.
-    let named = match &judgement {
-        Some(Judgement::Accepted(own)) => own.sources.iter().map(|source| source.path.clone()).collect(),
-        Some(Judgement::Shield(own)) => own.sources.iter().map(|source| source.path.clone()).collect(),
-        Some(Judgement::Rejected { .. }) | None => Vec::new(),
+    let sources = match judgement {
+        Some(Judgement::Accepted(own)) => own.sources.as_slice(),
+        Some(Judgement::Shield(own)) => &own.sources,
+        Some(Judgement::Rejected { .. }) | None => &[],
     };
-    files().reads("a file of the certificate", named).ready()?;
-    let mut output = Output::open(command.common.output.as_deref())?;
-    if command.common.json {
-        document(&task, judgement.as_ref(), leaves, started.elapsed().as_secs_f64()).write_indented(&mut output)?;
-    } else {
-        write_text(command, judgement.as_ref(), leaves, &mut output)?;
-    }
-    output.finish()?;
+    let named = sources.iter().map(|source| &source.path);
+    files(&call.request, &task).reads("a file of the certificate", named).ready()?;
+    call.print(
+        || document(&task, judgement, leaves, started.elapsed().as_secs_f64()),
+        |output| write_text(&task, judgement, leaves, output),
+    )?;
     Ok(match judgement {
         Some(Judgement::Accepted(..) | Judgement::Shield(..)) => Finding::Good,
         Some(Judgement::Rejected { .. }) => Finding::Violated,
@@ -60,19 +38,23 @@ pub fn run(command: &Audit) -> Result<Finding, Failure> {
     })
 }
 
-fn write_text(command: &Audit, judgement: Option<&Judgement>, leaves: u64, output: &mut Output) -> Result<(), Failure> {
-    let path = command.certificate.display();
+fn write_text(task: &Audit, judgement: Option<&Judgement>, leaves: u64, output: &mut Output) -> Result<(), Failure> {
+    let path = task.certificate.display();
     match judgement {
         Some(Judgement::Accepted(own)) => {
             writeln!(output, "{}: {path} proves {}", painted("accepted", Finding::Good, output), own.claim)?;
             write_sources(&own.sources, output)?;
             let summary = &own.summary;
-            let mut checked = vec![
-                counted(summary.cases, "case"),
-                counted(summary.leaves, "leaf"),
-                counted(summary.refinements, "refinement"),
-                counted(summary.records, "record"),
-            ];
+            // A reachability proof has leaves and nothing else.
+            let mut checked = match summary.cases == 0 && summary.leaves > 0 {
+                true => vec![counted(summary.leaves, "leaf")],
+                false => vec![
+                    counted(summary.cases, "case"),
+                    counted(summary.leaves, "leaf"),
+                    counted(summary.refinements, "refinement"),
+                    counted(summary.records, "record"),
+                ],
+            };
             if own.settled > 0 {
                 checked.push(format!("{} by intervals alone", counted(own.settled as u64, "obligation")));
             }

@@ -1,132 +1,50 @@
 //! `certus check`: properties of a closed loop.
 
 use std::io::Write;
-use std::path::Path;
 
-use certus_documents::Document;
-use certus_grid::Policy;
-use certus_grid::extract::ExtractOptions;
-use certus_lang::LowerOptions;
 use certus_lang::system::{Expect, Property, System};
-use certus_model::{Outcome, Run, Scope, Verdict};
+use certus_model::proof::Method;
+use certus_model::{Outcome, Proof, Run, Scope, Verdict, short, short_range};
 use certus_tasks::check::{
-    self, Checked, Conclusion, Found, GridOptions, PROBABILITIES, PropertyResult, check, document, names_of,
-    policy_names, proof_names, why,
+    Check, Checked, Conclusion, Found, PROBABILITIES, PropertyResult, names_of, policy_names, proof_names, why,
 };
-use certus_tasks::commands::check::{compare, progress_line, without_certificate, write_cells, write_trace};
-use certus_tasks::{Files, Loading};
+use certus_tasks::commands::check::{compared, task, work, write};
 
-use super::{ended_by, stop_on_interrupt, write_brief};
+use super::write_brief;
 use crate::Finding;
-use crate::arguments::{Check, PolicyKind};
-use crate::failure::{Dialect, Failure};
-use crate::output::{Output, short};
-use crate::progress::LiveLine;
-use crate::terminal::{colourful_messages, painted};
+use crate::call::Call;
+use crate::failure::Failure;
+use crate::output::Output;
+use crate::terminal::painted;
 
 /// Checks properties.
-pub fn run(command: &Check) -> Result<Finding, Failure> {
-    if !command.regions.region.is_empty() {
-        return super::region::run(command);
+pub fn run(call: &Call) -> Result<Finding, Failure> {
+    let request = &call.request;
+    if !request.ranges("region").is_empty() {
+        return super::region::run(call);
     }
-    refuse(command)?;
-    if command.grid.cells.is_some() && !command.engine.has_grid() {
-        return Err(Failure::message("--cells draws the cells of a grid: take --engine grid"));
-    }
-    let task = check::Check {
-        system: Loading {
-            path: command.file.clone(),
-            options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
-            networks: command.networks.clone(),
-            colour: colourful_messages(),
-        },
-        properties: command.properties.clone(),
-        engine: command.engine,
-        grid: grid_options(command),
-        steps: command.steps,
-        assume_no_model_errors: command.assume_no_model_errors,
-        certificate: command.certificate.clone(),
-        effort: command.effort.with_memory(&command.memory)?,
-    };
-    let stop = stop_on_interrupt()?;
-    Files::new()
-        .reads_system(&task.system)
-        .writes("-o", &command.common.output)
-        .writes("--trace", &command.trace)
-        .writes("--certificate", &command.certificate)
-        .writes("--cells", &command.grid.cells)
-        .ready()?;
-    let mut line = LiveLine::new(command.effort.quiet);
-    let checked = check(&task, &stop, |place| line.show(|| progress_line(place)))?;
-    drop(line);
-    let mut output = Output::open(command.common.output.as_deref())?;
-    let Checked { system: Some(system), results, provenance } = &checked else {
-        output.finish()?;
-        eprintln!("note: {} before the system was loaded", ended_by(&stop));
+    let task = task(request)?;
+    let checked = call.live(|session| work(&task, session))?;
+    let Some(system) = &checked.system else {
+        call.note(&format!("{} before the system was loaded", call.ended_by()));
         return Ok(Finding::Undecided);
     };
-    match command.common.json {
-        true => {
-            let mut document = document(system, results, provenance);
-            if command.expect {
-                compare(system, results, &mut document);
-            }
-            document.write_indented(&mut output)?;
-        }
-        false => report(command, &task, system, &checked, &mut output)?,
+    let expects = request.flag("expect");
+    call.print(|| compared(request, system, &checked), |output| report(expects, &task, system, &checked, output))?;
+    for note in write(request, &task, system, &checked)? {
+        call.note(&note);
     }
-    output.finish()?;
-    let not_written = |path: &Path, reason: Option<String>| match reason {
-        Some(reason) if !command.effort.quiet => {
-            eprintln!("note: {} was not written: {}", path.display(), Dialect::Flags.word(&reason));
-        }
-        _ => {}
-    };
-    if let Some(path) = &command.grid.cells {
-        not_written(path, write_cells(path, command.engine, command.grid.axes.as_ref(), system, results)?);
-    }
-    if let Some(path) = &command.certificate {
-        not_written(path, without_certificate(results).map(str::to_owned));
-    }
-    if let Some(path) = &command.trace {
-        not_written(path, write_trace(path, system, &checked)?);
-    }
-    Ok(finding(command, system, results))
-}
-
-/// Refuses flags that would be ignored.
-fn refuse(command: &Check) -> Result<(), Failure> {
-    let asked = command.grid.sampling.samples.is_some() || command.grid.sampling.significance.is_some();
-    if asked && command.grid.policy != PolicyKind::Extracted {
-        return Err(Failure::message(
-            "--samples and --significance say how a policy is extracted: add --policy extracted, or leave them out",
-        ));
-    }
-    Ok(())
-}
-
-/// What the grid engine is asked to do.
-fn grid_options(command: &Check) -> GridOptions {
-    let own = &command.grid;
-    let policy = match own.policy {
-        PolicyKind::Network => Policy::Network,
-        PolicyKind::Extracted => Policy::Extracted(ExtractOptions {
-            samples: own.sampling.samples(),
-            significance: own.sampling.significance(),
-            seed: command.effort.seed,
-        }),
-    };
-    GridOptions { widths: own.width.clone(), policy, refinements: own.refine, axes: own.axes.clone() }
+    Ok(finding(expects, system, &checked.results))
 }
 
 /// What one property came to.
-fn finding_of(command: &Check, system: &System, result: &PropertyResult) -> Finding {
+fn finding_of(expects: bool, system: &System, result: &PropertyResult) -> Finding {
     let conclusion = result.outcome.as_ref().map(Found::conclusion);
     match (conclusion, system.properties[result.property].expect) {
         (Err(_), _) => Finding::ModelError,
-        (Ok(Conclusion::Violated), Some(Expect::Violated)) if command.expect => Finding::Good,
+        (Ok(Conclusion::Violated), Some(Expect::Violated)) if expects => Finding::Good,
         (Ok(Conclusion::Violated), _) => Finding::Violated,
-        (Ok(Conclusion::Holds), Some(Expect::Violated)) if command.expect => Finding::Violated,
+        (Ok(Conclusion::Holds), Some(Expect::Violated)) if expects => Finding::Violated,
         (Ok(Conclusion::Holds | Conclusion::Measured), _) => Finding::Good,
         (Ok(Conclusion::ModelError), _) => Finding::ModelError,
         (Ok(Conclusion::Unknown), _) => Finding::Undecided,
@@ -134,14 +52,14 @@ fn finding_of(command: &Check, system: &System, result: &PropertyResult) -> Find
 }
 
 /// The worst of what the properties came to.
-fn finding(command: &Check, system: &System, results: &[PropertyResult]) -> Finding {
+fn finding(expects: bool, system: &System, results: &[PropertyResult]) -> Finding {
     let rank = |finding: &Finding| match finding {
         Finding::Good => 0,
         Finding::Undecided => 1,
         Finding::ModelError => 2,
         Finding::Violated => 3,
     };
-    results.iter().map(|result| finding_of(command, system, result)).max_by_key(rank).unwrap_or(Finding::Good)
+    results.iter().map(|result| finding_of(expects, system, result)).max_by_key(rank).unwrap_or(Finding::Good)
 }
 
 /// A verdict in words.
@@ -161,9 +79,10 @@ fn words(found: &Result<Found, String>) -> String {
                 }
                 Some(start) => format!("violated for ever: from step {} back to {start}", run.states.len() - 1),
             },
-            Verdict::Probability(own) => format!("probability in [{}, {}]", short(own.lower), short(own.upper)),
+            Verdict::Probability(own) => format!("probability in {}", short_range(own.lower, own.upper)),
             Verdict::Unknown(unknown) => {
                 let settled = match unknown.settled {
+                    Some(0) => "; no violation in an initial state".to_owned(),
                     Some(steps) => format!("; no violation up to {}", certus_model::steps(steps)),
                     None => String::new(),
                 };
@@ -177,18 +96,12 @@ fn words(found: &Result<Found, String>) -> String {
     }
 }
 
-fn report(
-    command: &Check,
-    task: &check::Check,
-    system: &System,
-    checked: &Checked,
-    output: &mut Output,
-) -> Result<(), Failure> {
+fn report(expects: bool, task: &Check, system: &System, checked: &Checked, output: &mut Output) -> Result<(), Failure> {
     let Checked { results, provenance, .. } = checked;
     let is_probability = |result: &PropertyResult| matches!(result.outcome, Ok(Found::Probability(..)));
     let steps = results.iter().map(|result| task.steps_for(&system.properties[result.property])).max().unwrap_or(0);
     let all_probabilities = !results.is_empty() && results.iter().all(is_probability);
-    let how = match command.engine.about(steps) {
+    let how = match task.engine.about(steps) {
         Some(about) => about,
         None if all_probabilities => PROBABILITIES.to_owned(),
         None => {
@@ -203,12 +116,12 @@ fn report(
     let width = results.iter().map(|result| property(result).name.len()).max().unwrap_or(0);
     for result in results {
         let name = &property(result).name;
-        let expected = match (command.expect, property(result).expect) {
+        let expected = match (expects, property(result).expect) {
             (true, Some(Expect::Holds)) => "  (expected to hold)",
             (true, Some(Expect::Violated)) => "  (expected to be violated)",
             _ => "",
         };
-        let verdict = painted(&words(&result.outcome), finding_of(command, system, result), output);
+        let verdict = painted(&words(&result.outcome), finding_of(expects, system, result), output);
         writeln!(output, "  {name:width$}  {verdict}{expected}  {:.2} s", result.seconds)?;
     }
     for result in results {
@@ -253,14 +166,39 @@ fn explain(system: &System, property: &Property, outcome: &Outcome, output: &mut
         }
     }
     if let (Verdict::Holds(Scope::Unbounded), Some(proof)) = (&outcome.verdict, &outcome.proof) {
-        for text in proof.texts(&proof_names(system)) {
-            writeln!(output, "  {}: {text}", property.name)?;
+        for line in proof_lines(system, proof) {
+            // What belongs to a line is indented already.
+            match line.starts_with(' ') {
+                true => writeln!(output, "  {line}")?,
+                false => writeln!(output, "  {}: {line}", property.name)?,
+            }
         }
     }
     for note in &outcome.notes {
         writeln!(output, "  {}: {note}", property.name)?;
     }
     Ok(())
+}
+
+/// What a proof for all time rests on.
+fn proof_lines(system: &System, proof: &Proof) -> Vec<String> {
+    match proof {
+        Proof::Bounded { .. } => Vec::new(),
+        Proof::OutOfReach { steps } => {
+            vec![format!("after {} no run can violate it any more", certus_model::steps(*steps))]
+        }
+        Proof::ForAllTime(methods) => methods.iter().flat_map(|method| method_lines(system, method)).collect(),
+    }
+}
+
+fn method_lines(system: &System, method: &Method) -> Vec<String> {
+    let text = method.text(&proof_names(system));
+    match method {
+        Method::Induction { invariant, .. } if !invariant.faces.is_empty() => {
+            super::invariant::lines(&text, invariant, system)
+        }
+        _ => vec![text],
+    }
 }
 
 /// Positions of a long run that are shown at its beginning, and as many at its end.

@@ -4,43 +4,45 @@ use std::io::{Read, Write, stdin, stdout};
 use std::path::Path;
 
 use certus_documents::Document;
-use certus_tasks::fmt::{self, Done, document, fmt, formatted};
+use certus_tasks::commands::fmt::task;
+use certus_tasks::fmt::{Done, Fmt, document, fmt, formatted};
 
 use crate::Finding;
-use crate::arguments::Fmt;
+use crate::call::Call;
 use crate::failure::Failure;
 use crate::terminal::colourful_messages;
 
 /// Formats the files; goes on after a file with errors, and fails at the end.
-pub fn run(command: &Fmt) -> Result<Finding, Failure> {
-    let task = |files: Vec<_>| fmt::Fmt { files, check: command.check, colour: colourful_messages() };
+pub fn run(call: &Call) -> Result<Finding, Failure> {
+    let task = task(&call.request);
+    let json = call.request.flag("json");
     let mut done = Vec::new();
-    for path in &command.files {
+    for path in &task.files {
         done.extend(match path.as_path() == Path::new("-") {
-            true => vec![standard(command.check).unwrap_or_else(Done::Failed)],
-            false => fmt(&task(vec![path.clone()])),
+            true => vec![standard(task.check).unwrap_or_else(Done::Failed)],
+            false => fmt(&Fmt { files: vec![path.clone()], ..task }),
         });
     }
-    if command.json {
-        document(&task(command.files.clone()), &done).write_indented(stdout())?;
+    if json {
+        document(&task, &done).write_indented(stdout())?;
     }
     let mut finding = Finding::Good;
-    for (path, done) in command.files.iter().zip(&done) {
+    for (path, done) in task.files.iter().zip(&done) {
         match done {
-            Done::Changed if command.check => {
+            Done::Changed if task.check => {
                 finding = Finding::Violated;
-                if !command.json {
+                if !json {
                     writeln!(stdout(), "{} is not in canonical form", path.display())?;
                 }
             }
-            Done::Failed(failure) if !command.json => eprintln!("{failure}"),
+            Done::Failed(failure) if !json => eprintln!("{failure}"),
             _ => {}
         }
     }
     let failed = done.iter().filter(|done| matches!(done, Done::Failed(_))).count();
     match failed {
         0 => Ok(finding),
-        _ if command.json => Ok(Finding::ModelError),
+        _ if json => Ok(Finding::ModelError),
         1 => Err(Failure::message("1 file could not be formatted and was left as it was")),
         _ => Err(Failure::message(format!("{failed} files could not be formatted and were left as they were"))),
     }

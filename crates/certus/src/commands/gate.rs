@@ -3,73 +3,25 @@
 use std::io::Write;
 use std::time::Instant;
 
-use certus_documents::Document;
-use certus_lang::LowerOptions;
-use certus_tasks::gate::{self, BoundedChecking, Cell, Gated, Judge, Row, Simulation, document, gate};
-use certus_tasks::{Files, Loading, deadline_after};
+use certus_model::counted;
+use certus_tasks::commands::gate::{note, task, work};
+use certus_tasks::gate::{BoundedChecking, Cell, Gated, Judge, Row, Simulation, document};
 
-use super::{stop_on_interrupt, write_brief};
+use super::write_brief;
 use crate::Finding;
-use crate::arguments::{Gate, GateEngine};
+use crate::call::Call;
 use crate::failure::Failure;
-use crate::output::{Output, write_atomically};
-use crate::progress::LiveLine;
-use crate::terminal::colourful_messages;
+use crate::output::Output;
 
 /// Checks every property with every checkpoint.
-pub fn run(command: &Gate) -> Result<Finding, Failure> {
+pub fn run(call: &Call) -> Result<Finding, Failure> {
     let started = Instant::now();
-    let task = gate::Gate {
-        system: Loading {
-            path: command.file.clone(),
-            options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
-            colour: colourful_messages(),
-            ..Loading::default()
-        },
-        checkpoints: command.networks.clone(),
-        policy: command.policy.clone(),
-        properties: command.properties.clone(),
-        deadline: command.effort.deadline()?,
-        timeout: command.effort.timeout,
-    };
-    let stop = stop_on_interrupt()?;
-    Files::new()
-        .reads_system(&task.system)
-        .reads("a checkpoint", gate::checkpoints(&task.checkpoints)?)
-        .writes("-o", &command.common.output)
-        .writes("--picture", &command.picture)
-        .ready()?;
-    let mut line = LiveLine::new(command.effort.quiet);
-    let tick = |done: usize| line.show(|| format!("{done} checkpoints done"));
-    let judge = match command.engine {
-        GateEngine::Simulation => Judge::Simulation(Simulation {
-            runs: command.runs,
-            steps: command.steps,
-            seed: command.effort.seed,
-            threads: command.effort.threads,
-            candidates: command.candidates,
-        }),
-        GateEngine::Bmc => {
-            let effort = command.effort.with_memory(&command.memory)?;
-            // Before anything is read: whether that is a number of seconds.
-            deadline_after(command.cell_timeout, "--cell-timeout")?;
-            Judge::Bmc(BoundedChecking { steps: command.depth, seconds_per_cell: command.cell_timeout, effort })
-        }
-    };
-    let gated = gate(&task, judge.clone(), &stop, tick)?;
-    drop(line);
+    let (task, judge) = task(&call.request)?;
+    let gated = call.live(|session| work(&call.request, &task, &judge, session))?;
     let seconds = started.elapsed().as_secs_f64();
-    let mut output = Output::open(command.common.output.as_deref())?;
-    match command.common.json {
-        true => document(&judge, &gated, seconds).write_indented(&mut output)?,
-        false => table(command, &gated, seconds, &mut output)?,
-    }
-    output.finish()?;
-    if let Some(path) = &command.picture {
-        write_atomically(path, &gate::picture(&gated))?;
-    }
-    if gated.rows.len() < gated.of && !command.effort.quiet {
-        eprintln!("note: stopped after {} of {} checkpoints", gated.rows.len(), gated.of);
+    call.print(|| document(&judge, &gated, seconds), |output| table(&judge, &gated, seconds, output))?;
+    if let Some(note) = note(&gated) {
+        call.note(&note);
     }
     Ok(if gated.is_violated() {
         Finding::Violated
@@ -82,15 +34,16 @@ pub fn run(command: &Gate) -> Result<Finding, Failure> {
     })
 }
 
-fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Result<(), Failure> {
+fn table(judge: &Judge, gated: &Gated, seconds: f64, output: &mut Output) -> Result<(), Failure> {
     let Gated { system, network, properties, rows, .. } = gated;
-    let (runs, steps, seed) = (command.runs, command.steps, command.effort.seed);
-    let how = match command.engine {
-        GateEngine::Simulation => format!("{runs} runs of at most {}, seed {seed}", certus_model::steps(steps)),
-        GateEngine::Bmc => match command.depth {
-            Some(steps) => format!("bounded model checking, at most {}", certus_model::steps(steps)),
-            None => "bounded model checking".to_owned(),
-        },
+    let how = match judge {
+        Judge::Simulation(Simulation { runs, steps, seed, .. }) => {
+            format!("{} of at most {}, seed {seed}", counted(*runs as u128, "run"), certus_model::steps(*steps))
+        }
+        Judge::Bmc(BoundedChecking { steps: Some(steps), .. }) => {
+            format!("bounded model checking, at most {}", certus_model::steps(*steps))
+        }
+        Judge::Bmc(_) => "bounded model checking".to_owned(),
     };
     writeln!(output, "{system}: checkpoints in place of {network}; {how}, {seconds:.2} s")?;
     write_brief(&gated.provenance, output)?;
@@ -122,7 +75,7 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
         let cells: Vec<String> = line.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         writeln!(output, "  {}", cells.join("  ").trim_end())?;
     }
-    if matches!(command.engine, GateEngine::Bmc) && rows.len() > 1 {
+    if matches!(judge, Judge::Bmc(_)) && rows.len() > 1 {
         writeln!(output)?;
         for (place, name) in properties.iter().enumerate() {
             let when = match gated.learnt(place) {
@@ -136,9 +89,9 @@ fn table(command: &Gate, gated: &Gated, seconds: f64, output: &mut Output) -> Re
     for row in rows.iter().filter(|row| row.faults > 0) {
         writeln!(
             output,
-            "\n  with {} {} runs LEFT THE MODEL; `certus simulate` shows them",
+            "\n  with {} {} LEFT THE MODEL; `certus simulate` shows where",
             row.network.display(),
-            row.faults
+            counted(row.faults as u128, "run")
         )?;
     }
     Ok(())

@@ -4,44 +4,28 @@ use std::collections::BTreeMap;
 use std::io::Write;
 
 use certus_lang::system::{ActionKind, Integrator, System};
-use certus_tasks::Files;
-use certus_tasks::inspect::{self, Inspected, InspectedNetwork, document, fragment, inspect, operators};
+use certus_model::short;
+use certus_tasks::commands::inspect::task;
+use certus_tasks::inspect::{Inspected, InspectedNetwork, document, inspect, operators};
 
-use super::{loading, show_warnings};
 use crate::Finding;
-use crate::arguments::Inspect;
+use crate::call::{Call, show_warnings};
 use crate::failure::Failure;
-use crate::output::{Output, short};
 
 /// Tells what a network or a system is.
-pub fn run(command: &Inspect) -> Result<Finding, Failure> {
-    let task = inspect::Inspect {
-        file: loading(&command.file, &command.settings),
-        eval: command.eval.as_deref().map(point).transpose()?,
-    };
-    let files = Files::new().writes("-o", &command.common.output);
-    let files =
-        if task.is_system() { files.reads_system(&task.file) } else { files.reads("the network", [&command.file]) };
-    files.ready()?;
-    let inspected = inspect(&task)?;
-    let mut output = Output::open(command.common.output.as_deref())?;
+pub fn run(call: &Call) -> Result<Finding, Failure> {
+    let inspected = inspect(&task(&call.request)?)?;
     if let Inspected::System(system) = &inspected {
-        show_warnings(system, command.common.json);
+        show_warnings(system, call.request.flag("json"));
     }
-    match &inspected {
-        _ if command.common.json => document(&inspected).write_indented(&mut output)?,
-        Inspected::System(system) => show_system(system, &mut output)?,
-        Inspected::Network(network) => show_network(network, &mut output)?,
-    }
-    output.finish()?;
+    call.print(
+        || document(&inspected),
+        |output| match &inspected {
+            Inspected::System(system) => show_system(system, output),
+            Inspected::Network(network) => show_network(network, output),
+        },
+    )?;
     Ok(Finding::Good)
-}
-
-/// The numbers of `--eval`.
-fn point(text: &str) -> Result<Vec<f64>, Failure> {
-    let number =
-        |text: &str| text.trim().parse().map_err(|_| Failure::message(format!("--eval: '{text}' is no number")));
-    text.split(',').map(number).collect()
 }
 
 fn counted(operators: &BTreeMap<&'static str, usize>) -> String {
@@ -50,7 +34,7 @@ fn counted(operators: &BTreeMap<&'static str, usize>) -> String {
 
 fn show_network(network: &InspectedNetwork, output: &mut impl Write) -> Result<(), Failure> {
     let InspectedNetwork { name, graph, canonical, evaluation } = network;
-    writeln!(output, "{name}: a network with {} parameters", graph.parameters())?;
+    writeln!(output, "{name}: a network with {}", certus_model::counted(graph.parameters() as u128, "parameter"))?;
     for (kind, ports) in [("input", graph.inputs()), ("output", graph.outputs())] {
         for port in ports {
             writeln!(output, "  {kind:<7} {} {:?}", port.name, graph.shape(port.node))?;
@@ -74,6 +58,9 @@ fn show_system(system: &System, output: &mut impl Write) -> Result<(), Failure> 
         (Some(dt), Some(Integrator::Euler)) => format!("one step is {} s, by Euler's method", short(dt)),
         (Some(dt), Some(Integrator::Rk4)) => {
             format!("one step is {} s, by the Runge-Kutta method of order 4", short(dt))
+        }
+        (Some(dt), Some(Integrator::Exact)) => {
+            format!("one step is the flow of the differential equation over {} s", short(dt))
         }
         (Some(dt), None) => format!("one step is {} s", short(dt)),
         (None, _) => "steps without a duration".to_owned(),
@@ -118,7 +105,7 @@ fn show_system(system: &System, output: &mut impl Write) -> Result<(), Failure> 
     writeln!(output)?;
     for property in &system.properties {
         writeln!(output, "  property {:<width$}  {}", property.name, property.source)?;
-        writeln!(output, "           {:<width$}  {}{}", "", fragment(property), doc(&property.doc))?;
+        writeln!(output, "           {:<width$}  {}{}", "", property.fragment(), doc(&property.doc))?;
     }
     writeln!(output, "\n  one step as a graph: {}", counted(&operators(&system.step)))?;
     Ok(())

@@ -2,61 +2,32 @@
 
 use std::io::Write;
 
-use certus_documents::Document;
 use certus_mine::observations::Faults;
 use certus_mine::quality::Quality;
-use certus_mine::sql::Dialect;
 use certus_mine::write::sentence;
-use certus_tasks::commands::mine::standing;
-use certus_tasks::mine::write::{cache, sql, touched, write};
-use certus_tasks::mine::{Checked, Mine as Task, Mining, document, mine, verdict_word};
+use certus_model::short;
+use certus_tasks::commands::mine::{emitted, task, work};
+use certus_tasks::mine::{Checked, Mine, Mining, document, verdict_word};
 
-use super::stop_on_interrupt;
 use crate::Finding;
-use crate::arguments::{Mine, SqlDialect};
+use crate::call::Call;
 use crate::failure::Failure;
-use crate::output::{Output, short};
-use crate::progress::LiveLine;
+use crate::output::Output;
 
 /// Mines, judges, verifies and writes.
-pub fn run(command: &Mine) -> Result<Finding, Failure> {
-    let task = Task {
-        config: command.config.clone(),
-        regions: command.regions.clone(),
-        specifications: command.specifications.clone(),
-        baseline: command.baseline.clone(),
-        search: command.search,
-        networks: command.verify.clone(),
-        attack: command.attack,
-        cache: cache(command.cache.as_ref(), command.write.as_ref(), !command.verify.is_empty()),
-        effort: command.effort.with_memory(&command.memory)?,
-    };
-    touched(&task, command.cache.as_ref(), command.write.as_ref()).writes("-o", &command.common.output).ready()?;
-    if let Some(dialect) = command.emit_sql {
-        return emit_sql(command, dialect);
+pub fn run(call: &Call) -> Result<Finding, Failure> {
+    let task = task(&call.request)?;
+    if let Some(sql) = emitted(&call.request, &task)? {
+        let mut output = Output::open(call.request.output().as_deref())?;
+        output.write_all(sql.as_bytes())?;
+        output.finish()?;
+        return Ok(Finding::Good);
     }
-    let stop = stop_on_interrupt()?;
-    if let Some(folder) = &command.write {
-        std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
-    }
-    let mut line = LiveLine::new(command.effort.quiet);
-    let mining = mine(&task, &stop, |step| line.show(|| standing(step)))?;
-    drop(line);
-    let Some(mining) = mining else {
-        if !command.effort.quiet {
-            eprintln!("note: stopped before there was anything to show");
-        }
+    let Some(mining) = call.live(|session| work(&call.request, &task, session))? else {
+        call.note("stopped before there was anything to show");
         return Ok(Finding::Undecided);
     };
-    if let Some(folder) = &command.write {
-        write(folder, &mining, command.verify.first())?;
-    }
-    let mut output = Output::open(command.common.output.as_deref())?;
-    match command.common.json {
-        true => document(&command.verify, &mining).write_indented(&mut output)?,
-        false => table(command, &mining, &mut output)?,
-    }
-    output.finish()?;
+    call.print(|| document(&task.networks, &mining), |output| table(&task, &mining, output))?;
     Ok(if mining.is_violated() {
         Finding::Violated
     } else if mining.is_decided() {
@@ -64,19 +35,6 @@ pub fn run(command: &Mine) -> Result<Finding, Failure> {
     } else {
         Finding::Undecided
     })
-}
-
-fn emit_sql(command: &Mine, dialect: SqlDialect) -> Result<Finding, Failure> {
-    let dialect = match dialect {
-        SqlDialect::Duckdb => Dialect::DuckDb,
-        SqlDialect::Spark => Dialect::Spark,
-        SqlDialect::Trino => Dialect::Trino,
-    };
-    let text = sql(&command.config, dialect)?;
-    let mut output = Output::open(command.common.output.as_deref())?;
-    output.write_all(text.as_bytes())?;
-    output.finish()?;
-    Ok(Finding::Good)
 }
 
 fn shown(quality: &Quality) -> String {
@@ -87,7 +45,7 @@ fn shown(quality: &Quality) -> String {
     format!("{:>8.4} {confidence:>11}", quality.support())
 }
 
-fn table(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Failure> {
+fn table(task: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Failure> {
     let config = &mining.config;
     let count = match mining.specifications.len() {
         1 => "1 specification".to_owned(),
@@ -120,7 +78,7 @@ fn table(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Fai
     for (index, specification) in mining.specifications.iter().enumerate() {
         writeln!(output, "  {:>3}. {}", index + 1, sentence(&config.layout, specification))?;
     }
-    verdicts(command, mining, output)
+    verdicts(task, mining, output)
 }
 
 /// What was wrong in the tables; nothing if nothing was.
@@ -212,7 +170,7 @@ fn quality(mining: &Mining, output: &mut Output) -> Result<(), Failure> {
     Ok(())
 }
 
-fn verdicts(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Failure> {
+fn verdicts(task: &Mine, mining: &Mining, output: &mut Output) -> Result<(), Failure> {
     if mining.checked.is_empty() {
         return Ok(());
     }
@@ -223,7 +181,7 @@ fn verdicts(command: &Mine, mining: &Mining, output: &mut Output) -> Result<(), 
         count => format!(", {count} verdicts of earlier runs"),
     };
     writeln!(output, "\n  verification, {seconds:.2} s{earlier}")?;
-    for (path, checked) in command.verify.iter().zip(&mining.checked) {
+    for (path, checked) in task.networks.iter().zip(&mining.checked) {
         let count = |word: &str| {
             checked.iter().filter(|own| own.as_ref().map_or("open", |own| verdict_word(&own.verdict)) == word).count()
         };

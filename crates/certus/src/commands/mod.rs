@@ -1,121 +1,123 @@
-//! The commands, one per file.
+//! The commands as people see them, one per file: what the command line adds to the table, and outcomes in words.
 
-pub mod audit;
-pub mod check;
-pub mod completions;
-pub mod extract;
-pub mod fmt;
-pub mod gate;
-pub mod inspect;
-pub mod mdp;
-pub mod mine;
-pub mod new;
-pub mod observe;
-pub mod optimise;
-pub mod prob;
-pub mod region;
-pub mod report;
-pub mod shield;
-pub mod simulate;
-pub mod verify;
+mod audit;
+mod check;
+mod extract;
+mod fmt;
+mod gate;
+mod inspect;
+mod invariant;
+mod mdp;
+mod mine;
+mod new;
+mod observe;
+mod optimise;
+mod prob;
+mod region;
+mod report;
+mod shield;
+mod simulate;
+mod verify;
 
 use std::io::Write;
-use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::Instant;
 
-use certus_lang::LowerOptions;
-use certus_lang::diagnostics::Diagnostics;
-use certus_lang::system::System;
-use certus_tasks::{Files, Loading, Provenance, deadline_after};
+use certus_tasks::Provenance;
+use certus_tasks::commands::region::MAP;
+use certus_tasks::commands::{COMMANDS, Command, Kind, Opt};
+use clap::ArgMatches;
+use clap_complete::Shell;
 
-use crate::arguments::{Asked, Effort, Memory};
+use crate::call::Call;
 use crate::failure::Failure;
-use crate::terminal::colourful_messages;
+use crate::{Finding, arguments, generic};
 
-impl Asked {
-    /// The files, without the flags.
-    pub fn files(&self) -> certus_tasks::QuerySource {
-        certus_tasks::QuerySource {
-            file: self.file.clone(),
-            specification: self.specification.clone(),
-            networks: self.networks.clone(),
-        }
+/// How the command line shows a command.
+pub struct Face {
+    /// The command.
+    pub command: &'static Command,
+    /// Options that only the command line has; they replace those of the same name.
+    further: &'static [&'static [Opt]],
+    /// Runs it; if nothing does, its document is the output.
+    run: Option<Show>,
+}
+
+/// Runs a command, and shows its outcome in words.
+type Show = fn(&Call) -> Result<Finding, Failure>;
+
+const JSON: &[Opt] = &[Opt::switch("json", "Print the result as a JSON document")];
+const OUTPUT: &[Opt] = &[Opt::file("output", "Write the result to a file").flag("o")];
+const QUIET: &[Opt] = &[Opt::switch("quiet", "Do not print progress or notes").short('q')];
+const FORMAT: &[Opt] = &[Opt::named(
+    "format",
+    Kind::Choice(&["table", "csv", "jsonl"]),
+    "\"table\"",
+    "What to print: a summary, every step of every run as CSV, or every run as a line of JSON",
+)];
+
+/// The commands that have words of their own, in the order of the help, with options that only the command line has.
+const WORDS: &[(&str, &[&[Opt]], Show)] = &[
+    ("check", &[MAP, JSON, OUTPUT, QUIET], check::run),
+    ("simulate", &[FORMAT, JSON, OUTPUT, QUIET], simulate::run),
+    ("gate", &[JSON, OUTPUT, QUIET], gate::run),
+    ("verify", &[JSON, OUTPUT, QUIET], verify::run),
+    ("optimise", &[JSON, OUTPUT, QUIET], optimise::run),
+    ("extract", &[QUIET], extract::run),
+    ("prob", &[JSON, OUTPUT, QUIET], prob::run),
+    ("mdp", &[JSON, OUTPUT, QUIET], mdp::run),
+    ("shield", &[JSON, QUIET], shield::make),
+    ("shield_run", &[JSON, OUTPUT, QUIET], shield::replay),
+    ("shield_export", &[], shield::export),
+    ("audit", &[JSON, OUTPUT, QUIET], audit::run),
+    ("observe", &[OUTPUT], observe::run),
+    ("mine", &[JSON, OUTPUT, QUIET], mine::run),
+    ("inspect", &[JSON, OUTPUT], inspect::run),
+    ("report", &[], report::run),
+    ("new", &[], new::run),
+    ("fmt", &[JSON], fmt::run),
+];
+
+/// All commands of the table.
+pub fn faces() -> Vec<Face> {
+    let words = WORDS.iter().filter_map(|&(name, further, run)| {
+        Command::named(name).map(|command| Face { command, further, run: Some(run) })
+    });
+    let others = COMMANDS.iter().filter(|own| WORDS.iter().all(|(name, ..)| *name != own.name));
+    let others = others.map(|command| {
+        let has_output = command.options().any(|option| option.name == "output");
+        Face { command, further: if has_output { &[JSON, QUIET] } else { &[JSON, OUTPUT, QUIET] }, run: None }
+    });
+    words.chain(others).collect()
+}
+
+impl Face {
+    /// All its options.
+    pub fn options(&self) -> Vec<&'static Opt> {
+        let further = || self.further.iter().flat_map(|group| group.iter());
+        let own = self.command.options().filter(|own| further().all(|other| other.name != own.name));
+        own.chain(further()).collect()
     }
 }
 
-impl Asked {
-    /// With the files that a question is read from.
-    pub fn read_by(&self, files: Files) -> Files {
-        let first = if self.specification.is_some() { "the network" } else { "the question" };
-        let networks = self.networks.iter().map(|(_, path)| path);
-        files.reads(first, [&self.file]).reads("the specification", &self.specification).reads("--network", networks)
-    }
+/// Runs the command that was called.
+pub fn run(matches: &ArgMatches) -> Result<Finding, Failure> {
+    let (name, matches) = arguments::called(matches);
+    let Some(face) = faces().into_iter().find(|face| face.command.name == name) else { return completions(matches) };
+    let call = Call::new(arguments::request(&face, matches)?);
+    face.run.map_or_else(|| generic::run(face.command, &call), |run| run(&call))
 }
 
-impl Effort {
-    /// When to stop, if ever.
-    pub fn deadline(&self) -> Result<Option<Instant>, Failure> {
-        deadline_after(self.timeout, "--timeout")
+/// Prints what a shell needs to complete our arguments.
+fn completions(matches: &ArgMatches) -> Result<Finding, Failure> {
+    let mut script = Vec::new();
+    if let Some(shell) = matches.get_one::<Shell>("shell") {
+        clap_complete::generate(*shell, &mut arguments::whole(), "certus", &mut script);
     }
-
-    /// The effort of a search that may grow; its time runs from now on.
-    pub fn with_memory(&self, memory: &Memory) -> Result<certus_tasks::BudgetOptions, Failure> {
-        let memory = memory.megabytes.saturating_mul(1 << 20);
-        Ok(certus_tasks::BudgetOptions { memory, ..self.plain()? })
-    }
-
-    /// The same of work that does not grow.
-    pub fn plain(&self) -> Result<certus_tasks::BudgetOptions, Failure> {
-        Ok(certus_tasks::BudgetOptions {
-            deadline: self.deadline()?,
-            timeout: self.timeout,
-            threads: self.threads,
-            seed: self.seed,
-            ..certus_tasks::BudgetOptions::default()
-        })
-    }
-}
-
-/// A flag that Ctrl-C sets: long work polls it and stops with what it has.
-pub fn stop_on_interrupt() -> Result<Arc<AtomicBool>, Failure> {
-    let stop = Arc::new(AtomicBool::new(false));
-    let handler = Arc::clone(&stop);
-    ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::message(format!("cannot listen for Ctrl-C: {error}")))?;
-    Ok(stop)
-}
-
-/// Why work ended before it was done.
-pub fn ended_by(stop: &AtomicBool) -> &'static str {
-    if stop.load(Ordering::Relaxed) { "interrupted" } else { "out of time" }
-}
-
-/// Diagnostics as a person reads them, in colour where somebody can see it.
-pub fn rendered(diagnostics: &Diagnostics) -> String {
-    diagnostics.render(colourful_messages())
-}
-
-/// A system of a file with some of its parameters set.
-pub fn loading(path: &Path, settings: &[(String, f64)]) -> Loading {
-    Loading {
-        path: path.to_owned(),
-        options: LowerOptions { overrides: settings.to_vec(), ..LowerOptions::default() },
-        colour: colourful_messages(),
-        ..Loading::default()
-    }
-}
-
-/// Shows the warnings of a system, unless told to be quiet.
-pub fn show_warnings(system: &System, quiet: bool) {
-    if !quiet && !system.warnings.is_empty() {
-        eprintln!("{}", rendered(&system.warnings).trim_end());
-    }
+    std::io::stdout().write_all(&script)?;
+    Ok(Finding::Good)
 }
 
 /// What a reader of verdicts has to know of where they come from, in one line; no line if there is nothing of the kind.
-pub fn write_brief(provenance: &Provenance, output: &mut impl Write) -> Result<(), Failure> {
+fn write_brief(provenance: &Provenance, output: &mut impl Write) -> Result<(), Failure> {
     if let Some(brief) = provenance.brief() {
         writeln!(output, "  {brief}")?;
     }

@@ -2,94 +2,33 @@
 
 use std::io::Write;
 
-use certus_documents::Document;
-use certus_lang::LowerOptions;
 use certus_lang::system::System;
-use certus_prob::{Domain, Method, Options, Outcome};
-use certus_tasks::commands::prob::{standing, within, writable, write};
+use certus_model::{counted, short, short_range, short_up};
+use certus_prob::Outcome;
+use certus_tasks::Provenance;
+use certus_tasks::commands::prob::{task, within, work, write};
 use certus_tasks::prob::{self, Bounded, document};
-use certus_tasks::{Files, Loading, Provenance};
 
-use super::{ended_by, stop_on_interrupt, write_brief};
+use super::write_brief;
 use crate::Finding;
-use crate::arguments::{Prob, ProbDomain, ProbMethod};
+use crate::call::Call;
 use crate::failure::Failure;
-use crate::output::{Output, short};
-use crate::progress::LiveLine;
-use crate::terminal::colourful_messages;
-
-fn options(command: &Prob) -> Options {
-    let containment = command.merge;
-    Options {
-        steps: command.steps,
-        domain: match (command.directions.as_slice(), command.domain) {
-            ([], ProbDomain::Box) => Domain::Box,
-            ([], ProbDomain::Octagon) => Domain::Octagon,
-            ([], ProbDomain::Auto) => Domain::Automatic,
-            (directions, _) => Domain::Directions(directions.iter().map(|own| own.0.clone()).collect()),
-        },
-        method: match command.method {
-            ProbMethod::Auto => Method::Automatic,
-            ProbMethod::Unfold => Method::Unfold { containment },
-            ProbMethod::Search => Method::Search { containment },
-            ProbMethod::Partition => Method::Partition,
-        },
-        spread: command.spread,
-        shortest: command.shortest,
-        samples: command.samples,
-        gap: command.gap,
-        share: command.share,
-        grid: command.grid,
-        pieces: command.pieces,
-        most: command.most,
-    }
-}
+use crate::output::Output;
 
 /// Bounds probabilities.
-pub fn run(command: &Prob) -> Result<Finding, Failure> {
-    let task = prob::Prob {
-        system: Loading {
-            path: command.file.clone(),
-            options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
-            networks: command.networks.clone(),
-            colour: colourful_messages(),
-        },
-        properties: command.properties.clone(),
-        options: options(command),
-        axes: command.map.as_ref().map(|_| axes(command)),
-        effort: command.effort.plain()?,
-    };
-    writable(&task, command.map.is_some(), command.model.is_some())?;
-    let stop = stop_on_interrupt()?;
-    Files::new()
-        .reads_system(&task.system)
-        .writes("-o", &command.common.output)
-        .writes("--map", &command.map)
-        .writes("--model", command.model.iter().flat_map(|path| certus_tasks::mdp::files_of(path)))
-        .ready()?;
-    let mut line = LiveLine::new(command.effort.quiet);
-    let bounded = prob::prob(&task, &stop, |place| line.show(|| standing(place)))?;
-    drop(line);
-    let mut output = Output::open(command.common.output.as_deref())?;
+pub fn run(call: &Call) -> Result<Finding, Failure> {
+    let task = task(&call.request)?;
+    let bounded = call.live(|session| work(&task, session))?;
     let Bounded { system: Some(system), results, courses, provenance } = &bounded else {
-        output.finish()?;
-        eprintln!("note: {} before the system was loaded", ended_by(&stop));
+        call.note(&format!("{} before the system was loaded", call.ended_by()));
         return Ok(Finding::Undecided);
     };
-    match command.common.json {
-        true => document(system, results, courses, provenance).write_indented(&mut output)?,
-        false => report(system, results, provenance, &mut output)?,
-    }
-    output.finish()?;
-    if let [(place, Ok(outcome))] = results.as_slice() {
-        write(system, *place, outcome, (command.map.as_deref(), axes(command)), command.model.as_deref())?;
-    }
+    call.print(
+        || document(system, results, courses, provenance),
+        |output| report(system, results, provenance, output),
+    )?;
+    write(&call.request, system, results)?;
     Ok(finding(results))
-}
-
-/// The state variables over which a map is drawn.
-fn axes(command: &Prob) -> (usize, usize) {
-    command.axes.unwrap_or((0, 1))
 }
 
 fn finding(results: &[(usize, Result<Outcome, String>)]) -> Finding {
@@ -140,24 +79,26 @@ pub(super) fn words(outcome: &Outcome) -> String {
         None if outcome.narrow && !outcome.asks => "",
         None => "open: ",
     };
-    format!("{verdict}in [{}, {}]{}", shown(outcome.lower, false), shown(outcome.upper, true), within(outcome))
+    format!("{verdict}in {}{}", short_range(outcome.lower, outcome.upper), within(outcome))
 }
 
 /// The property, how its bounds came about, and the start state that is as bad as the lower end says.
 pub(super) fn details(system: &System, place: usize, outcome: &Outcome, output: &mut Output) -> Result<(), Failure> {
     let property = &system.properties[place];
     writeln!(output, "\n{}: {}", property.name, property.source)?;
-    let choices = outcome.model.as_ref().map_or(String::new(), |model| format!(", {} choices", model.choice_count()));
-    writeln!(output, "  by {}; {} regions{choices}", outcome.method, outcome.regions)?;
+    let choices = outcome
+        .model
+        .as_ref()
+        .map_or(String::new(), |model| format!(", {}", counted(model.choice_count() as u128, "choice")));
+    writeln!(output, "  by {}; {}{choices}", outcome.method, counted(outcome.regions as u128, "region"))?;
     if let Some(start) = &outcome.start {
         let values: Vec<String> =
             system.state_names().iter().zip(start).map(|(name, &value)| format!("{name} = {}", short(value))).collect();
         writeln!(output, "  worst start state found: {}", values.join(", "))?;
     }
     if let Some(errors) = possible_errors(outcome) {
-        let bound = outcome
-            .error
-            .map_or_else(String::new, |error| format!(", with probability {} at most", shown(error, true)));
+        let bound =
+            outcome.error.map_or_else(String::new, |error| format!(", with probability {} at most", short_up(error)));
         writeln!(output, "  a run might meet a model error ({errors}){bound}; that counts against the property")?;
     }
     Ok(())
@@ -173,42 +114,4 @@ fn possible_errors(outcome: &Outcome) -> Option<String> {
     ];
     let possible: Vec<&str> = named.into_iter().filter(|(possible, _)| *possible).map(|(_, name)| name).collect();
     (!possible.is_empty() && outcome.error != Some(0.0)).then(|| possible.join(", "))
-}
-
-/// A probability with five digits, rounded away from the interval's inside: what is shown was proved.
-fn shown(value: f64, up: bool) -> String {
-    if value == 0.0 || value == 1.0 {
-        return format!("{value}");
-    }
-    // Five digits as people write them; small ones with an exponent.
-    let written = |value: f64| match value {
-        1e-4.. => format!("{value:.*}", (4.0 - value.log10().floor()) as usize),
-        _ => format!("{value:.4e}"),
-    };
-    let mut shifted = value;
-    for _ in 0..8 {
-        let text = written(shifted);
-        let read: f64 = text.parse().unwrap_or(value);
-        if (up && read >= value) || (!up && read <= value) {
-            return text;
-        }
-        shifted += if up { 4e-5 } else { -4e-5 } * value;
-    }
-    format!("{value:?}")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::shown;
-
-    #[test]
-    fn what_is_shown_was_proved() {
-        for value in [0.1, 0.123_456_789, 2.928_678e-7, 0.999_999_99, 1e-300, 0.0, 1.0] {
-            let read = |up: bool| shown(value, up).parse::<f64>().unwrap();
-            assert!(read(false) <= value && value <= read(true), "{value}");
-            assert!(read(true) - read(false) <= 2e-4 * value, "{value}");
-        }
-        assert_eq!([shown(0.562_5, false), shown(0.562_51, true)], ["0.56250", "0.56251"]);
-        assert_eq!(shown(2.928_678e-7, true), "2.9287e-7");
-    }
 }

@@ -3,72 +3,33 @@
 use std::io::Write;
 
 use certus_check::region::{Map, Standing, Witness};
-use certus_documents::Document;
-use certus_lang::LowerOptions;
 use certus_lang::system::System;
-use certus_model::Scope;
-use certus_tasks::check::{
-    Mapped, RegionResult, Regions, region_document, region_picture, regions, shares, standing_word, why,
-};
-use certus_tasks::commands::region::{drawable, standing};
-use certus_tasks::{Files, Loading};
+use certus_model::{Scope, short};
+use certus_tasks::check::{Mapped, RegionResult, region_document, shares, standing_word, why};
+use certus_tasks::commands::region::{task, work, write};
 
-use super::{ended_by, stop_on_interrupt, write_brief};
+use super::write_brief;
 use crate::Finding;
-use crate::arguments::Check;
+use crate::call::Call;
 use crate::failure::Failure;
-use crate::output::{Output, short, write_atomically};
-use crate::progress::LiveLine;
-use crate::terminal::colourful_messages;
+use crate::output::Output;
 
 /// Maps properties over parameters.
-pub fn run(command: &Check) -> Result<Finding, Failure> {
-    if !(command.engine.is_auto() || command.engine.is(certus_check::bmc::NAME)) {
+pub fn run(call: &Call) -> Result<Finding, Failure> {
+    let engine = call.request.text("engine").unwrap_or_default();
+    if !["auto", certus_check::bmc::NAME].contains(&engine) {
         return Err(Failure::message(format!(
-            "--region asks about runs of so many steps, not --engine {}: leave that out, or set single values with --set",
-            command.engine
+            "⟨region⟩ asks about runs of so many steps, not ⟨engine={engine}⟩: leave that out, or set single values with ⟨set⟩"
         )));
     }
-    let task = Regions {
-        system: Loading {
-            path: command.file.clone(),
-            options: LowerOptions { overrides: command.settings.clone(), ..LowerOptions::default() },
-            networks: command.networks.clone(),
-            colour: colourful_messages(),
-        },
-        properties: command.properties.clone(),
-        steps: command.steps,
-        parameters: command.regions.region.clone(),
-        resolution: command.regions.resolution,
-        effort: command.effort.with_memory(&command.memory)?,
-    };
-    drawable(command.regions.picture.is_some(), &task)?;
-    let stop = stop_on_interrupt()?;
-    Files::new()
-        .reads_system(&task.system)
-        .writes("-o", &command.common.output)
-        .writes("--picture", &command.regions.picture)
-        .ready()?;
-    let mut line = LiveLine::new(command.effort.quiet);
-    let mapped = regions(&task, &stop, |property, surveyed| line.show(|| standing(property, surveyed)))?;
-    drop(line);
-    let mut output = Output::open(command.common.output.as_deref())?;
+    let task = task(&call.request)?;
+    let mapped = call.live(|session| work(&task, session))?;
     let Mapped { system: Some(system), results, provenance } = &mapped else {
-        output.finish()?;
-        eprintln!("note: {} before the system was loaded", ended_by(&stop));
+        call.note(&format!("{} before the system was loaded", call.ended_by()));
         return Ok(Finding::Undecided);
     };
-    match command.common.json {
-        true => region_document(system, results, provenance).write_indented(&mut output)?,
-        false => report(system, &mapped, &mut output)?,
-    }
-    output.finish()?;
-    if let (Some(path), [RegionResult { property, map: Ok(map), steps, .. }]) =
-        (&command.regions.picture, results.as_slice())
-        && let Some(picture) = region_picture(system, *property, *steps, map)
-    {
-        write_atomically(path, &picture)?;
-    }
+    call.print(|| region_document(system, results, provenance), |output| report(system, &mapped, output))?;
+    write(&call.request, system, results)?;
     Ok(finding(results))
 }
 

@@ -2,74 +2,41 @@
 
 use std::io::Write;
 
-use certus_documents::Document;
-use certus_lang::system::{PropertyKind, System};
-use certus_sim::{ActionMode, End, Summary};
-use certus_tasks::commands::simulate::standing;
-use certus_tasks::simulate::{self, Simulated, Written, document, estimate, simulate};
-use certus_tasks::{Files, Loading};
+use certus_lang::system::System;
+use certus_model::{counted, short, short_range};
+use certus_sim::{End, Summary};
+use certus_tasks::commands::simulate::{note, task, work};
+use certus_tasks::simulate::{Format, Simulate, Simulated, Written, document, estimate};
 
-use super::{loading, show_warnings, stop_on_interrupt, write_brief};
+use super::write_brief;
 use crate::Finding;
-use crate::arguments::{Actions, Format, Simulate};
+use crate::call::{Call, show_warnings};
 use crate::failure::Failure;
-use crate::output::{Output, short};
-use crate::progress::LiveLine;
 
 /// Simulates a system.
-pub fn run(command: &Simulate) -> Result<Finding, Failure> {
-    let format = match command.format {
-        Format::Csv if !command.common.json => Some(simulate::Format::Csv),
-        Format::Jsonl if !command.common.json => Some(simulate::Format::Jsonl),
+pub fn run(call: &Call) -> Result<Finding, Failure> {
+    let request = &call.request;
+    let format = match request.text("format") {
+        Some("csv") if !request.flag("json") => Some(Format::Csv),
+        Some("jsonl") if !request.flag("json") => Some(Format::Jsonl),
         _ => None,
     };
-    let task = simulate::Simulate {
-        system: Loading { networks: command.networks.clone(), ..loading(&command.file, &command.settings) },
-        runs: command.runs,
-        steps: command.steps,
-        first_run: command.first_run,
-        inputs: command.inputs.clone(),
-        property: command.property.clone(),
-        candidates: command.candidates,
-        actions: match command.actions {
-            Actions::Sample => ActionMode::Sampled,
-            Actions::Argmax => ActionMode::MostLikely,
-        },
-        written: format.map(|format| Written { format, file: command.common.output.clone() }),
-        effort: command.effort.plain()?,
-    };
-    Files::new()
-        .reads_system(&task.system)
-        .reads("--inputs", task.inputs.table())
-        .writes("-o", &command.common.output)
-        .ready()?;
-    let stop = stop_on_interrupt()?;
-    let mut line = LiveLine::new(command.effort.quiet);
-    let simulated = simulate(&task, &stop, &mut |progress| {
-        line.show(|| standing(progress));
-    })?;
-    drop(line);
-    show_warnings(&simulated.system, command.effort.quiet);
+    let mut task = task(request)?;
+    task.written = format.map(|format| Written { format, file: request.output() });
+    let simulated = call.live(|session| work(&task, session))?;
+    show_warnings(&simulated.system, request.flag("quiet"));
     if format.is_none() {
-        let mut output = Output::open(command.common.output.as_deref())?;
-        match command.common.json {
-            true => document(&task, &simulated).write_indented(&mut output)?,
-            false => write_table(command, &simulated, &mut output)?,
-        }
-        output.finish()?;
+        call.print(|| document(&task, &simulated), |output| write_table(&task, &simulated, output))?;
     }
-    let summary = &simulated.summary;
-    if summary.interrupted && !command.effort.quiet {
-        let next = command.first_run + summary.runs;
-        let rest = command.runs - summary.runs;
-        eprintln!("stopped after {} runs; `--first-run {next} --runs {rest}` goes on from here", summary.runs);
+    if let Some(note) = note(&task, &simulated) {
+        call.note(&note);
     }
-    Ok(finding(&simulated.system, summary))
+    Ok(finding(&simulated.system, &simulated.summary))
 }
 
 fn finding(system: &System, summary: &Summary) -> Finding {
     let broken = |(property, seen): (&certus_lang::system::Property, &certus_sim::PropertySummary)| {
-        matches!(property.kind, PropertyKind::Ltl(_)) && seen.violated > 0
+        property.is_over_runs() && seen.violated > 0
     };
     if system.properties.iter().zip(&summary.properties).any(broken) {
         Finding::Violated
@@ -82,14 +49,15 @@ fn finding(system: &System, summary: &Summary) -> Finding {
     }
 }
 
-fn write_table(command: &Simulate, simulated: &Simulated, output: &mut impl Write) -> Result<(), Failure> {
+fn write_table(task: &Simulate, simulated: &Simulated, output: &mut impl Write) -> Result<(), Failure> {
     let Simulated { system, summary, provenance, seconds } = simulated;
-    let (runs, seed) = (summary.runs, command.effort.seed);
+    let (runs, seed) = (summary.runs, task.effort.seed);
     writeln!(
         output,
-        "{}: {runs} runs of at most {}, seed {seed}, {seconds:.2} s",
+        "{}: {} of at most {}, seed {seed}, {seconds:.2} s",
         system.name,
-        certus_model::steps(command.steps)
+        counted(runs, "run"),
+        certus_model::steps(task.steps)
     )?;
     write_brief(provenance, output)?;
     writeln!(output)?;
@@ -137,17 +105,16 @@ fn write_table(command: &Simulate, simulated: &Simulated, output: &mut impl Writ
                 (Some(run), None) => run.to_string(),
                 (None, _) => "–".to_owned(),
             };
-            match &property.kind {
-                PropertyKind::Ltl(_) => {
+            match property.probability() {
+                None => {
                     writeln!(output, "  {name:<width$}  {broken:>8}  {kept:>8}  {open:>8}  {margin:>12}  {run}")?;
                 }
-                PropertyKind::Probability { .. } => {
+                Some(_) => {
                     let (low, high) = estimate(seen);
                     writeln!(
                         output,
-                        "  {name:<width$}  probability in [{}, {}] with 95 % confidence ({kept} of {runs} runs, {open} open)",
-                        short(low),
-                        short(high)
+                        "  {name:<width$}  probability in {} with 95 % confidence ({kept} of {runs} runs, {open} open)",
+                        short_range(low, high)
                     )?;
                 }
             }

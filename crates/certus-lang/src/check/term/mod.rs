@@ -7,6 +7,8 @@
 
 use std::rc::Rc;
 
+use certus_graph::Interval;
+
 use crate::syntax::ast::CompareOp;
 use crate::system::ChoiceId;
 
@@ -50,9 +52,13 @@ impl Uses {
     pub const POLICY: Uses = Uses(8);
     pub const ACTION: Uses = Uses(16);
     pub const NEXT: Uses = Uses(32);
+    /// What happens within a step, between its state and the next one.
+    pub const FLOW: Uses = Uses(64);
     /// Everything known before the successor is.
     pub const PRESENT: Uses = Uses(31);
-    pub const ALL: Uses = Uses(63);
+    /// That, and the successor.
+    pub const TRANSITION: Uses = Uses(63);
+    pub const ALL: Uses = Uses(127);
 
     pub fn with(self, other: Uses) -> Uses {
         Uses(self.0 | other.0)
@@ -132,6 +138,15 @@ pub(crate) enum TermKind {
     IsLabel(ChoiceId, usize),
     /// One term per label.
     Match(ChoiceId, Vec<Term>),
+    /// A condition at all instants of a part of the step's flow.
+    Throughout(Term, Part),
+}
+
+/// A part of a step: the instants between two, both enclosed, since an end that is written as a decimal is no double.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Part {
+    pub from: Interval,
+    pub to: Interval,
 }
 
 /// Positions in a vector.
@@ -189,7 +204,7 @@ impl TermNode {
     }
 
     /// The terms that it is made of.
-    fn operands(&self) -> Vec<&Term> {
+    pub fn operands(&self) -> Vec<&Term> {
         match &self.kind {
             TermKind::Number(..)
             | TermKind::Truth(..)
@@ -207,7 +222,8 @@ impl TermNode {
             | TermKind::Pick(a, _)
             | TermKind::Not(a)
             | TermKind::All(a)
-            | TermKind::Any(a) => vec![a],
+            | TermKind::Any(a)
+            | TermKind::Throughout(a, _) => vec![a],
             TermKind::Power(a, b) | TermKind::Compare(_, a, b) | TermKind::Iff(a, b) => vec![a, b],
             TermKind::If(a, b, c) => vec![a, b, c],
             TermKind::Add(parts) | TermKind::Mul(parts) => parts.iter().map(|(_, part)| part).collect(),
@@ -225,7 +241,7 @@ impl TermNode {
     /// Whether some operation in it is not defined for all numbers. Names count: what they stand for is not looked at.
     pub fn may_be_undefined(&self) -> bool {
         let partial = match &self.kind {
-            TermKind::Define(_) | TermKind::Power(..) | TermKind::Net(..) => true,
+            TermKind::Define(_) | TermKind::Power(..) | TermKind::Net(..) | TermKind::Throughout(..) => true,
             TermKind::Apply(function, _) => matches!(function, Function::Log | Function::Sqrt | Function::Tan),
             TermKind::Mul(parts) => parts.iter().any(|(divides, _)| *divides),
             _ => false,
@@ -256,6 +272,12 @@ pub(crate) fn truths(values: Vec<bool>, from_param: bool) -> Term {
 /// A named term: a variable, a define, a policy.
 pub(crate) fn leaf(kind: TermKind, sort: Sort, len: usize, uses: Uses) -> Term {
     node(kind, sort, len, uses)
+}
+
+/// A condition along the flow of a step.
+pub(crate) fn throughout(condition: Term, part: Part) -> Term {
+    let uses = condition.uses.with(Uses::NEXT).with(Uses::FLOW);
+    node(TermKind::Throughout(condition, part), Sort::Bool, 1, uses)
 }
 
 pub(crate) fn net(network: usize, arguments: Vec<Term>, outputs: usize) -> Term {

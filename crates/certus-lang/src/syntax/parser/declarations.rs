@@ -2,8 +2,8 @@
 
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::ast::{
-    ActionRule, CompareOp, Declaration, DeclarationKind, Ident, PropertyBody, Quantifier, Range, Update,
-    VariableDeclaration,
+    ActionRule, CompareOp, Declaration, DeclarationKind, Ident, PathProbability, Property, PropertyBody, Quantifier,
+    Range, Update, VariableDeclaration,
 };
 use crate::syntax::{Keyword, Span, Symbol, TokenKind};
 
@@ -12,6 +12,14 @@ use super::{Failed, Parsed, Parser};
 impl Parser<'_> {
     pub(super) fn declaration(&mut self) -> Parsed<Declaration> {
         let start = self.span();
+        // No keyword, like `before`: files may call something so.
+        if matches!(self.peek(), TokenKind::Name(word) if word == "after") {
+            self.advance();
+            let kind = DeclarationKind::After(self.update()?);
+            let span = start.to(self.last_span());
+            self.end_of_declaration()?;
+            return Ok(Declaration { kind, span, doc: self.documentation(start) });
+        }
         let TokenKind::Keyword(keyword) = *self.peek() else {
             return Err(self.not_a_declaration());
         };
@@ -42,7 +50,7 @@ impl Parser<'_> {
             Keyword::Step => {
                 let dt = self.expression()?;
                 let method = match self.peek() {
-                    TokenKind::Name(_) if !self.token().starts_line => Some(self.name("`euler` or `rk4`")?),
+                    TokenKind::Name(_) if !self.token().starts_line => Some(self.name("`exact`, `euler` or `rk4`")?),
                     _ => None,
                 };
                 DeclarationKind::Step { dt, method }
@@ -145,6 +153,11 @@ impl Parser<'_> {
             size = Some(self.expression()?);
             self.expect(Symbol::RightBracket, "after the length")?;
         }
+        let mut varying = None;
+        if matches!(self.peek(), TokenKind::Name(word) if word == "varying") && !self.token().starts_line {
+            varying = Some(self.span());
+            self.advance();
+        }
         let mut range = None;
         if self.at_keyword(Keyword::In) {
             self.advance();
@@ -153,7 +166,7 @@ impl Parser<'_> {
             let help = format!("initial values are given by `init {} == …`", name.name);
             return Err(self.unexpected_with("`in [a, b]` or the end of the line", Some(help)));
         }
-        Ok(VariableDeclaration { name, size, range, before: Vec::new() })
+        Ok(VariableDeclaration { name, size, range, varying, before: Vec::new() })
     }
 
     /// A variable, and the draws that it comes before. The word `before` is no keyword: files may call something so.
@@ -252,7 +265,7 @@ impl Parser<'_> {
             _ => None,
         };
         let body = match quantifier {
-            Some(quantifier) => self.probability(quantifier)?,
+            Some(quantifier) => PropertyBody::Probability(self.probability(quantifier)?),
             None => PropertyBody::Formula(self.expression()?),
         };
         let expect = match self.peek() {
@@ -262,10 +275,10 @@ impl Parser<'_> {
             }
             _ => None,
         };
-        Ok(DeclarationKind::Property { name, body, expect })
+        Ok(DeclarationKind::Property(Property { name, body, expect }))
     }
 
-    fn probability(&mut self, quantifier: Quantifier) -> Parsed<PropertyBody> {
+    fn probability(&mut self, quantifier: Quantifier) -> Parsed<PathProbability> {
         self.advance();
         let operator = match self.peek() {
             TokenKind::Symbol(Symbol::LessEqual) => Some(CompareOp::LessEqual),
@@ -286,6 +299,6 @@ impl Parser<'_> {
         self.expect(Symbol::LeftBracket, "and a path formula")?;
         let path = self.expression()?;
         self.expect(Symbol::RightBracket, "after the path formula")?;
-        Ok(PropertyBody::Probability { quantifier, bound, path })
+        Ok(PathProbability { quantifier, bound, path })
     }
 }

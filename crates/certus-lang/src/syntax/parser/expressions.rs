@@ -159,21 +159,37 @@ impl Parser<'_> {
     /// `<=k` or `[l, k]` after a temporal operator.
     fn bound(&mut self) -> Parsed<Option<Box<Bound>>> {
         if self.eat(Symbol::LessEqual) {
-            let upper = self.bound_value("a number of steps")?;
-            return Ok(Some(Box::new(Bound { lower: None, upper })));
+            let upper = self.bound_value("a number of steps or of seconds")?;
+            let seconds = self.unit();
+            return Ok(Some(Box::new(Bound { lower: None, upper, seconds })));
         }
         if self.eat(Symbol::LeftBracket) {
             let lower = self.expression()?;
+            let seconds = self.unit();
             self.expect(Symbol::Comma, "between the first and the last step")?;
             let upper = self.expression()?;
+            if self.unit() != seconds {
+                let help = "both ends are steps, `[2, 5]`, or both are seconds, `[0.2s, 0.5s]`".to_owned();
+                return Err(self.unexpected_with("two ends in the same unit", Some(help)));
+            }
             self.expect(Symbol::RightBracket, "after the bound")?;
-            return Ok(Some(Box::new(Bound { lower: Some(lower), upper })));
+            return Ok(Some(Box::new(Bound { lower: Some(lower), upper, seconds })));
         }
         if let TokenKind::Symbol(Symbol::Less | Symbol::Greater | Symbol::GreaterEqual) = self.peek() {
             let help = "the bounded forms are `F<=k` and `F[l, k]`".to_owned();
             return Err(self.unexpected_with("`<=`, `[` or a formula", Some(help)));
         }
         Ok(None)
+    }
+
+    /// The unit `s` right after a number or a closing parenthesis. Anywhere else `s` is a name like any other.
+    fn unit(&mut self) -> bool {
+        let adjacent = self.span().start == self.last_span().end;
+        let found = adjacent && matches!(self.peek(), TokenKind::Name(word) if word == "s");
+        if found {
+            self.advance();
+        }
+        found
     }
 
     /// A number, a name or a constant expression in parentheses.

@@ -1,7 +1,8 @@
 //! Declarations to documents.
 
 use crate::syntax::ast::{
-    ActionRule, Declaration, DeclarationKind, Expr, Ident, PropertyBody, Update, VariableDeclaration,
+    ActionRule, Declaration, DeclarationKind, Expr, Ident, PathProbability, Property, PropertyBody, Update,
+    VariableDeclaration,
 };
 
 use super::Printer;
@@ -56,13 +57,14 @@ impl Printer<'_> {
             DeclarationKind::Assume(value) => concat([text("assume "), self.expr(value)]),
             DeclarationKind::Next(update) => self.update("next", update),
             DeclarationKind::Der(update) => self.update("der", update),
+            DeclarationKind::After(update) => self.update("after", update),
             DeclarationKind::Step { dt, method } => {
                 let method = method.as_ref().map_or(String::new(), |m| format!(" {}", m.name));
                 concat([text("step "), self.expr(dt), text(method)])
             }
             DeclarationKind::Reward(value) => concat([text("reward "), self.expr(value)]),
             DeclarationKind::Terminal(value) => concat([text("terminal "), self.expr(value)]),
-            DeclarationKind::Property { name, body, expect } => {
+            DeclarationKind::Property(Property { name, body, expect }) => {
                 let head = text(format!("property {} = ", name.name));
                 let body = self.property_body(body);
                 let expect = expect.as_ref().map_or(String::new(), |e| format!(" expect {}", e.name));
@@ -79,6 +81,9 @@ impl Printer<'_> {
         let mut docs = vec![text(format!("{keyword} {}", variable.name.name))];
         if let Some(size) = &variable.size {
             docs.extend([text("["), self.expr(size), text("]")]);
+        }
+        if variable.varying.is_some() {
+            docs.push(text(" varying"));
         }
         if let Some(range) = &variable.range {
             docs.extend([text(" in "), self.range(range)]);
@@ -102,7 +107,7 @@ impl Printer<'_> {
     fn property_body(&mut self, body: &PropertyBody) -> Doc {
         match body {
             PropertyBody::Formula(formula) => self.expr(formula),
-            PropertyBody::Probability { quantifier, bound, path } => {
+            PropertyBody::Probability(PathProbability { quantifier, bound, path }) => {
                 let bound = match bound {
                     None => text("=?"),
                     Some((op, value)) => concat([text(op.text()), self.bound_value(value)]),

@@ -140,12 +140,26 @@ impl Printer<'_> {
     fn bound(&mut self, bound: Option<&Bound>) -> Doc {
         match bound {
             None => concat([]),
-            Some(Bound { lower: None, upper }) => concat([text("<="), self.bound_value(upper)]),
-            Some(Bound { lower: Some(lower), upper }) => {
+            Some(Bound { lower: None, upper, seconds: true }) => concat([text("<="), self.seconds(upper)]),
+            Some(Bound { lower: Some(lower), upper, seconds: true }) => {
+                let lower = self.seconds(lower);
+                concat([text("["), lower, text(", "), self.seconds(upper), text("]")])
+            }
+            Some(Bound { lower: None, upper, .. }) => concat([text("<="), self.bound_value(upper)]),
+            Some(Bound { lower: Some(lower), upper, .. }) => {
                 let lower = self.expr(lower);
                 concat([text("["), lower, text(", "), self.expr(upper), text("]")])
             }
         }
+    }
+
+    /// A number with its unit; anything else in parentheses.
+    fn seconds(&mut self, value: &Expr) -> Doc {
+        let comments = comment_lines(self.take_before(value.span.start));
+        let body = self.bare(value);
+        let alone = matches!(value.kind, ExprKind::Number(..));
+        let body = if alone { body } else { concat([text("("), body, text(")")]) };
+        concat(comments.into_iter().chain([body, text("s")]))
     }
 
     /// A number or a name stands alone, anything else in parentheses.

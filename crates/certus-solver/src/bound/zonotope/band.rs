@@ -9,7 +9,7 @@ use certus_graph::ops::Family;
 use crate::relaxation::{Alpha, Curve};
 
 /// A slope, and what a curve's value may be beyond slope · x.
-pub(crate) fn band(curve: &Curve, range: Interval) -> (f64, Interval) {
+pub fn band(curve: &Curve, range: Interval) -> (f64, Interval) {
     let chord = || (curve.value(range.hi) - curve.value(range.lo)) / (range.hi - range.lo);
     // A line parallel to the chord, where the family has one.
     let parallel = match curve.family() {

@@ -1,0 +1,225 @@
+//! The reach tube of a box of initial states: whether it shows a property.
+//!
+//! A branch of the tube is a set that contains the state at a position of every run that is in its case, and a formula that every such run must satisfy from there on. It ends where
+//! nothing is left to show, and where the set lies in a box that runs return to for ever.
+
+use std::rc::Rc;
+
+use certus_graph::Interval;
+use certus_obligations::Nnf;
+
+use crate::claim::Return;
+use crate::form::Form;
+use crate::pass::Cases;
+use crate::position::{Position, Step};
+use crate::progression::{can_last, progressed};
+use crate::set::Set;
+
+/// Cases that a tube is split into, at most.
+const MOST_CASES: usize = 512;
+
+/// Where returns come from.
+pub(crate) enum Returns<'r> {
+    /// From a certificate.
+    Given(&'r [Return]),
+    /// They are looked for from the eighth step on, and what is found is kept.
+    Sought(Vec<Return>),
+}
+
+/// Why a tube shows nothing.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Obstacle {
+    pub(crate) step: usize,
+    pub(crate) reason: &'static str,
+    /// How much each variable of the box matters there.
+    pub(crate) scores: Vec<f64>,
+}
+
+/// What tubes are made of.
+pub(crate) struct Tube<'s> {
+    pub(crate) step: &'s Step,
+    pub(crate) property: &'s Nnf,
+    pub(crate) shows_no_errors: bool,
+    pub(crate) degree: usize,
+    /// The most positions of a branch.
+    pub(crate) most_steps: usize,
+    /// Whether to give up.
+    pub(crate) stop: &'s dyn Fn() -> bool,
+}
+
+struct Branch {
+    set: Set,
+    cases: Cases,
+    formula: Nnf,
+    at: usize,
+    next_return: usize,
+}
+
+/// What becomes of a branch at a position.
+enum After {
+    Shown,
+    Cases(Vec<(Set, Cases)>),
+    Next(Set, Nnf),
+}
+
+impl Tube<'_> {
+    /// Shows the property of every run from a box; how many steps that took.
+    pub(crate) fn shows(&self, bounds: &[Interval], returns: &mut Returns<'_>) -> Result<usize, Obstacle> {
+        let Some(set) = Set::of_box(bounds, self.degree) else { return Err(obstacle(0, "too many monomials", &[], 0)) };
+        let first = Branch { set, cases: Cases::new(), formula: self.property.clone(), at: 0, next_return: 8 };
+        let mut branches = vec![first];
+        let (mut cases, mut longest) = (1, 0);
+        while let Some(mut branch) = branches.pop() {
+            loop {
+                longest = longest.max(branch.at);
+                if branch.cases.is_empty() && self.lasts(&mut branch, returns)? {
+                    break;
+                }
+                match self.after(&branch.set, &branch.cases, &branch.formula, branch.at, cases < MOST_CASES)? {
+                    After::Shown => break,
+                    After::Next(set, formula) => {
+                        let at = branch.at + 1;
+                        if at > self.most_steps {
+                            return Err(obstacle(at, "no end in sight", &set.state, set.space.basis.variables));
+                        }
+                        branch = Branch { set, cases: Cases::new(), formula, at, next_return: branch.next_return };
+                    }
+                    After::Cases(found) => {
+                        cases += 1;
+                        branches.extend(found.into_iter().map(|(set, cases)| Branch {
+                            set,
+                            cases,
+                            formula: branch.formula.clone(),
+                            ..branch
+                        }));
+                        break;
+                    }
+                }
+            }
+        }
+        Ok(longest)
+    }
+
+    /// One position of a branch.
+    fn after(&self, set: &Set, cases: &Cases, formula: &Nnf, at: usize, may_split: bool) -> Result<After, Obstacle> {
+        let variables = set.space.basis.variables;
+        if (self.stop)() {
+            return Err(obstacle(at, "no time is left", &set.state, variables));
+        }
+        let Position { successor, letter, initial, is_sound, goes_on, open, margins } = self.step.at(set, cases);
+        if at == 0 && initial == Some(false) {
+            return Ok(After::Shown);
+        }
+        if let Some((guard, argument)) = open.filter(|_| may_split) {
+            let sides = [true, false].into_iter().filter_map(|above| {
+                let mut own = cases.clone();
+                own.insert(guard, above);
+                Some((set.cut(&argument, above)?, own))
+            });
+            return Ok(After::Cases(sides.collect()));
+        }
+        let left = progressed(formula, &letter);
+        if left == Nnf::Constant(false) {
+            let own = obstacle(at, "the property is open", &margins, variables);
+            // Margins that no variable matters to say nothing; the set itself then does.
+            let silent = own.scores.iter().all(|score| *score == 0.0);
+            return Err(if silent { obstacle(at, own.reason, &set.state, variables) } else { own });
+        }
+        // An error at this position comes before the decision unless the letter had its values for certain.
+        if self.shows_no_errors && !is_sound {
+            return Err(obstacle(at, "a choice may be forbidden or undefined", &successor.state, variables));
+        }
+        if left == Nnf::Constant(true) {
+            return Ok(After::Shown);
+        }
+        if self.shows_no_errors && !goes_on {
+            return Err(obstacle(at, "the successor may be undefined or out of range", &successor.state, variables));
+        }
+        if successor.state.iter().any(|form| !form.is_bounded()) {
+            return Err(obstacle(at, "the set has no bounds", &successor.state, variables));
+        }
+        Ok(After::Next(successor.reduced(), left))
+    }
+
+    /// Whether a branch lies in a box that runs return to for ever.
+    fn lasts(&self, branch: &mut Branch, returns: &mut Returns<'_>) -> Result<bool, Obstacle> {
+        let inside = |bounds: &[Interval]| contains(bounds, &branch.set);
+        match returns {
+            Returns::Given(given) => {
+                for own in given.iter().filter(|own| own.after == branch.at && inside(&own.bounds)) {
+                    if self.returns(&own.bounds, &branch.formula, branch.at, own.within).is_some() {
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+            Returns::Sought(found) => {
+                if branch.at < branch.next_return || !can_last(&branch.formula) {
+                    return Ok(false);
+                }
+                branch.next_return *= 2;
+                let known = found.iter().find(|own| own.after == branch.at && inside(&own.bounds)).cloned();
+                let sizes = if known.is_some() { vec![] } else { vec![0.02, 0.1, 0.5] };
+                let tried = known.map(|own| own.bounds).into_iter().chain(sizes.into_iter().map(|share: f64| {
+                    let around = |range: Interval| match range.lo == range.hi {
+                        true => range,
+                        false => range.widen(share * range.width()),
+                    };
+                    branch.set.ranges().into_iter().map(around).collect()
+                }));
+                for bounds in tried {
+                    if let Some(within) = self.returns(&bounds, &branch.formula, branch.at, branch.at) {
+                        found.push(Return { after: branch.at, within, bounds });
+                        return Ok(true);
+                    }
+                }
+                Ok(false)
+            }
+        }
+    }
+
+    /// The number of steps within which everything in a box is in it again, while a formula that can last returns to itself; at most so many.
+    fn returns(&self, bounds: &[Interval], formula: &Nnf, at: usize, most: usize) -> Option<usize> {
+        if !can_last(formula) || bounds.iter().any(|range| !range.is_well_formed()) {
+            return None;
+        }
+        let mut branches = vec![(Set::of_box(bounds, self.degree.min(2))?, Cases::new(), formula.clone(), 0)];
+        let (mut cases, mut longest) = (1, 0);
+        while let Some((set, own, left, steps)) = branches.pop() {
+            if steps > 0 && own.is_empty() && left == *formula && contains(bounds, &set) {
+                longest = longest.max(steps);
+                continue;
+            }
+            if steps >= most {
+                return None;
+            }
+            // Never the first position of a run, whatever is initial.
+            match self.after(&set, &own, &left, at.max(1) + steps, cases < MOST_CASES).ok()? {
+                After::Shown => {}
+                After::Next(set, left) => branches.push((set, Cases::new(), left, steps + 1)),
+                After::Cases(found) => {
+                    cases += 1;
+                    branches.extend(found.into_iter().map(|(set, own)| (set, own, left.clone(), steps)));
+                }
+            }
+        }
+        Some(longest)
+    }
+}
+
+/// Whether a set lies in a box.
+fn contains(bounds: &[Interval], set: &Set) -> bool {
+    bounds.len() == set.state.len() && bounds.iter().zip(&set.state).all(|(range, form)| range.encloses(form.range))
+}
+
+/// An obstacle, with how much forms change along each variable of the box.
+fn obstacle(step: usize, reason: &'static str, forms: &[Rc<Form>], variables: usize) -> Obstacle {
+    let mut scores = vec![0.0; variables];
+    for form in forms {
+        let scale = form.range.width().max(1e-300);
+        for (variable, score) in scores.iter_mut().enumerate() {
+            *score += form.coefficients.get(variable + 1).map_or(0.0, |c| c.abs()) / scale;
+        }
+    }
+    Obstacle { step, reason, scores }
+}

@@ -1,0 +1,397 @@
+//! The engine `reach`: branch and bound over the initial set, with the reach tube of each piece.
+//!
+//! A piece whose tube shows the property is finished; any other is halved along the variable that matters most where the tube failed, as its Taylor model says. Pieces are
+//! taken in a fixed order, several at a time, so the outcome does not depend on the number of threads. The whole initial set is tried with Taylor models of a low
+//! degree first and of a higher one then; the pieces have the degree that came further.
+//!
+//! *Soundness.* Pieces cover the initial set; every run is in the tube of its piece; `holds` needs every tube to show it. A violation is never claimed here.
+
+use std::any::Any;
+
+use certus_automata::nnf::Nnf;
+use certus_engine::{
+    Budget, Engine, Next, Progress, Session, Shared, Support, Task, Turn, Watch, is_worth_more_work, spent,
+};
+use certus_graph::Interval;
+use certus_lang::system::{AtomId, Property, System};
+
+use certus_model::{
+    CheckError, NoErrors, Outcome, Scope, Unknown, UnknownReason, Verdict, formula_of, nnf, own_horizon, short,
+    short_down,
+};
+use certus_numerics::parallel;
+
+use crate::closed_loop::ClosedLoop;
+use crate::flowpipe::Trail;
+use crate::tube::{Obstacle, Reached, Shown, Tubes};
+
+/// The name of the engine.
+pub const NAME: &str = "reach";
+
+/// Reachability with Taylor models.
+pub struct Reach {
+    /// Whether it works alone. Among peers, a property without an end of its own is left to the others in the first turn: their proofs
+    /// for all time say more in fewer words.
+    pub alone: bool,
+}
+
+/// The pieces of the initial set whose tubes show a property that holds, by halving: what a certificate begins from. See [`Session::details`].
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Pieces(pub Vec<Vec<Interval>>);
+
+/// Widths that an explanation shows.
+const SHOWN_WIDTHS: usize = 5;
+
+/// Pieces that are looked at together.
+const BATCH: usize = 8;
+
+/// The most steps of a tube whose property has no end of its own.
+const MOST_STEPS: usize = 4096;
+
+/// Steps of a small loop for each unit of work.
+const COST_OF_UNIT: u64 = 1 << 14;
+
+/// A piece narrower than this share of the initial set is not split.
+const NARROWEST: f64 = 1e-6;
+
+impl Engine for Reach {
+    fn name(&self) -> &'static str {
+        NAME
+    }
+
+    fn supports(&self, system: &System, property: &Property) -> Support {
+        if let Err(error) = formula_of(property) {
+            return Support::No(error.to_string());
+        }
+        let finite = system.init_box.0.iter().chain(&system.init_box.1).all(|end| end.is_finite());
+        if !finite {
+            return Support::No("the initial states have no bounds: sets begin with a box".to_owned());
+        }
+        if system.roles.init_defined.is_some() {
+            return Support::No("the initial condition has operations that may be undefined".to_owned());
+        }
+        if !system.networks.is_empty() {
+            return Support::No("the loop is open".to_owned());
+        }
+        Support::Yes
+    }
+
+    fn start<'t>(&'t self, task: &Task<'t>) -> Result<Box<dyn Session + 't>, CheckError> {
+        Ok(Box::new(Branching::new(*task, self.alone)?))
+    }
+}
+
+/// A property of a system, prepared for tubes.
+pub(crate) struct Question<'t> {
+    task: Task<'t>,
+    closed_loop: ClosedLoop,
+    formula: Nnf<AtomId>,
+    atoms: Vec<AtomId>,
+}
+
+impl<'t> Question<'t> {
+    pub(crate) fn new(task: Task<'t>) -> Result<Question<'t>, CheckError> {
+        let formula = nnf(formula_of(task.property)?, true);
+        let mut atoms = formula.atoms();
+        atoms.sort_unstable();
+        atoms.dedup();
+        let closed_loop = ClosedLoop::new(task.system, &atoms)?;
+        Ok(Question { task, closed_loop, formula, atoms })
+    }
+
+    pub(crate) fn initial_box(&self) -> Vec<Interval> {
+        let (lower, upper) = &self.task.system.init_box;
+        lower.iter().zip(upper).map(|(&lo, &hi)| Interval { lo, hi }).collect()
+    }
+
+    pub(crate) fn tubes<'a>(&'a self, degree: usize, budget: &'a Budget<'a>) -> Tubes<'a> {
+        Tubes {
+            closed_loop: &self.closed_loop,
+            formula: &self.formula,
+            atoms: &self.atoms,
+            assume_no_model_errors: self.task.assume_no_model_errors,
+            degree,
+            budget,
+            most_steps: own_horizon(self.task.property).map_or(MOST_STEPS, |horizon| horizon + 1),
+        }
+    }
+}
+
+struct Branching<'t> {
+    task: Task<'t>,
+    question: Question<'t>,
+    /// Pieces that are still to be looked at, the next one last.
+    pieces: Vec<Vec<Interval>>,
+    whole: Vec<Interval>,
+    /// Degrees that the whole initial set is still to be tried with, the next one last.
+    ladder: Vec<usize>,
+    /// The degree of the Taylor models of pieces, and where it ended on the whole set.
+    degree: usize,
+    furthest: Option<Obstacle>,
+    /// What the tube of the whole set went through that came furthest.
+    trail: Trail,
+    /// The share of the initial set's volume that is finished, and the work so far.
+    share: f64,
+    used: u64,
+    finished: u64,
+    /// The pieces that are finished.
+    done: Pieces,
+    shown: Shown,
+    obstacle: Option<Obstacle>,
+    /// Whether some piece can be neither shown nor split.
+    stuck: bool,
+    /// Whether this turn is left to others.
+    waits: bool,
+}
+
+/// Degrees of Taylor models in so many variables, the first one last: low, then as high as keeps them small.
+pub(crate) fn ladder(variables: usize) -> Vec<usize> {
+    match variables {
+        0 => vec![1],
+        1..=2 => vec![5, 2],
+        3..=4 => vec![4, 2],
+        5..=6 => vec![3, 2],
+        7..=12 => vec![2, 1],
+        _ => vec![1],
+    }
+}
+
+impl<'t> Branching<'t> {
+    fn new(task: Task<'t>, alone: bool) -> Result<Branching<'t>, CheckError> {
+        let question = Question::new(task)?;
+        let whole = question.initial_box();
+        let has_states = whole.iter().all(|range| range.lo <= range.hi);
+        let variables = whole.iter().filter(|range| range.lo < range.hi).count();
+        Ok(Branching {
+            task,
+            question,
+            pieces: if has_states { vec![whole.clone()] } else { Vec::new() },
+            whole,
+            ladder: ladder(variables),
+            degree: 1,
+            furthest: None,
+            trail: Trail::default(),
+            share: 0.0,
+            used: 0,
+            finished: 0,
+            done: Pieces::default(),
+            shown: Shown::default(),
+            obstacle: None,
+            stuck: !has_states,
+            waits: !alone && own_horizon(task.property).is_none(),
+        })
+    }
+
+    fn outcome(&self, reason: Option<UnknownReason>) -> Outcome {
+        let names = self.task.system.state_names();
+        let place = match &self.obstacle {
+            Some(own) => format!("step {}: {}", own.step, own.reason),
+            None => "the first step".to_owned(),
+        };
+        let mut outcome = Outcome::new(NAME, Verdict::Unknown(Unknown::at(reason, place)));
+        if let Some(own) = &self.obstacle {
+            outcome.notes = self.explained(own, &names);
+        }
+        outcome
+    }
+
+    /// What may help whoever reads an `unknown`: where the sets lost their shape, how wide they became, what more splits would cost.
+    fn explained(&self, obstacle: &Obstacle, names: &[String]) -> Vec<String> {
+        let mut notes = Vec::new();
+        let open = self.pieces.len();
+        let count = match (self.finished, open) {
+            (0, _) => "no piece of the initial set is shown".to_owned(),
+            (done, open) => format!(
+                "{done} of {} pieces are shown, {} of the initial set",
+                done as usize + open,
+                percent(self.share)
+            ),
+        };
+        let cost = match self.share {
+            share if share > 0.0 && share < 1.0 => {
+                format!("; at this rate the rest would take {:.1} times the work so far", (1.0 - share) / share)
+            }
+            _ => String::new(),
+        };
+        notes.push(format!("reachable sets: {count}{cost}"));
+        let variables = self.variables();
+        let most = obstacle.scores.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
+        if let Some((place, _)) = most {
+            let margin = match obstacle.margin.filter(|own| own.lo.is_finite()) {
+                Some(own) => format!(", where the margin is at least {}", short_down(own.lo)),
+                None => String::new(),
+            };
+            let name = &names[variables[place]];
+            notes.push(format!("step {}{margin}, depends most on the initial {name}", obstacle.step));
+        }
+        if let Some(own) = widest(&self.trail, names) {
+            notes.push(own);
+        }
+        notes
+    }
+
+    /// The share of the initial set's volume that a piece has.
+    fn share_of(&self, piece: &[Interval]) -> f64 {
+        self.variables().iter().map(|&place| piece[place].width() / self.whole[place].width()).product()
+    }
+
+    /// The elements of the state that are strong variables, in their order.
+    fn variables(&self) -> Vec<usize> {
+        (0..self.whole.len()).filter(|&place| self.whole[place].lo < self.whole[place].hi).collect()
+    }
+
+    /// Halves a piece along the variable that matters most.
+    fn split(&self, piece: &[Interval], obstacle: &Obstacle) -> Option<[Vec<Interval>; 2]> {
+        let variables: Vec<usize> = (0..piece.len()).filter(|&place| piece[place].lo < piece[place].hi).collect();
+        let wide = |place: usize| piece[place].width() > NARROWEST * self.whole[place].width();
+        let chosen = variables
+            .iter()
+            .zip(&obstacle.scores)
+            .filter(|(place, _)| wide(**place))
+            .max_by(|a, b| a.1.total_cmp(b.1).then(b.0.cmp(a.0)))
+            .map(|(place, _)| *place)?;
+        let range = piece[chosen];
+        let middle = range.lo / 2.0 + range.hi / 2.0;
+        if !(range.lo < middle && middle < range.hi) {
+            return None;
+        }
+        let mut halves = [piece.to_vec(), piece.to_vec()];
+        halves[0][chosen].hi = middle;
+        halves[1][chosen].lo = middle;
+        Some(halves)
+    }
+}
+
+/// The element of the state that grew most in the tube of the whole initial set, its widths, and from when on they are mostly approximation error.
+fn widest(trail: &Trail, names: &[String]) -> Option<String> {
+    let first = trail.slices.first()?;
+    let last = trail.slices.last()?;
+    let growth = |element: usize| {
+        let (before, after) = (first.bounds[element].width(), last.bounds[element].width());
+        after / before.max(1e-3 * after)
+    };
+    let element =
+        (0..names.len()).filter(|&own| growth(own).is_finite()).max_by(|&a, &b| growth(a).total_cmp(&growth(b)))?;
+    let steps = trail.slices.len();
+    let mut shown: Vec<usize> = (0..SHOWN_WIDTHS).map(|place| place * (steps - 1) / (SHOWN_WIDTHS - 1)).collect();
+    shown.dedup();
+    let widths: Vec<String> = shown.iter().map(|&step| short(trail.slices[step].bounds[element].width())).collect();
+    let shown: Vec<String> = shown.iter().map(usize::to_string).collect();
+    let lost = trail.lost.iter().position(|own| own[element] > 0.5);
+    let when = lost.map_or(String::new(), |step| format!("; from step {step} on most of that is approximation error"));
+    Some(format!("the width of {} at steps {} is {}{when}", names[element], shown.join(", "), widths.join(", ")))
+}
+
+fn percent(share: f64) -> String {
+    format!("{:.1} %", 100.0 * share)
+}
+
+impl Session for Branching<'_> {
+    fn advance(&mut self, budget: &Budget<'_>, _: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
+        if std::mem::take(&mut self.waits) && is_worth_more_work(budget) {
+            return Ok(Turn::Open { so_far: Box::new(self.outcome(None)), next: Next::MoreWork });
+        }
+        let span = tracing::info_span!("reach", property = self.task.property.name);
+        let _entered = span.enter();
+        let horizon = own_horizon(self.task.property);
+        let units = (self.question.closed_loop.cost() / COST_OF_UNIT).max(1);
+        let mut work = (budget.subproblems / units).max(16);
+        let mut reason = None;
+        while !self.pieces.is_empty() && !self.stuck {
+            reason = spent(budget).or((work == 0).then_some(UnknownReason::Subproblems));
+            if reason.is_some() {
+                break;
+            }
+            let from = self.pieces.len().saturating_sub(BATCH);
+            let batch: Vec<Vec<Interval>> = self.pieces.split_off(from);
+            let is_whole = !self.ladder.is_empty();
+            let degree = self.ladder.last().copied().unwrap_or(self.degree);
+            let tubes = self.question.tubes(degree, budget);
+            let share = (work / batch.len() as u64).max(16);
+            let found = parallel::map(&batch, budget.threads, |piece| {
+                let mut left = share;
+                // The whole set leaves a trail, to tell where it loses its shape.
+                let mut trail = is_whole.then(Trail::default);
+                let reached = tubes.run(piece, &mut left, trail.as_mut());
+                (reached, share - left, trail)
+            });
+            for (piece, (reached, used, trail)) in batch.into_iter().zip(found).rev() {
+                work = work.saturating_sub(used);
+                self.used = self.used.saturating_add(used);
+                tracing::trace!(target: "certus::count", set_steps = used, pieces = 1u64);
+                match reached {
+                    Reached::Holds(shown) => {
+                        self.finished += 1;
+                        self.share += self.share_of(&piece);
+                        self.done.0.push(piece);
+                        self.shown.steps = self.shown.steps.max(shown.steps);
+                        self.shown.repeats |= shown.repeats;
+                    }
+                    Reached::Empty => {
+                        self.finished += 1;
+                        self.share += self.share_of(&piece);
+                        self.done.0.push(piece);
+                    }
+                    Reached::OutOfWork => {
+                        self.pieces.push(piece);
+                        work = 0;
+                    }
+                    Reached::Open(obstacle) if self.ladder.pop().is_some() && !obstacle.hopeless => {
+                        if self.furthest.as_ref().is_none_or(|own| own.step < obstacle.step) {
+                            (self.furthest, self.degree) = (Some(obstacle), degree);
+                            self.trail = trail.unwrap_or_default();
+                        }
+                        let halves = match (self.ladder.is_empty(), &self.furthest) {
+                            (true, Some(own)) => self.split(&piece, own),
+                            _ => None,
+                        };
+                        match halves {
+                            Some([first, second]) => self.pieces.extend([second, first]),
+                            None => {
+                                self.stuck = self.ladder.is_empty();
+                                self.pieces.push(piece);
+                            }
+                        }
+                        self.obstacle.clone_from(&self.furthest);
+                    }
+                    Reached::Open(obstacle) => {
+                        match self.split(&piece, &obstacle).filter(|_| !obstacle.hopeless) {
+                            Some([first, second]) => self.pieces.extend([second, first]),
+                            None => {
+                                self.pieces.push(piece);
+                                self.stuck = true;
+                            }
+                        }
+                        self.obstacle = Some(obstacle);
+                    }
+                }
+            }
+            let (steps, cells) = (self.shown.steps, self.finished as usize);
+            watch(Progress::Exploration { refinements: self.pieces.len(), steps, cells });
+        }
+        if self.pieces.is_empty() && !self.stuck {
+            let scope = horizon.map_or(Scope::Unbounded, Scope::Horizon);
+            let mut outcome = Outcome::new(NAME, Verdict::Holds(scope));
+            outcome.no_errors =
+                Some(if self.task.assume_no_model_errors { NoErrors::Assumed } else { NoErrors::Within });
+            let sets = match self.finished {
+                1 => "one set".to_owned(),
+                many => format!("{many} sets"),
+            };
+            let how = if self.shown.repeats { ", after which they return into themselves" } else { "" };
+            outcome.notes.push(format!("by reachable sets: {sets}, {}{how}", certus_model::steps(self.shown.steps)));
+            return Ok(Turn::Decided(Box::new(outcome)));
+        }
+        let next = match reason {
+            _ if self.stuck => Next::Never,
+            _ if is_worth_more_work(budget) => Next::MoreWork,
+            _ => Next::IfOthersDo,
+        };
+        Ok(Turn::Open { so_far: Box::new(self.outcome(reason)), next })
+    }
+
+    fn details(&mut self) -> Option<Box<dyn Any>> {
+        let shown = self.pieces.is_empty() && !self.stuck;
+        shown.then(|| Box::new(std::mem::take(&mut self.done)) as Box<dyn Any>)
+    }
+}

@@ -1,0 +1,166 @@
+//! What is done to sets between steps: errors become symbols, symbols are reduced, cases cut pieces off.
+//!
+//! Reduction of generators: Girard, "Reachability of uncertain linear systems using zonotopes", HSCC 2005. The cut of a set with a half-space contracts the
+//! ranges of variables and symbols that the half-space leaves (as interval constraint propagation does: Jaulin, Kieffer, Didrit, Walter, "Applied Interval
+//! Analysis", 2001, chapter 4), and rescales them to [−1, 1]; for a set that the guard crosses aslant it keeps more than the intersection, never less.
+
+use certus_graph::Interval;
+use certus_solver::rounding::ROOM;
+
+use crate::closed_loop::Set;
+use crate::domain::Side;
+use crate::form::{Form, Space, middle};
+
+/// How many noise symbols a set keeps for each of its variables.
+const SYMBOLS_PER_VARIABLE: usize = 16;
+
+/// And at least this many.
+const LEAST_SYMBOLS: usize = 64;
+
+impl Set {
+    /// The initial set: a box, each side of some width a strong variable.
+    pub(crate) fn of_box(bounds: &[Interval], degree: usize) -> Set {
+        let variables = bounds.iter().filter(|range| range.lo < range.hi).count();
+        let space = Space::new(variables, degree);
+        let mut variable = 0;
+        let state = bounds
+            .iter()
+            .map(|range| {
+                if range.lo < range.hi {
+                    variable += 1;
+                    space.variable(variable - 1, *range)
+                } else {
+                    space.constant(*range)
+                }
+            })
+            .collect();
+        Set { space, state }
+    }
+
+    /// The box around the set.
+    pub(crate) fn hull(&self) -> Vec<Interval> {
+        self.state.iter().map(|form| form.range).collect()
+    }
+
+    /// Keeps few noise symbols: the largest, and one per variable for everything else.
+    pub(crate) fn reduced(mut self) -> Set {
+        let monomials = self.space.monomials.len();
+        let symbols = self.space.columns - monomials;
+        let most = (SYMBOLS_PER_VARIABLE * self.state.len()).max(LEAST_SYMBOLS);
+        let scales: Vec<f64> = self.state.iter().map(|form| form.range.width().max(f64::MIN_POSITIVE)).collect();
+        let mut sizes: Vec<(f64, usize)> = (0..symbols)
+            .map(|symbol| {
+                let column = monomials + symbol;
+                let of = |form: &Form| form.coefficients.get(column).map_or(0.0, |c| c.abs());
+                let all = self.state.iter().zip(&scales).map(|(form, scale)| of(form) / scale);
+                let (sum, largest) = all.fold((0.0, 0.0f64), |(sum, largest), own| (sum + own, largest.max(own)));
+                // A symbol of one variable alone loses nothing by becoming error.
+                (sum - largest, symbol)
+            })
+            .collect();
+        sizes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
+        sizes.truncate(most.saturating_sub(self.state.len()));
+        let mut kept: Vec<usize> =
+            sizes.into_iter().filter(|(size, _)| *size > 0.0).map(|(_, symbol)| symbol).collect();
+        kept.sort_unstable();
+        self.space.columns = monomials + kept.len();
+        for form in &mut self.state {
+            let mut coefficients = form.coefficients[..monomials].to_vec();
+            let mut rest = 0.0;
+            let mut place = 0;
+            for (symbol, c) in form.coefficients[monomials..].iter().enumerate() {
+                if kept.get(place) == Some(&symbol) {
+                    coefficients.push(*c);
+                    place += 1;
+                } else {
+                    rest += c.abs();
+                }
+            }
+            form.coefficients = coefficients;
+            form.error = (form.error + rest) * ROOM;
+        }
+        for form in &mut self.state {
+            self.space.name_error(form);
+        }
+        self
+    }
+
+    /// The part of the set where a form over it (and over symbols that came after it) is on one side of zero; nothing if that is empty.
+    pub(crate) fn cut(&self, guard: &Form, side: Side) -> Option<Set> {
+        let Space { monomials, columns } = &self.space;
+        let columns = *columns;
+        let sign = if side == Side::Above { 1.0 } else { -1.0 };
+        // sign · guard ≥ 0.
+        let whole = self.space.enclose(guard);
+        let most = if side == Side::Above { whole.hi } else { -whole.lo };
+        if most < 0.0 {
+            return None;
+        }
+        let mut cut = self.clone();
+        let linear = (1..=monomials.variables).chain(monomials.len()..columns);
+        for column in linear {
+            let Some(c) = guard.coefficients.get(column).map(|c| sign * c).filter(|c| *c != 0.0) else { continue };
+            // c·s ≥ −(most of the rest), and the most of the rest is at most `most` + |c|, since s = ±1 is counted in `most`.
+            // Variables also stand in higher terms, so only what the linear term alone can gain is taken away.
+            let in_higher = column < monomials.len()
+                && (1..monomials.len()).any(|place| {
+                    place != column && guard.coefficients[place] != 0.0 && monomials.exponents[place][column - 1] > 0
+                });
+            if in_higher {
+                continue;
+            }
+            let rest = (most - c.abs()).next_up() + 4.0 * f64::EPSILON * (most + c.abs());
+            let border = -rest / c;
+            let slack = 1e-12 * border.abs();
+            let range = if c > 0.0 {
+                Interval { lo: (border - slack).max(-1.0), hi: 1.0 }
+            } else {
+                Interval { lo: -1.0, hi: (border + slack).min(1.0) }
+            };
+            if range.lo > range.hi {
+                return None;
+            }
+            if range.lo > -1.0 || range.hi < 1.0 {
+                cut.rescale(column, range);
+            }
+        }
+        Some(cut)
+    }
+
+    /// Replaces a variable or symbol by one that is scaled to a part of its range.
+    fn rescale(&mut self, column: usize, range: Interval) {
+        let (centre, half) = middle(range);
+        let monomials = self.space.monomials.clone();
+        for form in &mut self.state {
+            if column >= monomials.len() {
+                let Some(c) = form.coefficients.get_mut(column) else { continue };
+                let old = std::mem::replace(c, 0.0);
+                *c = old * half;
+                form.coefficients[0] += old * centre;
+                let sizes = old.abs() * (half + centre.abs()) + form.coefficients[0].abs();
+                form.error = (form.error + 4.0 * f64::EPSILON * sizes) * ROOM;
+            } else {
+                let variable = column - 1;
+                let old = form.coefficients[..monomials.len()].to_vec();
+                form.coefficients[..monomials.len()].fill(0.0);
+                let mut sizes = 0.0;
+                for (place, c) in old.iter().enumerate().filter(|(_, c)| **c != 0.0) {
+                    let power = monomials.exponents[place][variable];
+                    let mut exponents = monomials.exponents[place].clone();
+                    let mut binomial = 1.0;
+                    for left in (0..=power).rev() {
+                        // (centre + half·s)^power, term by term.
+                        exponents[variable] = left;
+                        let Some(to) = monomials.place(&exponents) else { continue };
+                        let term = c * binomial * half.powi(left.into()) * centre.powi((power - left).into());
+                        form.coefficients[to] += term;
+                        sizes += term.abs();
+                        binomial *= f64::from(left) / f64::from(power - left + 1);
+                    }
+                }
+                form.error = (form.error + 64.0 * f64::EPSILON * sizes) * ROOM;
+            }
+            form.range = self.space.enclose(form).intersection(form.range).unwrap_or(form.range);
+        }
+    }
+}

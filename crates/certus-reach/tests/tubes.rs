@@ -1,0 +1,108 @@
+//! Tubes of small systems whose solutions are known.
+
+use certus_engine::{Budget, Task, run_alone};
+use certus_lang::system::System;
+use certus_lang::{LowerOptions, load_str};
+use certus_model::{Outcome, Scope, Verdict};
+use certus_reach::{Flowpipe, Reach, flowpipe};
+
+struct NoNetworks;
+
+impl certus_lang::Networks for NoNetworks {
+    fn load(&mut self, path: &str) -> Result<std::sync::Arc<certus_graph::Graph>, String> {
+        Err(format!("there is no {path}"))
+    }
+}
+
+fn system(text: &str) -> System {
+    load_str(text, &mut NoNetworks, &LowerOptions::default())
+        .unwrap_or_else(|errors| panic!("{}", errors.render(false)))
+}
+
+fn task<'t>(system: &'t System, name: &str) -> Task<'t> {
+    let property = system.properties.iter().find(|own| own.name == name).unwrap();
+    Task { system, property, steps: None, assume_no_model_errors: false }
+}
+
+fn check(system: &System, name: &str) -> Outcome {
+    let budget = Budget { threads: 1, subproblems: 2_000, ..Budget::default() };
+    run_alone(&Reach { alone: true }, &task(system, name), &budget, &mut |_| {}).unwrap().outcome
+}
+
+fn holds(outcome: &Outcome) -> bool {
+    matches!(outcome.verdict, Verdict::Holds(_))
+}
+
+const DECAY: &str = "system decay
+state x in [-2, 2]
+state held in [0, 1]
+step 0.25 exact
+der x = -x
+next held = held
+init x in [0.9, 1] & held == 0.5
+property falls = G[0s, 1s] throughout(x > 0.33)
+property too_much = G[0s, 1s] throughout(x > 0.34)
+";
+
+fn pipe(system: &System, name: &str) -> Flowpipe {
+    flowpipe(&task(system, name), &Budget::default()).unwrap()
+}
+
+#[test]
+fn a_flowpipe_follows_the_solutions() {
+    let system = system(DECAY);
+    let outcome = check(&system, "falls");
+    assert!(holds(&outcome), "{:?} {:?}", outcome.verdict, outcome.notes);
+    assert!(!holds(&check(&system, "too_much")));
+    let found = pipe(&system, "falls");
+    assert!(found.complete);
+    let mut covered = 0;
+    for slice in &found.slices {
+        // In steps of a quarter of a second.
+        let x = slice.bounds[0];
+        let (from, to) = (slice.from * 0.25, slice.to * 0.25);
+        let (low, high) = (0.9 * (-to).exp(), (-from).exp());
+        assert!(x.lo <= low + 1e-12 && high - 1e-12 <= x.hi, "{slice:?}");
+        assert!(low - x.lo < 5e-3 && x.hi - high < 5e-3, "{slice:?}");
+        assert!(slice.bounds[1].lo == 0.5 && slice.bounds[1].hi == 0.5, "{slice:?}");
+        covered += usize::from(slice.from < slice.to);
+    }
+    assert!(covered >= 16, "four parts of each of four periods: {covered}");
+}
+
+#[test]
+fn what_starts_at_rest_moves() {
+    let text = "system t\nstate a in [-9, 9]\nstate b in [-9, 9]\nstate c in [-9, 9]\nstate d in [-9, 9]\nstep 0.1 exact\n\
+                der a = 1\nder b = a\nder c = 1\nder d = b * c\ninit a == 0 & b == 0 & c == 0 & d == 0\n\
+                property small = G<=1s throughout(d <= 0.126)\n";
+    // d is t⁴/8.
+    assert!(holds(&check(&system(text), "small")));
+}
+
+#[test]
+fn the_root_of_a_sum_of_squares_is_defined() {
+    let text = "system t\nstate v in [-9, 9]\nstate w in [-9, 9]\nstep 1 exact\nder v = -v\nder w = -w\n\
+                init v in [-1, 1] & w in [-1, 1]\nproperty slow = G<=5s throughout(sqrt(v^2 + w^2) <= 1.5)\n";
+    assert!(holds(&check(&system(text), "slow")));
+}
+
+#[test]
+fn a_loop_that_shrinks_is_shown_for_all_time() {
+    let text = "system t\nstate x in [-4, 4]\nstate y in [-4, 4]\nnext x = 0.6 * x + 0.3 * y\nnext y = 0.6 * y - 0.3 * x + 0.01 * x^2\n\
+                init x in [-1, 1] & y in [-1, 1]\nproperty near = G abs(x) < 2\nproperty settles = F G abs(x) < 0.5\n";
+    let system = system(text);
+    for name in ["near", "settles"] {
+        assert_eq!(check(&system, name).verdict, Verdict::Holds(Scope::Unbounded), "{name}");
+    }
+}
+
+#[test]
+fn an_unknown_says_where_sets_grow() {
+    let text =
+        "system t\nstate x in [-1e6, 1e6]\nnext x = x^3 - x\ninit x in [-1.5, 1.5]\nproperty p = G<=6 abs(x) < 1\n";
+    let outcome = check(&system(text), "p");
+    assert!(matches!(outcome.verdict, Verdict::Unknown(_)));
+    let notes = outcome.notes.join("\n");
+    assert!(notes.contains("of the initial set") && notes.contains("depends most on the initial x"), "{notes}");
+    assert!(notes.contains("the width of x at steps 0 is 3"), "{notes}");
+}

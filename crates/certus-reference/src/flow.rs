@@ -168,11 +168,15 @@ impl Scene<'_> {
             }
             _ => return malformed("`throughout` takes a condition"),
         };
+        // Without `exact` it is φ, whether `terminal` has a value or not.
+        if !self.model.is_exact() {
+            return self.truth(condition);
+        }
         let resting = match &self.model.terminal {
             Some(terminal) => self.truth(terminal)?,
             None => false,
         };
-        if !self.model.is_exact() || resting {
+        if resting {
             return self.truth(condition);
         }
         let Some(dt) = self.model.dt.and_then(rational) else { return malformed("derivatives need a time step") };

@@ -54,3 +54,10 @@ fn the_end_of_a_step_may_leave_a_range() {
     let text = "system t\nstate x in [0, 1]\nstep 1 exact\nder x = 2\ninit x == 0\nproperty p = F x > 5\n";
     assert_eq!(decided(text, &[&[0]]), Ok((false, true)));
 }
+
+#[test]
+fn without_exact_it_is_the_condition_even_where_terminal_has_no_value() {
+    let text = "system t\nstate x in [0, 4]\nnext x = x\nterminal 1 / x < 0.5\ninit x == 0\nproperty p = ";
+    assert_eq!(decided(&format!("{text}F<=2 throughout(x < 1)\n"), &[&[0]]), Ok((false, false)));
+    assert_eq!(decided(&format!("{text}F<=2 x < 1\n"), &[&[0]]), Ok((false, false)));
+}

@@ -85,6 +85,15 @@ pub fn reachable(system: &System) -> Result<(Vec<f64>, Vec<f64>), GraphError> {
     }
 }
 
+/// The elements of the state that this box confines to less than their declared ranges, with their ends.
+pub fn confined(system: &System) -> Result<Vec<(usize, Interval)>, GraphError> {
+    let (lowest, highest) = reachable(system)?;
+    let declared = system.states.iter().flat_map(|state| state.lower.iter().zip(&state.upper));
+    let ends = lowest.into_iter().zip(highest).zip(declared).enumerate();
+    let narrower = ends.filter(|(_, ((lo, hi), (from, to)))| lo > from || hi < to);
+    Ok(narrower.map(|(element, ((lo, hi), _))| (element, Interval { lo, hi })).collect())
+}
+
 #[cfg(test)]
 mod tests {
     use certus_lang::{FileNetworks, LowerOptions, load_str};
@@ -108,5 +117,8 @@ mod tests {
         let text = "system counter\nstate x in [-5, 1000]\nstate y in [-8, 8]\nnext x = x + 1\nnext y = y / 2\n\
                     init x in [0, 1] & y in [-1, 1]\nproperty p = G (x <= 10)\n";
         assert_eq!(of(text), (vec![0.0, -1.0], vec![1000.0, 1.0]));
+        let system = load_str(text, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+        let interval = |lo, hi| Interval { lo, hi };
+        assert_eq!(confined(&system).unwrap(), [(0, interval(0.0, 1000.0)), (1, interval(-1.0, 1.0))]);
     }
 }

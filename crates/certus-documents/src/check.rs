@@ -216,6 +216,9 @@ pub enum Method {
         different: bool,
         /// The invariant that strengthens the property: a polyhedron.
         invariant: Vec<Face>,
+        /// A box that no run leaves, within which all of this is: the elements of the state that it confines to less than their ranges.
+        #[serde(default, skip_serializing_if = "Vec::is_empty")]
+        within: Vec<NamedRange>,
     },
     /// Every run leaves the states in question.
     Leaves {

@@ -35,7 +35,7 @@ pub enum Proof {
 pub enum Method {
     /// From so many states in a row in which the property holds none leads to one in which it does not, within the invariant.
     Induction {
-        /// How many states; 0 if the property holds in every state, reached or not.
+        /// How many states; 0 if the property holds in every state of a box that no run leaves, reached or not.
         depth: usize,
         /// The invariant; without faces if none was needed.
         invariant: Invariant,
@@ -62,7 +62,7 @@ impl Method {
                     (_, true) => format!("{depth} different states in a row"),
                 };
                 match invariant.faces.is_empty() {
-                    true if *depth == 0 => "in every state that the ranges allow".to_owned(),
+                    true if *depth == 0 => "in every state of a box that no run leaves".to_owned(),
                     false if *depth == 0 => "in every state of the invariant".to_owned(),
                     true => format!("by induction over {states}"),
                     false => format!("by induction over {states} within the invariant"),
@@ -114,6 +114,18 @@ pub struct Face {
 pub struct Invariant {
     /// The halfspaces.
     pub faces: Vec<Face>,
+}
+
+impl Invariant {
+    /// The states whose elements, by their places, lie in some ranges.
+    pub fn of_box(ends: &[(usize, Interval)]) -> Invariant {
+        let face = |place: usize, sign: f64, bound: f64| {
+            let coefficients = (0..=place).map(|own| if own == place { sign } else { 0.0 }).collect();
+            Face { coefficients, bound }
+        };
+        let faces = ends.iter().flat_map(|&(place, own)| [face(place, 1.0, own.hi), face(place, -1.0, -own.lo)]);
+        Invariant { faces: faces.collect() }
+    }
 }
 
 impl Face {

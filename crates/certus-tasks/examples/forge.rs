@@ -1,6 +1,6 @@
 //! Forges certificates, and says how many the audit accepted: `cargo run -p certus-tasks --example forge -- 10000 [SEED]`.
 
-#[path = "../tests/forge/mod.rs"]
+#[path = "../tests/it/forge/mod.rs"]
 #[allow(dead_code, reason = "the tests use the rest")]
 mod forge;
 

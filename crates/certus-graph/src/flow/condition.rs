@@ -10,20 +10,20 @@
 
 use std::sync::Arc;
 
-use super::float::followed;
-use super::{Field, FlowPipe};
-use crate::eval::{Evaluator, Workspace, enclose};
+use super::FlowPipe;
+use super::along::with_differences;
+use crate::eval::enclose;
 use crate::{Graph, GraphError, Interval};
 
 /// How often a condition is enclosed.
 const MOST_SLICES: usize = 96;
-/// How many instants a condition is evaluated at in doubles, beside the first.
-const SAMPLES: usize = 32;
 
 /// A Boolean expression over the state and the held numbers (varying ones last), as a graph with the outputs truth and margin.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Condition {
     graph: Arc<Graph>,
+    /// The same with what simulation looks at beside them, see [`Condition::sampled`].
+    pub(super) watched: Arc<Graph>,
 }
 
 /// What is known of a condition over a slice of time.
@@ -42,7 +42,8 @@ impl Condition {
             let message = "a condition has the inputs state and held, and the outputs truth and margin";
             return Err(GraphError::Inputs(message.to_owned()));
         }
-        Ok(Condition { graph: Arc::new(graph) })
+        let watched = Arc::new(with_differences(&graph)?);
+        Ok(Condition { graph: Arc::new(graph), watched })
     }
 
     /// The graph.
@@ -97,33 +98,5 @@ impl Condition {
             false => slices.iter().all(certain(true)).then_some(true),
         };
         (Interval::from_certainty(truth), margin)
-    }
-
-    /// The same in doubles, at many instants along one solution.
-    pub fn sampled(&self, field: &Field, state: &[f64], held: &[f64], from: f64, to: f64) -> (f64, f64) {
-        let (own, varying) = held.split_at(field.held().min(held.len()));
-        let samples = if from < to { SAMPLES } else { 0 };
-        let instant = |place: usize| match place {
-            SAMPLES => to,
-            _ => from + (to - from) * (place as f64 / SAMPLES as f64),
-        };
-        let instants: Vec<f64> = (0..=samples).map(instant).collect();
-        // A solution that cannot be followed to the end has nothing throughout.
-        let nowhere = (0.0, f64::NEG_INFINITY);
-        let Some(states) = followed(field, state, own, varying, &instants) else { return nowhere };
-        let batch = states.len();
-        let rows: Vec<f64> = (0..state.len()).flat_map(|i| states.iter().map(move |own| own[i])).collect();
-        let constants: Vec<f64> = held.iter().flat_map(|&value| std::iter::repeat_n(value, batch)).collect();
-        let evaluator = Evaluator::new(&self.graph);
-        let mut workspace = Workspace::default();
-        let inputs: [&[f64]; 2] = [&rows, &constants];
-        if evaluator.run(&mut workspace, &inputs, batch).is_err() || states.iter().flatten().any(|own| own.is_nan()) {
-            return nowhere;
-        }
-        let least = |output: usize| {
-            let values = evaluator.output(&workspace, &inputs, output);
-            values.iter().fold(f64::INFINITY, |least, &own| if own.is_nan() { own } else { least.min(own) })
-        };
-        (least(0), least(1))
     }
 }

@@ -7,12 +7,14 @@
 //! models elsewhere.
 //!
 //! [`FlowPipe`] encloses the solutions of a box of starts over a period, by Lohner's method: see there for why it is right.
-//! `float.rs` follows one solution in doubles, for simulation; nothing is concluded from it.
+//! `float.rs` follows one solution in doubles, for simulation, and `along.rs` looks at a condition along it; nothing is concluded
+//! from either.
 //!
 //! *What a solution is.* An absolutely continuous function with x'(t) = f(x(t), held, w(t)) at almost all instants, for some
 //! measurable w in its ranges; where f jumps, in the sense of Filippov. Enclosures hold for all of them.
 
 mod a_priori;
+mod along;
 mod arithmetic;
 mod build;
 mod condition;

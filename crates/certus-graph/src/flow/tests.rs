@@ -185,6 +185,34 @@ fn conditions_hold_throughout_or_not() {
     assert!(ask(Quantity::Margin, 0.0, 1.0).hi < 0.0);
 }
 
+/// What simulation says of a condition on x' = v, v' = −8 from (0, 4): x is a parabola with its top, 1, at 0.5.
+fn along_a_parabola(compare: Compare, bound: f64) -> (f64, f64) {
+    let field = field(2, 0, &[], |g, x, _, _| vec![x[1], g.constant(crate::Tensor::vector(vec![-8.0]))]);
+    let mut graph = Graph::new();
+    let (x, _) = (graph.input("state", &[2]), graph.input("held", &[0]));
+    let place = graph.apply(crate::ops::Slice::of_vector(0, 1), &[x]).unwrap();
+    let bound = graph.constant(crate::Tensor::vector(vec![bound]));
+    let truth = graph.apply(compare, &[place, bound]).unwrap();
+    let difference = graph.apply(crate::ops::Sub, &[bound, place]).unwrap();
+    let margin = match compare {
+        Compare::NotEqual => graph.apply(crate::ops::Abs, &[difference]).unwrap(),
+        _ => difference,
+    };
+    graph.output("truth", truth);
+    graph.output("margin", margin);
+    Condition::new(graph).unwrap().sampled(&field, &[0.0, 4.0], &[], 0.0, 0.99)
+}
+
+#[test]
+fn simulation_sees_what_happens_between_its_samples() {
+    // No sample lies at the top, nor where x passes 0.9.
+    assert_eq!(along_a_parabola(Compare::Less, 1.0 - 1e-6).0, 0.0);
+    assert_eq!(along_a_parabola(Compare::Less, 1.0 + 1e-6).0, 1.0);
+    assert!(along_a_parabola(Compare::Less, 1.0 + 1e-6).1 < 2e-6);
+    assert_eq!(along_a_parabola(Compare::NotEqual, 0.9), (0.0, 0.0));
+    assert_eq!(along_a_parabola(Compare::NotEqual, 1.001).0, 1.0);
+}
+
 /// A field of three states with one held number, from random choices of terms.
 fn random_field(terms: &[(usize, usize, usize, f64)]) -> Field {
     field(3, 1, &[], |g, x, u, _| {
@@ -240,6 +268,20 @@ proptest! {
             for (own, value) in slice.iter().zip(&reached) {
                 prop_assert!(own.widen(1e-11).contains(*value), "{own} has no {value} at {instant}");
             }
+        }
+    }
+
+    #[test]
+    fn tables_of_doubles_have_the_coefficients_of_the_series(
+        terms in prop::collection::vec((0usize..5, 0usize..3, 0usize..3, -1.0f64..1.0), 1..7),
+        state in prop::array::uniform3(-1.0f64..1.0),
+        held in -1.0f64..1.0,
+    ) {
+        let field = random_field(&terms);
+        let found = float::coefficients(&field, &state, &[held]).unwrap();
+        let expected = field.coefficients(&mut Floats, &state, &[held], found.len() - 1).unwrap();
+        for (own, expected) in found.iter().flatten().zip(expected.iter().flatten()) {
+            prop_assert!((own - expected).abs() <= 1e-12 * (1.0 + expected.abs()), "{own} instead of {expected}");
         }
     }
 

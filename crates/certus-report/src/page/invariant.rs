@@ -34,8 +34,8 @@ fn sum(linear: &Members<Number>) -> String {
 /// What a proof says, in words and pictures.
 pub(crate) fn section(page: &mut Page, stem: &str, proof: &Proof, ranges: &Ranges) -> String {
     let method = |method: &Method| match method {
-        Method::Induction { depth, different, invariant } => {
-            induction_section(page, stem, (*depth, *different), invariant, ranges)
+        Method::Induction { depth, different, invariant, within } => {
+            induction_section(page, stem, (*depth, *different), invariant, within, ranges)
         }
         Method::Leaves { steps } => {
             format!("<p>Whatever it does, a run leaves within {} steps.</p>\n", data(*steps as f64))
@@ -63,11 +63,21 @@ fn induction_section(
     stem: &str,
     (depth, different): (usize, bool),
     faces: &[Face],
+    within: &[NamedRange],
     ranges: &Ranges,
 ) -> String {
     let between = if different { ", all different" } else { "" };
     let mut html = match depth {
-        0 if faces.is_empty() => "<p>It holds in every state that the ranges allow.</p>\n".to_owned(),
+        0 if faces.is_empty() && within.is_empty() => {
+            "<p>It holds in every state that the ranges allow.</p>\n".to_owned()
+        }
+        0 if faces.is_empty() => {
+            let end = |own: &NamedRange| {
+                format!("{} in [{}, {}]", escaped(&own.name), bound(own.lower.0, false), bound(own.upper.0, true))
+            };
+            let ends: Vec<String> = within.iter().map(end).collect();
+            format!("<p>It holds in every state of a box that no run leaves: {}.</p>\n", ends.join(", "))
+        }
         0 => "<p>It holds in every state of the invariant.</p>\n".to_owned(),
         _ => format!(
             "<p>By induction over {} step{}{between}: it holds in the first steps, and wherever it held for {} in a row it holds in the next.</p>\n",

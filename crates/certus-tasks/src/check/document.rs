@@ -4,6 +4,7 @@ use certus_check::enclosed::IN_DOUBLES;
 use certus_documents as documents;
 use certus_documents::check::{Face, Position, PropertyResult as Shown, Trace};
 use certus_documents::{Members, NamedRange, Number, members};
+use certus_graph::Interval;
 use certus_lang::system::{Property, System, Variable};
 use certus_model::proof::{Method, Proof};
 use certus_model::{Run, Scope, Verdict};
@@ -165,6 +166,12 @@ pub fn proof_names(system: &System) -> Vec<String> {
     names
 }
 
+/// A box that no run leaves and that proofs for all time begin in: the places of the elements of the state that it confines to less than
+/// their declared ranges.
+pub fn confining_box(system: &System) -> Vec<(usize, Interval)> {
+    certus_check::reach::confined(system).unwrap_or_default()
+}
+
 /// What a verdict rests on.
 fn proof_document(system: &System, proof: &Proof) -> documents::check::Proof {
     let names = proof_names(system);
@@ -176,7 +183,19 @@ fn proof_document(system: &System, proof: &Proof) -> documents::check::Proof {
         Method::Induction { depth, invariant, simple } => {
             let faces = invariant.faces.iter();
             let faces = faces.map(|face| Face { linear: linear(&face.coefficients), at_most: face.bound.into() });
-            documents::check::Method::Induction { depth: *depth, different: *simple, invariant: faces.collect() }
+            let invariant = faces.collect();
+            let ranges = confining_box(system);
+            let within = ranges.into_iter().map(|(place, own)| NamedRange {
+                name: names[place].clone(),
+                lower: own.lo.into(),
+                upper: own.hi.into(),
+            });
+            documents::check::Method::Induction {
+                depth: *depth,
+                different: *simple,
+                invariant,
+                within: within.collect(),
+            }
         }
         Method::Leaves { steps } => documents::check::Method::Leaves { steps: *steps },
         Method::Ranking(ranking) => documents::check::Method::Ranking {

@@ -24,7 +24,7 @@ mod work;
 
 pub use certificate::certify_words;
 pub(crate) use document::described;
-pub use document::{document, names_of, policy_names, proof_names, why};
+pub use document::{confining_box, document, names_of, policy_names, proof_names, why};
 pub use engines::{EngineChoice, PROBABILITIES};
 pub use flowpipe::flowpipe_picture;
 pub(crate) use grid::widths as grid_widths;

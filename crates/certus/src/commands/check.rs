@@ -3,7 +3,7 @@
 use std::io::Write;
 
 use certus_lang::system::{Expect, Property, System};
-use certus_model::proof::Method;
+use certus_model::proof::{Invariant, Method};
 use certus_model::{Outcome, Proof, Run, Scope, Verdict, short, short_range};
 use certus_tasks::check::{
     Check, Checked, Conclusion, Found, PROBABILITIES, PropertyResult, names_of, policy_names, proof_names, why,
@@ -197,6 +197,10 @@ fn method_lines(system: &System, method: &Method) -> Vec<String> {
         Method::Induction { invariant, .. } if !invariant.faces.is_empty() => {
             super::invariant::lines(&text, invariant, system)
         }
+        Method::Induction { depth: 0, .. } => match certus_tasks::check::confining_box(system).as_slice() {
+            [] => vec!["in every state that the ranges allow".to_owned()],
+            ends => super::invariant::lines(&format!("{text}:"), &Invariant::of_box(ends), system),
+        },
         _ => vec![text],
     }
 }

@@ -1,0 +1,7 @@
+//! The integration tests of this crate: one program, so that it is linked once and its tests share the cores.
+
+mod certificates;
+mod mutants;
+mod random;
+mod shield_reading;
+mod support;

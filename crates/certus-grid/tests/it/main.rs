@@ -1,0 +1,6 @@
+//! The integration tests of this crate: one program, so that it is linked once and its tests share the cores.
+
+mod enumeration;
+mod finite;
+mod seams;
+mod soundness;

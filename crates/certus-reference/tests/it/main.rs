@@ -1,0 +1,6 @@
+//! The integration tests of this crate: one program, so that it is linked once and its tests share the cores.
+
+mod expressions;
+mod flows;
+mod probabilities;
+mod seams;

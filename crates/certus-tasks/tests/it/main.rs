@@ -1,0 +1,5 @@
+//! The integration tests of this crate: one program, so that it is linked once and its tests share the cores.
+
+mod exact;
+mod forge;
+mod forgeries;

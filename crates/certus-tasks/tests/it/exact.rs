@@ -51,7 +51,8 @@ impl File {
             system: Loading { path: self.0.clone(), options: LowerOptions::default(), ..Loading::default() },
             properties: vec![property.to_owned()],
             engine: engine.parse().unwrap(),
-            grid: GridOptions::default(),
+            // Cells creep where a step maps them onto themselves: a grid alone would refine for ever.
+            grid: GridOptions { refinements: Some(4), ..GridOptions::default() },
             steps: None,
             assume_no_model_errors: false,
             certificate: None,

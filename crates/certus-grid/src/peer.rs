@@ -24,12 +24,16 @@ const FEW_DIMENSIONS: usize = 4;
 /// A step with more numbers than this makes cells dearer.
 const SMALL_STEP: u64 = 1 << 14;
 
+/// Enclosing the solutions of a differential equation takes as long as so many small steps.
+const COST_OF_FLOW: u64 = 512;
+
 /// How many cells may be bounded with so much work; nothing for as many as the rest of the budget allows.
 fn most_cells(task: &Task<'_>, work: u64) -> Result<Option<u64>, CheckError> {
     if work == u64::MAX {
         return Ok(None);
     }
-    let size = (task.system.step.parameters() as u64 / SMALL_STEP).max(1);
+    let flow = if task.system.is_exact() { COST_OF_FLOW } else { 1 };
+    let size = (task.system.step.parameters() as u64 / SMALL_STEP).max(flow);
     let dimensions = dimensions(task.system, task.property)?.clamp(1, FEW_DIMENSIONS);
     Ok(Some((work.saturating_mul(CELLS_PER_WORK) >> (dimensions - 1)) / size))
 }

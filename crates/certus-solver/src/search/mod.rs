@@ -35,6 +35,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use certus_graph::GraphError;
+use certus_graph::ops::Op;
 
 use self::logic::Logic;
 use self::run::{Ended, Run};
@@ -220,12 +221,19 @@ pub(crate) struct Search<'q> {
     program: Program,
     logic: Logic,
     attack: Attack<'q>,
+    /// What a subproblem costs, in those of graphs without flows.
+    cost: u64,
 }
+
+/// Enclosing the solutions of a differential equation takes as long as bounding so many other graphs.
+const COST_OF_FLOWS: u64 = 64;
 
 impl<'q> Search<'q> {
     fn new(query: &'q Query) -> Self {
         let program = Program::new(query.lowered.clone());
         let logic = Logic::new(&program.graph, &query.formula);
-        Search { query, program, logic, attack: Attack::new(query) }
+        let has_flows = program.graph.nodes().iter().any(|node| matches!(node.op, Op::Flow(_) | Op::Throughout(_)));
+        let cost = if has_flows { COST_OF_FLOWS } else { 1 };
+        Search { query, program, logic, attack: Attack::new(query), cost }
     }
 }

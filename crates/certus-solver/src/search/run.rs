@@ -217,8 +217,8 @@ impl Run {
             // The largest bound first tightens the result soonest; without memory to spare, the newest first.
             self.open.sort_by(|a, b| b.bound.total_cmp(&a.bound));
         }
-        let cost = self.strategy.cost();
-        let most = (self.batch / cost as usize).max(1);
+        let most = (self.batch / self.strategy.cost() as usize).max(1);
+        let cost = self.strategy.cost() * search.cost;
         let most = match self.objective {
             Some(_) => most * BATCHES_TO_OBJECTIVE,
             None => {

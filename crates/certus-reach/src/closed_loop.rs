@@ -10,7 +10,7 @@ use std::rc::Rc;
 use certus_graph::ops::Op;
 use certus_graph::{GraphError, Interval};
 use certus_lang::system::{AtomId, System, Truth};
-use certus_solver::domain::{AbstractDomain, Curve, Keeps, Layer, Program, walk};
+use certus_solver::domain::{AbstractDomain, Curve, Keeps, Layer, Program, Role, walk};
 
 use crate::domain::{Guard, Pass, Prepared, Side};
 use crate::flow::Pipe;
@@ -35,9 +35,16 @@ pub(crate) struct ClosedLoop {
     here: Vec<usize>,
     /// Places of truths that must be certain for the successor to count.
     onwards: Vec<usize>,
-    /// The initial condition.
-    initial: Option<usize>,
-    ranges: Vec<Interval>,
+    /// Truth and margin of the initial condition, and of the restriction of choices.
+    initial: Option<(usize, usize)>,
+    assume: Option<(usize, usize)>,
+    /// That restriction alone, where a witness may show that some choice is allowed.
+    allowed: Option<Prepared>,
+    /// Whether a state is terminal.
+    terminal: Option<usize>,
+    /// For each node, whether it depends on the state alone.
+    of_state: Vec<bool>,
+    pub(crate) ranges: Vec<Interval>,
     /// What the inputs of the step after the state are, flattened.
     others: Vec<Interval>,
     /// How many atoms the system has.
@@ -60,8 +67,11 @@ pub(crate) struct Step {
     pub(crate) certain: bool,
     /// Whether the successor is certainly defined and in its ranges.
     pub(crate) goes_on: Result<(), String>,
-    /// Whether every state of the set is initial, or none; as a truth value.
+    /// Whether every state of the set is initial, or none; as a truth value. And the margin, where it is open.
     pub(crate) initial: Option<bool>,
+    pub(crate) initial_margin: Option<Form>,
+    /// Whether every state of the set, in this case, is terminal: the successor is the state.
+    pub(crate) ended: bool,
     /// A comparison that matters and is open, with its argument.
     pub(crate) open: Option<(Guard, Form)>,
     /// The solutions over the period, by the node that they start from.
@@ -84,12 +94,13 @@ impl ClosedLoop {
                 (keep(own.truth.port), keep(own.margin.port))
             })
             .collect();
+        let mut both = |own: &Option<Truth>| own.as_ref().map(|own| (keep(own.truth.port), keep(own.margin.port)));
+        let (initial, assume) = (both(&roles.init), both(&roles.assume));
         let mut certain = |own: &Option<Truth>| own.as_ref().map(|own| keep(own.truth.port));
-        let mut here: Vec<usize> =
-            [&roles.choice_defined, &roles.assume].into_iter().filter_map(&mut certain).collect();
+        let mut here: Vec<usize> = certain(&roles.choice_defined).into_iter().collect();
         here.extend(atoms.iter().filter_map(|atom| certain(&roles.atoms_defined[atom.0])));
         let onwards: Vec<usize> = certain(&roles.defined).into_iter().collect();
-        let initial = certain(&roles.init);
+        let terminal = certain(&roles.terminal);
         let prepared = Prepared::new(&system.step.keep_outputs(&ports))?;
         let program = &prepared.program;
         // Ports become places of flattened outputs.
@@ -114,11 +125,20 @@ impl ClosedLoop {
             .iter()
             .flat_map(|state| state.lower.iter().zip(&state.upper).map(|(&lo, &hi)| Interval { lo, hi }))
             .collect();
+        let state_len = system.state_len();
+        let mut of_state = vec![true; program.roles.len()];
+        for (index, node) in program.graph.nodes().iter().enumerate() {
+            of_state[index] = match (&program.roles[index], &node.op) {
+                (Role::Input(offset), _) => *offset < state_len,
+                // Inputs may vary along it.
+                (_, Op::Flow(_) | Op::Throughout(_)) => false,
+                _ => node.inputs.iter().all(|input| of_state[input.index()]),
+            };
+        }
         let inputs = system.inputs.iter();
         let mut others: Vec<Interval> = inputs
             .flat_map(|input| input.lower.iter().zip(&input.upper).map(|(&lo, &hi)| Interval::new(lo, hi)))
             .collect();
-        let state_len = system.state_len();
         // What is left are labels, one-hot, and free parameters.
         let labels = program.inputs - state_len - others.len();
         let free: Vec<Interval> = roles
@@ -126,8 +146,14 @@ impl ClosedLoop {
             .iter()
             .map(|(param, _)| Interval::new(system.params[*param].lower, system.params[*param].upper))
             .collect();
-        others.extend(std::iter::repeat_n(Interval::UNKNOWN_TRUTH, labels.saturating_sub(free.len())));
+        let labels = labels.saturating_sub(free.len());
+        others.extend(std::iter::repeat_n(Interval::UNKNOWN_TRUTH, labels));
         others.extend(free);
+        let allowed = match &roles.assume {
+            Some(assume) if labels == 0 => Some(Prepared::new(&system.step.keep_outputs(&[assume.truth.port]))?),
+            _ => None,
+        };
+        let places = |(truth, margin): (usize, usize)| (place(truth), place(margin));
         Ok(ClosedLoop {
             matters,
             state_len,
@@ -135,7 +161,11 @@ impl ClosedLoop {
             truths: truths.iter().map(|&(truth, margin)| (place(truth), place(margin))).collect(),
             here: here.into_iter().map(place).collect(),
             onwards: onwards.into_iter().map(place).collect(),
-            initial: initial.map(place),
+            initial: initial.map(places),
+            assume: assume.map(places),
+            allowed,
+            terminal: terminal.map(place),
+            of_state,
             ranges,
             others,
             all_atoms: system.atoms.len(),
@@ -149,6 +179,11 @@ impl ClosedLoop {
     pub(crate) fn cost(&self) -> u64 {
         let program = &self.prepared.program;
         program.graph.parameters() as u64 + program.roles.len() as u64
+    }
+
+    /// Whether the outcome of a comparison is a matter of the state alone.
+    pub(crate) fn is_of_state(&self, guard: Guard) -> bool {
+        self.of_state[guard.0]
     }
 
     /// Carries a set through the step, in a case.
@@ -180,15 +215,27 @@ impl ClosedLoop {
             .map(|(_, (_, margin))| output(*margin).clone())
             .collect();
         margins.extend(pass.hints.iter().cloned());
-        let state: Vec<Form> = (0..self.state_len).map(|place| output(place).clone()).collect();
-        let certain = self.here.iter().all(|&place| truth(place) == Some(true));
-        let outside = state.iter().zip(&self.ranges).position(|(form, range)| !range.encloses(form.range));
+        let ended = self.terminal.is_some_and(|place| truth(place) == Some(true));
+        let is_restricted = self.assume.filter(|(own, _)| truth(*own) != Some(true));
+        // Where a run has ended, nothing need be allowed.
+        let goes_on_somehow = is_restricted.is_none() || ended || self.some_choice_is_allowed(set);
+        let certain = goes_on_somehow && self.here.iter().all(|&place| truth(place) == Some(true));
+        let state: Vec<Form> = match ended {
+            true => set.state.clone(),
+            false => (0..self.state_len).map(|place| output(place).clone()).collect(),
+        };
+        let mut next = Set { space: pass.space.clone(), state };
+        // What no allowed choice leads to is no successor.
+        if let Some(cut) = is_restricted.and_then(|(_, margin)| next.cut(output(margin), Side::Above)) {
+            next = cut;
+        }
+        let outside = next.state.iter().zip(&self.ranges).position(|(form, range)| !range.encloses(form.range));
         let goes_on = match outside {
             _ if self.onwards.iter().any(|&place| truth(place) != Some(true)) => {
                 Err("an operation that may be undefined".to_owned())
             }
             Some(place) => {
-                Err(format!("element {place} of the state may leave its range, being in {}", state[place].range))
+                Err(format!("element {place} of the state may leave its range, being in {}", next.state[place].range))
             }
             None => Ok(()),
         };
@@ -198,11 +245,25 @@ impl ClosedLoop {
         }
         let initial = match self.initial {
             None => Some(true),
-            Some(place) => truth(place),
+            Some((own, _)) => truth(own),
         };
-        let Pass { space, open, pipes, .. } = pass;
+        let initial_margin = self.initial.filter(|_| initial.is_none()).map(|(_, margin)| output(margin).clone());
+        let Pass { open, pipes, .. } = pass;
         let pipes = pipes.into_iter().filter_map(|((node, _), pipe)| Some((node, pipe?))).collect();
-        Some(Step { next: Set { space, state }, letter, margins, certain, goes_on, initial, open, pipes })
+        Some(Step { next, letter, margins, certain, goes_on, initial, initial_margin, ended, open, pipes })
+    }
+
+    /// Whether one choice is allowed in every state of a set: constants are tried.
+    fn some_choice_is_allowed(&self, set: &Set) -> bool {
+        let Some(allowed) = &self.allowed else { return false };
+        let matters = vec![false; allowed.program.roles.len()];
+        let none = BTreeMap::new();
+        witnesses(&self.others).into_iter().any(|choice| {
+            let mut inputs = set.state.clone();
+            inputs.extend(choice.iter().map(|value| set.space.constant(Interval::point(*value))));
+            let mut pass = Pass::new(allowed, set.space.clone(), &inputs, &none, &matters);
+            pass.run().is_some() && pass.output(0).range.certainty() == Some(true)
+        })
     }
 
     /// Boxes of states over parts of the period, in shares of it: nothing for systems in discrete time.
@@ -220,6 +281,24 @@ impl ClosedLoop {
         }
         found
     }
+}
+
+/// Up to this many, all corners are tried as witnesses.
+const FEW_CHOICES: usize = 4;
+
+/// Choices that may be allowed everywhere: points on the diagonal of their box, and its corners.
+fn witnesses(ranges: &[Interval]) -> Vec<Vec<f64>> {
+    let at = |range: &Interval, share: f64| (range.lo + share * range.width()).clamp(range.lo, range.hi);
+    let mut found: Vec<Vec<f64>> = [0.5, 0.0, 1.0, 0.25, 0.75]
+        .iter()
+        .map(|&share| ranges.iter().map(|range| at(range, share)).collect())
+        .collect();
+    if ranges.len() <= FEW_CHOICES {
+        let side = |corner: usize, place: usize| if corner >> place & 1 == 1 { 1.0 } else { 0.0 };
+        let corner = |corner: usize| ranges.iter().enumerate().map(|(i, range)| at(range, side(corner, i))).collect();
+        found.extend((0..1usize << ranges.len()).map(corner));
+    }
+    found
 }
 
 /// Which elements of the state each flow starts from.

@@ -23,16 +23,26 @@ use certus_numerics::parallel;
 
 use crate::closed_loop::ClosedLoop;
 use crate::flowpipe::Trail;
-use crate::tube::{Obstacle, Reached, Shown, Tubes};
+use crate::tube::{Invariant, Obstacle, Reached, Shown, Tubes};
 
 /// The name of the engine.
 pub const NAME: &str = "reach";
 
 /// Reachability with Taylor models.
 pub struct Reach {
-    /// Whether it works alone. Among peers, a property without an end of its own is left to the others in the first turn: their proofs
-    /// for all time say more in fewer words.
-    pub alone: bool,
+    /// Which properties it takes.
+    pub takes: Takes,
+}
+
+/// Kinds of properties, so that a portfolio can give them turns at different places.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Takes {
+    /// All of them.
+    All,
+    /// Those that their own bounds decide.
+    Bounded,
+    /// The others.
+    Unbounded,
 }
 
 /// The pieces of the initial set whose tubes show a property that holds, by halving: what a certificate begins from. See [`Session::details`].
@@ -47,6 +57,9 @@ const BATCH: usize = 8;
 
 /// The most steps of a tube whose property has no end of its own.
 const MOST_STEPS: usize = 4096;
+
+/// Invariants that pieces share.
+const MOST_INVARIANTS: usize = 256;
 
 /// Steps of a small loop for each unit of work.
 const COST_OF_UNIT: u64 = 1 << 14;
@@ -63,6 +76,12 @@ impl Engine for Reach {
         if let Err(error) = formula_of(property) {
             return Support::No(error.to_string());
         }
+        let is_bounded = own_horizon(property).is_some();
+        match self.takes {
+            Takes::Bounded if !is_bounded => return Support::No("the property has no end of its own".to_owned()),
+            Takes::Unbounded if is_bounded => return Support::No("the property has an end of its own".to_owned()),
+            _ => {}
+        }
         let finite = system.init_box.0.iter().chain(&system.init_box.1).all(|end| end.is_finite());
         if !finite {
             return Support::No("the initial states have no bounds: sets begin with a box".to_owned());
@@ -77,7 +96,7 @@ impl Engine for Reach {
     }
 
     fn start<'t>(&'t self, task: &Task<'t>) -> Result<Box<dyn Session + 't>, CheckError> {
-        Ok(Box::new(Branching::new(*task, self.alone)?))
+        Ok(Box::new(Branching::new(*task)?))
     }
 }
 
@@ -104,8 +123,14 @@ impl<'t> Question<'t> {
         lower.iter().zip(upper).map(|(&lo, &hi)| Interval { lo, hi }).collect()
     }
 
-    pub(crate) fn tubes<'a>(&'a self, degree: usize, budget: &'a Budget<'a>) -> Tubes<'a> {
+    pub(crate) fn tubes<'a>(
+        &'a self,
+        degree: usize,
+        invariants: &'a [Invariant],
+        budget: &'a Budget<'a>,
+    ) -> Tubes<'a> {
         Tubes {
+            invariants,
             closed_loop: &self.closed_loop,
             formula: &self.formula,
             atoms: &self.atoms,
@@ -138,10 +163,10 @@ struct Branching<'t> {
     done: Pieces,
     shown: Shown,
     obstacle: Option<Obstacle>,
+    /// Boxes from which what is left of the property holds for ever.
+    invariants: Vec<Invariant>,
     /// Whether some piece can be neither shown nor split.
     stuck: bool,
-    /// Whether this turn is left to others.
-    waits: bool,
 }
 
 /// Degrees of Taylor models in so many variables, the first one last: low, then as high as keeps them small.
@@ -157,7 +182,7 @@ pub(crate) fn ladder(variables: usize) -> Vec<usize> {
 }
 
 impl<'t> Branching<'t> {
-    fn new(task: Task<'t>, alone: bool) -> Result<Branching<'t>, CheckError> {
+    fn new(task: Task<'t>) -> Result<Branching<'t>, CheckError> {
         let question = Question::new(task)?;
         let whole = question.initial_box();
         let has_states = whole.iter().all(|range| range.lo <= range.hi);
@@ -176,9 +201,9 @@ impl<'t> Branching<'t> {
             finished: 0,
             done: Pieces::default(),
             shown: Shown::default(),
+            invariants: Vec::new(),
             obstacle: None,
             stuck: !has_states,
-            waits: !alone && own_horizon(task.property).is_none(),
         })
     }
 
@@ -288,9 +313,6 @@ fn percent(share: f64) -> String {
 
 impl Session for Branching<'_> {
     fn advance(&mut self, budget: &Budget<'_>, _: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
-        if std::mem::take(&mut self.waits) && is_worth_more_work(budget) {
-            return Ok(Turn::Open { so_far: Box::new(self.outcome(None)), next: Next::MoreWork });
-        }
         let span = tracing::info_span!("reach", property = self.task.property.name);
         let _entered = span.enter();
         let horizon = own_horizon(self.task.property);
@@ -306,7 +328,7 @@ impl Session for Branching<'_> {
             let batch: Vec<Vec<Interval>> = self.pieces.split_off(from);
             let is_whole = !self.ladder.is_empty();
             let degree = self.ladder.last().copied().unwrap_or(self.degree);
-            let tubes = self.question.tubes(degree, budget);
+            let tubes = self.question.tubes(degree, &self.invariants, budget);
             let share = (work / batch.len() as u64).max(16);
             let found = parallel::map(&batch, budget.threads, |piece| {
                 let mut left = share;
@@ -320,7 +342,9 @@ impl Session for Branching<'_> {
                 self.used = self.used.saturating_add(used);
                 tracing::trace!(target: "certus::count", set_steps = used, pieces = 1u64);
                 match reached {
-                    Reached::Holds(shown) => {
+                    Reached::Holds(shown, invariants) => {
+                        let room = MOST_INVARIANTS.saturating_sub(self.invariants.len());
+                        self.invariants.extend(invariants.into_iter().take(room));
                         self.finished += 1;
                         self.share += self.share_of(&piece);
                         self.done.0.push(piece);

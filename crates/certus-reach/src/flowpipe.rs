@@ -8,7 +8,7 @@ use certus_graph::Interval;
 use certus_model::CheckError;
 
 use crate::closed_loop::{ClosedLoop, Set, Step};
-use crate::engine::{Pieces, Question, Reach, ladder};
+use crate::engine::{Pieces, Question, Reach, Takes, ladder};
 use crate::form::{Form, Space};
 use crate::tube::Reached;
 
@@ -75,20 +75,24 @@ fn share(space: &Space, form: &Form) -> f64 {
 
 /// The flowpipe of a property: from the pieces of the initial set that show it if the budget suffices for that, else from the whole set as far as it goes.
 pub fn flowpipe(task: &Task<'_>, budget: &Budget<'_>) -> Result<Flowpipe, CheckError> {
-    let found = run_alone(&Reach { alone: true }, task, budget, &mut |_| {})?;
+    let found = run_alone(&Reach { takes: Takes::All }, task, budget, &mut |_| {})?;
     let pieces = found.details.and_then(|details| details.downcast::<Pieces>().ok());
     let question = Question::new(*task)?;
     let whole = question.initial_box();
     let variables = whole.iter().filter(|range| range.lo < range.hi).count();
     let boxes = pieces.map_or_else(|| vec![whole], |own| own.0);
     let mut found = Flowpipe { slices: Vec::new(), complete: true };
+    let mut invariants = Vec::new();
     for bounds in &boxes {
         let mut best: Option<(bool, Trail)> = None;
         for degree in ladder(variables).into_iter().rev() {
             let mut trail = Trail::with_cuts(CUTS);
             let mut work = u64::MAX;
-            let reached = question.tubes(degree, budget).run(bounds, &mut work, Some(&mut trail));
-            let holds = matches!(reached, Reached::Holds(_) | Reached::Empty);
+            let reached = question.tubes(degree, &invariants, budget).run(bounds, &mut work, Some(&mut trail));
+            let holds = matches!(reached, Reached::Holds(..) | Reached::Empty);
+            if let Reached::Holds(_, own) = reached {
+                invariants.extend(own);
+            }
             if holds || best.as_ref().is_none_or(|(_, own)| own.lost.len() < trail.lost.len()) {
                 best = Some((holds, trail));
             }

@@ -25,5 +25,5 @@ mod progression;
 mod set;
 mod tube;
 
-pub use engine::{NAME, Pieces, Reach};
+pub use engine::{NAME, Pieces, Reach, Takes};
 pub use flowpipe::{Flowpipe, Slice, flowpipe};

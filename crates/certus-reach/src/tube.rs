@@ -21,6 +21,12 @@ use crate::progression::{progress, repeatable};
 /// The most cases that a tube is split into.
 const MOST_CASES: usize = 256;
 
+/// And the paths from a box that may be an invariant.
+const MOST_CASES_OF_RETURN: usize = 64;
+
+/// How often such a box is widened.
+const MOST_WIDENINGS: usize = 4;
+
 /// The first step from which a return is looked for; then after twice as many, and so on.
 const FIRST_RETURN: usize = 8;
 
@@ -29,14 +35,28 @@ const INFLATION: f64 = 0.05;
 
 /// What a tube came to.
 pub(crate) enum Reached {
-    /// The property holds for every run from the piece.
-    Holds(Shown),
+    /// The property holds for every run from the piece. What was found to hold for ever on the way, too.
+    Holds(Shown, Vec<Invariant>),
     /// Nothing begins in the piece.
     Empty,
     /// Something was not certain.
     Open(Obstacle),
     /// The work was used up.
     OutOfWork,
+}
+
+/// A box of states from which every run satisfies a formula.
+#[derive(Clone, Debug)]
+pub(crate) struct Invariant {
+    bounds: Vec<Interval>,
+    formula: Nnf<AtomId>,
+}
+
+impl Invariant {
+    /// Whether it says that all runs from a box satisfy a formula.
+    fn covers(&self, hull: &[Interval], formula: &Nnf<AtomId>) -> bool {
+        self.bounds.iter().zip(hull).all(|(own, other)| own.encloses(*other)) && self.formula == *formula
+    }
 }
 
 /// How far a tube went.
@@ -66,8 +86,20 @@ struct Branch {
     formula: Nnf<AtomId>,
     step: usize,
     next_return: usize,
+    /// Whether what is not initial was cut off.
+    is_cut: bool,
     /// Whether every atom was certain at every position so far.
     certain: bool,
+}
+
+impl Branch {
+    fn new(set: Set, formula: Nnf<AtomId>) -> Branch {
+        Branch { set, cases: BTreeMap::new(), formula, step: 0, next_return: FIRST_RETURN, is_cut: false, certain: true }
+    }
+
+    fn obstacle(&self, reason: &str) -> Obstacle {
+        obstacle(self.step, reason, &self.set.space, &self.set.state)
+    }
 }
 
 /// Carries tubes of one property.
@@ -79,6 +111,8 @@ pub(crate) struct Tubes<'a> {
     pub(crate) degree: usize,
     /// The most steps of a tube.
     pub(crate) most_steps: usize,
+    /// What other tubes found to hold for ever.
+    pub(crate) invariants: &'a [Invariant],
     pub(crate) budget: &'a Budget<'a>,
 }
 
@@ -89,105 +123,140 @@ enum Position {
     Obstacle(Obstacle),
 }
 
+/// What one step of a branch came to.
+enum Moved {
+    /// The branch goes on.
+    Onwards,
+    /// The branch needs no further step, or was replaced by its cases.
+    Ended(Ending),
+    Obstacle(Obstacle),
+    OutOfWork,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ending {
+    /// Nothing begins in it.
+    Empty,
+    Cases,
+    Shown,
+    /// Its states are terminal, and what is left of the property holds as long as they last.
+    ShownForEver,
+}
+
 impl Tubes<'_> {
     /// The tube from a box; uses up work, and leaves a trail if there is one to leave.
     pub(crate) fn run(&self, bounds: &[Interval], work: &mut u64, mut trail: Option<&mut Trail>) -> Reached {
-        let set = Set::of_box(bounds, self.degree);
-        let first = Branch {
-            set,
-            cases: BTreeMap::new(),
-            formula: self.formula.clone(),
-            step: 0,
-            next_return: FIRST_RETURN,
-            certain: true,
-        };
-        let mut branches = vec![first];
-        let mut cases = 1;
+        let mut branches = vec![Branch::new(Set::of_box(bounds, self.degree), self.formula.clone())];
+        let mut cases = MOST_CASES;
         let mut shown = None::<Shown>;
+        let mut found = Vec::new();
         while let Some(mut branch) = branches.pop() {
-            loop {
-                if !self.spend(work) {
-                    return Reached::OutOfWork;
-                }
-                let Some(step) = self.closed_loop.step(&branch.set, &branch.cases) else {
-                    return Reached::Open(obstacle(
-                        branch.step,
-                        "no enclosure of the step",
-                        &branch.set.space,
-                        &branch.set.state,
-                    ));
-                };
-                if branch.step == 0 && step.initial == Some(false) {
-                    break;
-                }
-                if let Some((guard, form)) = &step.open
-                    && cases < MOST_CASES
-                {
-                    cases += 1;
-                    for side in [Side::Below, Side::Above] {
-                        if let Some(set) = branch.set.cut(form, side) {
-                            let mut own = branch.cases.clone();
-                            own.insert(*guard, side);
-                            // A case may be empty, so nothing that happens in it need happen at all.
-                            branches.push(Branch {
-                                set,
-                                cases: own,
-                                formula: branch.formula.clone(),
-                                certain: false,
-                                ..branch
-                            });
-                        }
-                    }
-                    break;
-                }
-                let at = branch.step;
-                if let Some(trail) = &mut trail {
-                    trail.note(at, &branch.set, self.closed_loop, &step);
-                }
-                branch.certain &= self.atoms.iter().all(|atom| step.letter[atom.0].is_some());
-                match self.position(&branch.formula, at, step) {
-                    Position::Obstacle(mut obstacle) => {
-                        obstacle.hopeless &= branch.certain;
-                        return Reached::Open(obstacle);
-                    }
-                    Position::Done => {
-                        let own = shown.get_or_insert_default();
-                        own.steps = own.steps.max(at);
-                        break;
-                    }
-                    Position::Next(set, formula) => {
-                        branch.set = *set;
-                        branch.formula = formula;
-                        branch.cases.clear();
-                        branch.step += 1;
-                    }
+            let ending = loop {
+                match self.advance(&mut branch, &mut branches, &mut cases, work, trail.as_deref_mut()) {
+                    Moved::OutOfWork => return Reached::OutOfWork,
+                    Moved::Obstacle(obstacle) => return Reached::Open(obstacle),
+                    Moved::Ended(ending) => break ending,
+                    Moved::Onwards => {}
                 }
                 if branch.step > self.most_steps {
-                    return Reached::Open(obstacle(
-                        branch.step,
-                        "no end in sight",
-                        &branch.set.space,
-                        &branch.set.state,
-                    ));
+                    return Reached::Open(branch.obstacle("no end in sight"));
                 }
-                if branch.step >= branch.next_return
-                    && let Some(wanted) = repeatable(&branch.formula)
-                {
+                let Some(wanted) = repeatable(&branch.formula) else { continue };
+                let hull = branch.set.hull();
+                if self.invariants.iter().chain(&found).any(|own| own.covers(&hull, wanted)) {
+                    break Ending::ShownForEver;
+                }
+                if branch.step >= branch.next_return {
                     branch.next_return *= 2;
-                    match self.returns(&branch, wanted, work) {
-                        Some(true) => {
-                            let own = shown.get_or_insert_default();
-                            own.steps = own.steps.max(branch.step);
-                            own.repeats = true;
-                            break;
+                    match self.invariant_around(&branch, hull, wanted, work) {
+                        Ok(Some(invariant)) => {
+                            found.push(invariant);
+                            break Ending::ShownForEver;
                         }
-                        Some(false) => {}
-                        None => return Reached::OutOfWork,
+                        Ok(None) => {}
+                        Err(OutOfWork) => return Reached::OutOfWork,
                     }
                 }
+            };
+            if matches!(ending, Ending::Shown | Ending::ShownForEver) {
+                let own = shown.get_or_insert_default();
+                own.steps = own.steps.max(branch.step);
+                own.repeats |= ending == Ending::ShownForEver;
             }
         }
-        shown.map_or(Reached::Empty, Reached::Holds)
+        shown.map_or(Reached::Empty, |shown| Reached::Holds(shown, found))
+    }
+
+    /// One step of a branch. Where a comparison that matters is open, its cases take its place.
+    fn advance(
+        &self,
+        branch: &mut Branch,
+        branches: &mut Vec<Branch>,
+        cases: &mut usize,
+        work: &mut u64,
+        trail: Option<&mut Trail>,
+    ) -> Moved {
+        if !self.spend(work) {
+            return Moved::OutOfWork;
+        }
+        let Some(step) = self.closed_loop.step(&branch.set, &branch.cases) else {
+            return Moved::Obstacle(branch.obstacle("no enclosure of the step"));
+        };
+        if branch.step == 0 && step.initial == Some(false) {
+            return Moved::Ended(Ending::Empty);
+        }
+        if branch.step == 0
+            && let Some(margin) = step.initial_margin.as_ref().filter(|_| !branch.is_cut)
+        {
+            return match branch.set.cut(margin, Side::Above) {
+                Some(set) => {
+                    (branch.set, branch.is_cut) = (set, true);
+                    self.advance(branch, branches, cases, work, trail)
+                }
+                None => Moved::Ended(Ending::Empty),
+            };
+        }
+        if let Some((guard, form)) = &step.open
+            && *cases > 0
+        {
+            *cases -= 1;
+            for side in [Side::Below, Side::Above] {
+                if let Some(set) = branch.set.cut(form, side) {
+                    let mut own = branch.cases.clone();
+                    own.insert(*guard, side);
+                    // A case may be empty, so nothing that happens in it need happen at all.
+                    let formula = branch.formula.clone();
+                    branches.push(Branch { set, cases: own, formula, certain: false, ..*branch });
+                }
+            }
+            return Moved::Ended(Ending::Cases);
+        }
+        if let Some(trail) = trail {
+            trail.note(branch.step, &branch.set, self.closed_loop, &step);
+        }
+        branch.certain &= self.atoms.iter().all(|atom| step.letter[atom.0].is_some());
+        // The same position for ever.
+        let ended = step.ended;
+        let lasts = ended && repeatable(&branch.formula).is_some_and(|own| progress(own, &step.letter) == *own);
+        match self.position(&branch.formula, branch.step, step) {
+            Position::Obstacle(mut obstacle) => {
+                obstacle.hopeless &= branch.certain;
+                Moved::Obstacle(obstacle)
+            }
+            Position::Done => Moved::Ended(Ending::Shown),
+            Position::Next(..) if lasts => Moved::Ended(Ending::ShownForEver),
+            Position::Next(_, formula) if ended && formula == branch.formula => {
+                Moved::Obstacle(branch.obstacle("the runs have ended, and the property is open"))
+            }
+            Position::Next(set, formula) => {
+                branch.set = *set;
+                branch.formula = formula;
+                // Where nothing moves, what is decided by the state stays decided.
+                branch.cases.retain(|guard, _| ended && self.closed_loop.is_of_state(*guard));
+                branch.step += 1;
+                Moved::Onwards
+            }
+        }
     }
 
     /// Takes the work of one step, if there is some left and no deadline has passed.
@@ -227,37 +296,78 @@ impl Tubes<'_> {
         }
     }
 
-    /// Whether a box around the set returns into itself while a formula returns to itself; nothing if the work is used up.
-    fn returns(&self, branch: &Branch, wanted: &Nnf<AtomId>, work: &mut u64) -> Option<bool> {
-        let around: Vec<Interval> = branch
-            .set
-            .hull()
-            .iter()
-            .map(|range| if range.lo == range.hi { *range } else { range.widen(INFLATION * range.width()) })
-            .collect();
-        let mut set = Set::of_box(&around, self.degree.min(2));
-        let mut formula = wanted.clone();
-        let cases = BTreeMap::new();
-        for _ in 0..branch.step {
-            if !self.spend(work) {
-                return None;
-            }
-            let Some(step) = self.closed_loop.step(&set, &cases) else { return Some(false) };
-            if step.open.is_some() {
-                return Some(false);
-            }
-            match self.position(&formula, branch.step, step) {
-                Position::Obstacle(_) => return Some(false),
-                Position::Done => return Some(true),
-                Position::Next(next, left) => (set, formula) = (*next, left),
-            }
-            let inside = around.iter().zip(&set.state).all(|(around, form)| around.encloses(form.range));
-            if inside && formula == *wanted {
-                return Some(true);
+    /// A box that contains the set, and from which all runs return to it while a formula returns to itself. Where they do not, the box is widened to where
+    /// they went, as in the iteration of an abstract interpreter, some times (Cousot and Cousot, "Abstract interpretation", POPL 1977).
+    fn invariant_around(
+        &self,
+        branch: &Branch,
+        hull: Vec<Interval>,
+        wanted: &Nnf<AtomId>,
+        work: &mut u64,
+    ) -> Result<Option<Invariant>, OutOfWork> {
+        let mut bounds = hull;
+        for _ in 0..MOST_WIDENINGS {
+            bounds.iter_mut().zip(&self.closed_loop.ranges).for_each(|(own, range)| {
+                if own.lo < own.hi {
+                    let wider = own.widen(INFLATION * own.width());
+                    *own = wider.intersection(*range).unwrap_or(*own);
+                }
+            });
+            let invariant = Invariant { bounds, formula: wanted.clone() };
+            match self.leaves(&invariant, branch.step, work)? {
+                Leaves::Never => return Ok(Some(invariant)),
+                Leaves::By(reached) => bounds = invariant.bounds.iter().zip(reached).map(|(a, b)| a.hull(b)).collect(),
+                Leaves::Unknown => return Ok(None),
             }
         }
-        Some(false)
+        Ok(None)
     }
+
+    /// Follows all runs from a box until they return to it, for so many steps at most.
+    fn leaves(&self, invariant: &Invariant, most_steps: usize, work: &mut u64) -> Result<Leaves, OutOfWork> {
+        let set = Set::of_box(&invariant.bounds, self.degree.min(2));
+        // These are no initial states: the first step is not looked at for those.
+        let mut branches = vec![Branch { step: 1, ..Branch::new(set, invariant.formula.clone()) }];
+        let mut cases = MOST_CASES_OF_RETURN;
+        let mut beyond = None::<Vec<Interval>>;
+        while let Some(mut branch) = branches.pop() {
+            loop {
+                match self.advance(&mut branch, &mut branches, &mut cases, work, None) {
+                    Moved::OutOfWork => return Err(OutOfWork),
+                    Moved::Obstacle(_) => return Ok(Leaves::Unknown),
+                    Moved::Ended(_) => break,
+                    Moved::Onwards => {}
+                }
+                let hull = branch.set.hull();
+                if invariant.covers(&hull, &branch.formula) {
+                    break;
+                }
+                if branch.step > most_steps {
+                    if branch.formula != invariant.formula {
+                        return Ok(Leaves::Unknown);
+                    }
+                    beyond = Some(match beyond {
+                        Some(own) => own.iter().zip(hull).map(|(a, b)| a.hull(b)).collect(),
+                        None => hull,
+                    });
+                    break;
+                }
+            }
+        }
+        Ok(beyond.map_or(Leaves::Never, Leaves::By))
+    }
+}
+
+/// The work was used up.
+struct OutOfWork;
+
+/// Where the runs from a box go.
+enum Leaves {
+    /// All return to it.
+    Never,
+    /// Not all did; they are in this box after some steps.
+    By(Vec<Interval>),
+    Unknown,
 }
 
 fn obstacle(step: usize, reason: &str, space: &Space, forms: &[Form]) -> Obstacle {

@@ -4,7 +4,7 @@ use certus_engine::{Budget, Task, run_alone};
 use certus_lang::system::System;
 use certus_lang::{LowerOptions, load_str};
 use certus_model::{Outcome, Scope, Verdict};
-use certus_reach::{Flowpipe, Reach, flowpipe};
+use certus_reach::{Flowpipe, Reach, Takes, flowpipe};
 
 struct NoNetworks;
 
@@ -26,7 +26,7 @@ fn task<'t>(system: &'t System, name: &str) -> Task<'t> {
 
 fn check(system: &System, name: &str) -> Outcome {
     let budget = Budget { threads: 1, subproblems: 2_000, ..Budget::default() };
-    run_alone(&Reach { alone: true }, &task(system, name), &budget, &mut |_| {}).unwrap().outcome
+    run_alone(&Reach { takes: Takes::All }, &task(system, name), &budget, &mut |_| {}).unwrap().outcome
 }
 
 fn holds(outcome: &Outcome) -> bool {
@@ -105,4 +105,50 @@ fn an_unknown_says_where_sets_grow() {
     let notes = outcome.notes.join("\n");
     assert!(notes.contains("of the initial set") && notes.contains("depends most on the initial x"), "{notes}");
     assert!(notes.contains("the width of x at steps 0 is 3"), "{notes}");
+}
+
+#[test]
+fn what_converges_slowly_is_enclosed_by_widening() {
+    // The box around a late set does not return into itself: the set has still to move towards zero.
+    let text = "system t\nstate x in [-4, 4]\nstate v in [-4, 4]\nnext x = x + 0.05 * v\nnext v = 0.9 * v - 0.02 * x\n\
+                init x in [1, 2] & v in [-0.1, 0.1]\nproperty near = G x > -1\nproperty nearer = G x > 0.9\n";
+    let system = system(text);
+    assert_eq!(check(&system, "near").verdict, Verdict::Holds(Scope::Unbounded));
+    assert!(!holds(&check(&system, "nearer")));
+}
+
+#[test]
+fn runs_that_have_ended_stay_where_they_are() {
+    let text = "system t\nstate x in [-5, 5]\ninput w in [0, 1]\nnext x = x - 0.3 - 0.01 * w\nterminal x <= 0\ninit x in [1, 2]\n\
+                property above = G x > -0.4\nproperty too_high = G x > -0.2\nproperty ends = F G x <= 0\nproperty goes_on = G F x > 0\n\
+                property never = F w > 2\nproperty later = (G x > 0) | F (x <= 0 & X G x > 0)\n";
+    let system = system(text);
+    for (name, expected) in
+        [("above", true), ("too_high", false), ("ends", true), ("goes_on", false), ("never", false), ("later", false)]
+    {
+        let outcome = check(&system, name);
+        assert_eq!(holds(&outcome), expected, "{name}: {:?} {:?}", outcome.verdict, outcome.notes);
+    }
+}
+
+#[test]
+fn only_allowed_choices_and_initial_states_count() {
+    let text = "system t\nstate x in [0, 10]\ninput u in [0, 1]\nassume u > 0.5\nnext x = 0.5 * x + u\ninit x in [0, 1] & x + x < 1\n\
+                property near = G x < 2.5\nproperty soon = F<=3 x > 0.75\nproperty at_first = x < 0.6\nproperty too_soon = F<=1 x > 0.55\n";
+    let system = system(text);
+    for (name, expected) in [("near", true), ("soon", true), ("at_first", true), ("too_soon", false)] {
+        let outcome = check(&system, name);
+        assert_eq!(holds(&outcome), expected, "{name}: {:?} {:?}", outcome.verdict, outcome.notes);
+    }
+    // Where x > 1 nothing is allowed: a deadlock.
+    let text = "system t\nstate x in [0, 10]\ninput u in [0, 1]\nassume u > x\nnext x = 0.5 * x + u\ninit x in [0, 1]\nproperty p = G x < 9\n";
+    assert!(!holds(&check(&self::system(text), "p")));
+}
+
+#[test]
+fn pieces_share_what_holds_for_ever() {
+    // x^2 < 1.9 is open on the whole set only near its ends; each piece comes to the same rest.
+    let text = "system t\nstate x in [-4, 4]\nstate y in [-4, 4]\nnext x = 0.9 * x + 0.1 * y\nnext y = 0.9 * y - 0.1 * x\n\
+                init x in [-1, 1] & y in [-1, 1]\nproperty p = G (x^2 + y^2 <= 2.01)\n";
+    assert_eq!(check(&system(text), "p").verdict, Verdict::Holds(Scope::Unbounded));
 }

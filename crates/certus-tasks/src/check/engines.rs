@@ -14,7 +14,7 @@ use certus_falsify::Falsify;
 use certus_grid::{GridEngine, Policy};
 use certus_model::{CheckError, Outcome, System, Verdict, formula_of};
 use certus_prob::ImdpAbstraction;
-use certus_reach::Reach;
+use certus_reach::{Reach, Takes};
 
 use super::GridOptions;
 use super::grid::grid_options;
@@ -44,7 +44,7 @@ struct Entry {
     make: Make,
 }
 
-const ENGINES: [Entry; 9] = [
+const ENGINES: [Entry; 10] = [
     Entry {
         name: certus_check::explicit::NAME,
         about: "all states of a finite system",
@@ -77,13 +77,13 @@ const ENGINES: [Entry; 9] = [
         by_name: true,
         make: |_| Ok(Box::new(Convergence)),
     },
-    // Cheap where the property has an end of its own; others have their turn first where it has none.
+    // Cheap where the property has an end of its own.
     Entry {
         name: certus_reach::NAME,
         about: "reachable sets, from pieces of the initial set",
         no_certificate: None,
         by_name: true,
-        make: |context| Ok(Box::new(Reach { alone: context.alone })),
+        make: |context| Ok(Box::new(Reach { takes: if context.alone { Takes::All } else { Takes::Bounded } })),
     },
     Entry {
         name: certus_check::bmc::NAME,
@@ -98,6 +98,14 @@ const ENGINES: [Entry; 9] = [
         no_certificate: None,
         by_name: true,
         make: |context| Ok(Box::new(Induction { errors: context.errors, every_state: context.alone })),
+    },
+    // Where it has none, an inductive invariant says more in fewer words.
+    Entry {
+        name: certus_reach::NAME,
+        about: "reachable sets, from pieces of the initial set",
+        no_certificate: None,
+        by_name: false,
+        make: |_| Ok(Box::new(Reach { takes: Takes::Unbounded })),
     },
     Entry {
         name: certus_grid::NAME,

@@ -37,6 +37,8 @@ pub struct Concretisation<'a> {
     starts: Vec<Vec<f64>>,
     /// A loop of doubles that violates the property but was not confirmed over the reals.
     pub(crate) candidate: Option<Run>,
+    /// Steps of all runs so far.
+    pub(crate) steps: u64,
 }
 
 /// Why a run ends.
@@ -134,6 +136,7 @@ impl<'a> Concretisation<'a> {
             monitor: None,
             starts: Vec::new(),
             candidate: None,
+            steps: 0,
         }
     }
 
@@ -195,6 +198,7 @@ impl<'a> Concretisation<'a> {
                 }
             }
             left = left.saturating_sub(run.states.len().max(1));
+            self.steps += run.states.len() as u64;
             if let Some(run) = self.violation(&run, end)? {
                 return Ok(Some(Found::Violation(run)));
             }

@@ -117,7 +117,12 @@ impl<'a> Product<'a> {
         self.cells.bytes() + self.state_sets.bytes() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.cells.len()
     }
 
-    /// Whether visits of successors cost as much as bounding all the cells that may be bounded.
+    /// Counts steps that were simulated: each costs about as much as bounding a cell.
+    pub(crate) fn note_simulated(&mut self, steps: u64) {
+        self.looks = self.looks.saturating_add(steps.saturating_mul(LOOKS_PER_EXPANDED));
+    }
+
+    /// Whether visits of successors, and simulated steps, cost as much as bounding all the cells that may be bounded.
     pub fn has_looked_enough(&self) -> bool {
         self.looks / LOOKS_PER_EXPANDED > self.most
     }

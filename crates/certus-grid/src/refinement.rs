@@ -13,7 +13,7 @@ use certus_check::convergence::Convergence;
 use certus_check::errors::Errors;
 use certus_lang::system::{Formula, System};
 use certus_model::nnf;
-use certus_model::{CheckError, Run, Scope, Unknown, Verdict};
+use certus_model::{CheckError, Run, Scope, Unknown, UnknownReason, Verdict};
 use certus_solver::Budget;
 
 use crate::concretise::{Concretisation, Guide, Lengths};
@@ -146,6 +146,9 @@ impl Check<'_> {
             if let Some(reason) = exhausted(self.budget) {
                 return Ok(self.unknown(Some(reason)));
             }
+            if self.product.has_looked_enough() {
+                return Ok(self.unknown(Some(UnknownReason::Subproblems)));
+            }
             if options.refinements.is_some_and(|most| self.refinements >= most) || self.error_rounds > MOST_ERROR_ROUNDS
             {
                 return Ok(self.unknown(None));
@@ -166,8 +169,10 @@ impl Check<'_> {
     ) -> Result<Option<Found>, CheckError> {
         let (budget, seed) = (self.budget, self.budget.seed);
         let most = (self.product.expansions as usize).saturating_mul(STEPS_PER_CELL).max(LEAST_STEPS);
+        let before = self.concretisation.steps;
         let found =
             self.concretisation.search(corners, guide, (lengths, most), seed, &|| exhausted(budget).is_some())?;
+        self.product.note_simulated(self.concretisation.steps - before);
         // Model errors that are assumed away are no findings.
         Ok(found.filter(|found| !self.product.without_errors || matches!(found, Found::Violation(_))))
     }

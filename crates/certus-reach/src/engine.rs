@@ -62,7 +62,7 @@ const MOST_STEPS: usize = 4096;
 const MOST_INVARIANTS: usize = 256;
 
 /// Steps of a small loop for each unit of work.
-const COST_OF_UNIT: u64 = 1 << 14;
+const COST_OF_UNIT: u64 = 1 << 16;
 
 /// A piece narrower than this share of the initial set is not split.
 const NARROWEST: f64 = 1e-6;
@@ -123,12 +123,7 @@ impl<'t> Question<'t> {
         lower.iter().zip(upper).map(|(&lo, &hi)| Interval { lo, hi }).collect()
     }
 
-    pub(crate) fn tubes<'a>(
-        &'a self,
-        degree: usize,
-        invariants: &'a [Invariant],
-        budget: &'a Budget<'a>,
-    ) -> Tubes<'a> {
+    pub(crate) fn tubes<'a>(&'a self, degree: usize, invariants: &'a [Invariant], budget: &'a Budget<'a>) -> Tubes<'a> {
         Tubes {
             invariants,
             closed_loop: &self.closed_loop,

@@ -94,7 +94,15 @@ struct Branch {
 
 impl Branch {
     fn new(set: Set, formula: Nnf<AtomId>) -> Branch {
-        Branch { set, cases: BTreeMap::new(), formula, step: 0, next_return: FIRST_RETURN, is_cut: false, certain: true }
+        Branch {
+            set,
+            cases: BTreeMap::new(),
+            formula,
+            step: 0,
+            next_return: FIRST_RETURN,
+            is_cut: false,
+            certain: true,
+        }
     }
 
     fn obstacle(&self, reason: &str) -> Obstacle {

@@ -52,7 +52,7 @@ impl File {
             properties: vec![property.to_owned()],
             engine: engine.parse().unwrap(),
             // Cells creep where a step maps them onto themselves: a grid alone would refine for ever.
-            grid: GridOptions { refinements: Some(4), ..GridOptions::default() },
+            grid: GridOptions { refinements: (engine == "grid").then_some(4), ..GridOptions::default() },
             steps: None,
             assume_no_model_errors: false,
             certificate: None,

@@ -23,6 +23,7 @@ import tempfile
 import numpy as np
 import onnx
 
+import plots
 import queries
 from random_networks import Builder
 
@@ -121,65 +122,7 @@ def measure(series, size, arguments, program):
     return rows
 
 
-def fit(points, start):
-    """Slope of log(seconds beyond the start) over log(size), and the factor per unit of size, by least squares."""
-    usable = [(size, seconds - start) for size, seconds in points if seconds > 1.2 * start]
-    if len(usable) < 3:
-        return math.nan, math.nan
-    sizes, logs = np.array([size for size, _ in usable], float), np.log([seconds for _, seconds in usable])
-    return np.polyfit(np.log(sizes), logs, 1)[0], math.exp(np.polyfit(sizes, logs, 1)[0])
-
-
-# Drawing.
-
-COLOURS = {"copies": "#b5482a", "width": "#2a6fb5", "inputs": "#3d8b40"}
 TITLES = {"copies": "copies in a loop", "width": "width of two layers", "inputs": "inputs"}
-
-
-def panel(series, points, left, width, limits, note):
-    """One plot: seconds over size, both in powers of ten (copies: linear), a dot per network, a line through the medians."""
-    top, height, (low, high) = 46, 236, limits
-    linear = series == "copies"
-    sizes = sorted(size for size, _ in points)
-    scale = (lambda v: v) if linear else math.log10
-    first, last = scale(sizes[0]), scale(sizes[-1])
-    across = lambda size: left + 8 + (width - 16) * (scale(size) - first) / ((last - first) or 1)
-    down = lambda seconds: top + height * (1 - (math.log10(seconds) - low) / (high - low))
-    out = [f'<text x="{left}" y="22" class="title">{TITLES[series]}</text>', f'<text x="{left}" y="38" class="note">{note}</text>']
-    for power in range(low, high + 1):
-        y = down(10.0**power)
-        label = f"{10**power} s" if power >= 0 else f"{10.0**power:.{-power}f} s"
-        out.append(f'<line x1="{left}" y1="{y:.1f}" x2="{left + width}" y2="{y:.1f}" class="grid"/>')
-        out.append(f'<text x="{left - 6}" y="{y + 4:.1f}" class="tick" text-anchor="end">{label}</text>')
-    for size in sizes:
-        out.append(f'<text x="{across(size):.1f}" y="{top + height + 16}" class="tick" text-anchor="middle">{size}</text>')
-    line = []
-    for size, rows in points:
-        middle = statistics.median(seconds for _, seconds in rows)
-        line.append(f"{across(size):.1f},{down(middle):.1f}")
-        for verdict, seconds in rows:
-            fill = COLOURS[series] if verdict in ("sat", "unsat") else "none"
-            out.append(f'<circle cx="{across(size):.1f}" cy="{down(seconds):.1f}" r="3.2" fill="{fill}" stroke="{COLOURS[series]}"/>')
-    out.append(f'<polyline points="{" ".join(line)}" fill="none" stroke="{COLOURS[series]}" stroke-width="1.6"/>')
-    return out
-
-
-def draw(results, notes, path):
-    times = [seconds for points in results.values() for _, rows in points for _, seconds in rows]
-    low, high = math.floor(math.log10(min(times))), math.ceil(math.log10(max(times)))
-    limits = low, max(high, low + 1)
-    width, gap, margin_left = 270, 64, 60
-    total = margin_left + len(results) * (width + gap) - gap + 20
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {total} 330" width="{total}" height="330" role="img">',
-             "<title>Time of certus verify against the size of the query</title>",
-             "<style>text{font-family:sans-serif;fill:#333}.title{font-size:14px;font-weight:bold}.note,.tick{font-size:11px}"
-             ".grid{stroke:#ddd}</style>",
-             f'<rect width="{total}" height="330" fill="#fff"/>']
-    for number, (series, points) in enumerate(results.items()):
-        parts += panel(series, points, margin_left + number * (width + gap), width, limits, notes[series])
-    parts += [f'<text x="{margin_left}" y="322" class="note">A dot is one network; hollow: not decided within the limit.</text>', "</svg>"]
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text("\n".join(parts) + "\n")
 
 
 def main():
@@ -207,14 +150,15 @@ def main():
             print(f"| {series} | {size} | {verdicts} | {statistics.median(seconds):.4f} | {max(seconds):.4f} |", flush=True)
         decided = [(size, statistics.median(time for _, time in rows)) for size, rows in results[series]
                    if all(verdict in ("sat", "unsat") for verdict, _ in rows)]
-        exponent, factor = fit(decided, start)
+        exponent, factor = plots.fit(decided, start)
         notes[series] = f"× {factor:.2f} per copy" if series == "copies" else f"time ~ size^{exponent:.2f}"
         if math.isnan(exponent):
             notes[series] = "too few points to fit"
     print()
     for series, note in notes.items():
         print(f"{series}: {note}")
-    draw(results, notes, arguments.output)
+    heading = "Time of certus verify against the size of the query"
+    plots.draw(results, notes, arguments.output, titles=TITLES, heading=heading, footer="A dot is one network; hollow: not decided within the limit.", linear=["copies"])
 
 
 if __name__ == "__main__":

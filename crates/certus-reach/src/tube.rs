@@ -147,7 +147,7 @@ enum Ending {
     Empty,
     Cases,
     Shown,
-    /// Its states are terminal, and what is left of the property holds as long as they last.
+    /// What is left of the property holds for ever: its states are terminal, or in a box of which that is known.
     ShownForEver,
 }
 
@@ -218,7 +218,8 @@ impl Tubes<'_> {
         {
             return match branch.set.cut(margin, Side::Above) {
                 Some(set) => {
-                    (branch.set, branch.is_cut) = (set, true);
+                    // What is left may have no initial states, as a case may be empty.
+                    (branch.set, branch.is_cut, branch.certain) = (set, true, false);
                     self.advance(branch, branches, cases, work, trail)
                 }
                 None => Moved::Ended(Ending::Empty),

@@ -10,9 +10,11 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use certus_graph::lower::lower;
-use certus_graph::ops::{Arg, Flow, Op, Operator, Quantity, Throughout};
+use certus_graph::ops::{Arg, Flow, Matrix, Op, Operator, Quantity, Throughout};
 use certus_graph::{Graph, GraphError, Interval};
-use certus_solver::domain::{AbstractDomain, Curve, Keeps, Layer, Program, flat_outputs, last_readers_with, walk};
+use certus_solver::domain::{
+    AbstractDomain, Curve, Keeps, Layer, Program, Term, flat_outputs, last_readers_with, walk,
+};
 use certus_solver::rounding::{ROOM, gamma};
 
 use crate::curves;
@@ -193,6 +195,59 @@ impl<'a> Pass<'a> {
         table
     }
 
+    /// The symbols that only one element of a node has, with that element: most of those that a layer of activations brought up.
+    fn private_symbols(&self, node: usize, width: usize) -> Vec<(usize, usize)> {
+        let mut owner = vec![None; width];
+        let mut is_private = vec![true; width];
+        for (element, form) in self.values[node].iter().enumerate() {
+            for (column, c) in form.coefficients.iter().enumerate() {
+                if *c != 0.0 {
+                    is_private[column] &= owner[column].is_none();
+                    owner[column] = Some(element);
+                }
+            }
+        }
+        let symbols = self.space.monomials.len()..width;
+        symbols.filter(|&column| is_private[column]).filter_map(|column| Some((column, owner[column]?))).collect()
+    }
+
+    /// Adds a matrix times the forms of its argument to a table: a product of matrices for what elements share, scaled columns of the
+    /// matrix for what only one of them has.
+    fn by_columns(
+        &mut self,
+        (term, matrix): (&Term, &Matrix),
+        private: &[(usize, usize)],
+        table: &mut [f64],
+        width: usize,
+    ) {
+        let mut is_shared = vec![true; width];
+        let mut of_element = vec![Vec::new(); term.weights.cols()];
+        let forms = &self.values[term.argument];
+        for &(column, element) in private {
+            is_shared[column] = false;
+            of_element[element].push((column, forms[element].coefficients[column]));
+        }
+        let shared: Vec<usize> = (0..width).filter(|&column| is_shared[column]).collect();
+        let mut argument = vec![0.0; forms.len() * shared.len()];
+        for (row, form) in argument.chunks_exact_mut(shared.len()).zip(forms) {
+            for (to, &column) in row.iter_mut().zip(&shared) {
+                *to = form.coefficients.get(column).copied().unwrap_or(0.0);
+            }
+        }
+        let mut found = vec![0.0; term.weights.rows() * shared.len()];
+        term.weights.mul_acc(&argument, &mut found, shared.len(), &mut self.scratch);
+        for (to, from) in table.chunks_exact_mut(width).zip(found.chunks_exact(shared.len())) {
+            for (value, &column) in from.iter().zip(&shared) {
+                to[column] += value;
+            }
+        }
+        for (row, to) in table.chunks_exact_mut(width).enumerate() {
+            for (element, weight) in matrix.row(row) {
+                of_element[element].iter().for_each(|&(column, c)| to[column] += weight * c);
+            }
+        }
+    }
+
     /// The range of a comparison's argument, as far as the case says.
     fn argument_of(&self, guard: Guard, form: &Form) -> Interval {
         let range = form.range;
@@ -213,7 +268,8 @@ impl AbstractDomain for Pass<'_> {
     }
 
     fn affine(&mut self, node: usize, layer: &Layer) -> Option<Vec<Form>> {
-        let rows = self.program.sizes[node];
+        let program = self.program;
+        let rows = program.sizes[node];
         let widths =
             layer.terms.iter().flat_map(|term| &self.values[term.argument]).map(|form| form.coefficients.len());
         let width = widths.max().unwrap_or(1).max(self.space.monomials.len());
@@ -224,10 +280,20 @@ impl AbstractDomain for Pass<'_> {
         let mut errors = vec![0.0; rows];
         let mut slack = 0.0;
         let mut longest = 0;
-        for term in &layer.terms {
-            let argument = self.table(term.argument, width);
-            term.weights.mul_acc(&argument, &mut table, width, &mut self.scratch);
+        for (place, term) in layer.terms.iter().enumerate() {
             let columns = term.weights.cols();
+            let matrix = match &program.graph.nodes()[node].op {
+                Op::Affine(own) if rows * columns > SMALL => own.matrices().get(place),
+                _ => None,
+            };
+            let private = matrix.map_or_else(Vec::new, |_| self.private_symbols(term.argument, width));
+            match matrix.filter(|_| 2 * private.len() > width) {
+                Some(matrix) => self.by_columns((term, matrix), &private, &mut table, width),
+                None => {
+                    let argument = self.table(term.argument, width);
+                    term.weights.mul_acc(&argument, &mut table, width, &mut self.scratch);
+                }
+            }
             longest = longest.max(columns);
             let factor = gamma(columns + layer.terms.len());
             let own: Vec<f64> = self.values[term.argument]
@@ -322,5 +388,56 @@ impl AbstractDomain for Pass<'_> {
 impl Keeps for Pass<'_> {
     fn values(&mut self) -> &mut Vec<Vec<Form>> {
         &mut self.values
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use certus_graph::ops::Affine;
+    use certus_numerics::Random;
+
+    use super::*;
+
+    #[test]
+    fn columns_of_private_symbols_are_those_of_the_product() {
+        const ELEMENTS: usize = 40;
+        let mut random = Random::new(7, 0);
+        let weights: Vec<f64> = (0..8 * ELEMENTS).map(|_| random.between(-1.0, 1.0)).collect();
+        let mut graph = Graph::new();
+        let input = graph.input("x", &[ELEMENTS]);
+        let dense = Affine::dense(weights.clone(), 8, ELEMENTS, vec![0.5; 8]).unwrap();
+        let output = graph.apply(dense, &[input]).unwrap();
+        graph.output("y", output);
+        let prepared = Prepared::new(&graph).unwrap();
+        // Two variables, two symbols that all elements have, and one or two of each element alone.
+        let mut space = Space::new(2, 1);
+        let shared = [space.fresh(), space.fresh()];
+        let forms: Vec<Form> = (0..ELEMENTS)
+            .map(|element| {
+                let own: Vec<usize> = (0..=element % 2).map(|_| space.fresh()).collect();
+                let mut form = space.constant(Interval::point(random.between(-1.0, 1.0)));
+                form.coefficients.resize(space.columns, 0.0);
+                let all = [1, 2].into_iter().chain(shared).chain(own);
+                all.for_each(|column| form.coefficients[column] = random.between(0.5, 1.0));
+                form.range = space.enclose(&form);
+                form
+            })
+            .collect();
+        let columns = space.columns;
+        let (cases, matters) = (BTreeMap::new(), vec![false; prepared.program.roles.len()]);
+        let mut pass = Pass::new(&prepared, space, &forms, &cases, &matters);
+        pass.values.push(forms.clone());
+        assert_eq!(pass.private_symbols(input.index(), columns).len(), ELEMENTS * 3 / 2);
+        pass.values.clear();
+        pass.run().unwrap();
+        for (row, weights) in weights.chunks(ELEMENTS).enumerate() {
+            for column in 0..columns {
+                let of = |form: &Form| form.coefficients.get(column).copied().unwrap_or(0.0);
+                let bias = if column == 0 { 0.5 } else { 0.0 };
+                let exact = bias + weights.iter().zip(&forms).map(|(weight, form)| weight * of(form)).sum::<f64>();
+                let found = of(pass.output(row));
+                assert!((found - exact).abs() <= 1e-13, "row {row}, column {column}: {found}, not {exact}");
+            }
+        }
     }
 }

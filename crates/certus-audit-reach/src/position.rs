@@ -24,6 +24,7 @@ pub(crate) struct Step {
     /// The atoms of the property, with the outputs of their truth and margin.
     atoms: Vec<(AtomId, usize, usize)>,
     initial: Option<usize>,
+    terminal: Option<usize>,
     /// Truths that must be certain at a position.
     sound: Vec<usize>,
     /// Whether the successor is defined.
@@ -43,6 +44,8 @@ pub(crate) struct Position {
     pub(crate) initial: Option<bool>,
     pub(crate) is_sound: bool,
     pub(crate) goes_on: bool,
+    /// Whether all states are terminal, so that each is its own successor.
+    pub(crate) has_ended: bool,
     /// The first comparison that the successor depends on and that is open.
     pub(crate) open: Option<(Guard, Rc<Form>)>,
     /// The margins of atoms that are open, to split by.
@@ -67,6 +70,7 @@ impl Step {
             .collect::<Result<_, Refused>>()?;
         let mut truth = |own: Option<&Truth>| own.map(|own| keep(own.truth.port));
         let initial = truth(roles.init.as_ref());
+        let terminal = truth(roles.terminal.as_ref());
         let defined = truth(roles.defined.as_ref());
         let here = [truth(roles.choice_defined.as_ref()), truth(roles.assume.as_ref())];
         let of_atoms: Vec<Option<usize>> =
@@ -89,7 +93,7 @@ impl Step {
             return Err(Refused::new("the step reads more than a state and its choices"));
         }
         let mentions_next = system.atoms.iter().map(|own| own.uses_next).collect();
-        Ok(Step { program, next, atoms, initial, sound, defined, ranges, chosen, mentions_next })
+        Ok(Step { program, next, atoms, initial, terminal, sound, defined, ranges, chosen, mentions_next })
     }
 
     /// What is certain of a set, in a case.
@@ -100,7 +104,11 @@ impl Step {
         let Passed { outputs, open, hints } = self.program.run(&mut space, &inputs, cases);
         let truth = |port: usize| outputs[port].first().and_then(|form| form.range.certainty());
         let is_true = |port: &usize| truth(*port) == Some(true);
-        let state: Vec<Rc<Form>> = outputs[..self.next].iter().flatten().cloned().collect();
+        let has_ended = self.terminal.as_ref().is_some_and(is_true);
+        let state: Vec<Rc<Form>> = match has_ended {
+            true => set.state.clone(),
+            false => outputs[..self.next].iter().flatten().cloned().collect(),
+        };
         let in_range = state.len() == self.ranges.len()
             && state.iter().zip(&self.ranges).all(|(form, range)| range.encloses(form.range));
         let goes_on = in_range && self.defined.as_ref().is_none_or(is_true);
@@ -123,6 +131,7 @@ impl Step {
             initial: self.initial.map_or(Some(true), truth),
             is_sound: self.sound.iter().all(is_true),
             goes_on,
+            has_ended,
             open,
             margins,
         }

@@ -18,6 +18,9 @@ use crate::set::Set;
 /// Cases that a tube is split into, at most.
 const MOST_CASES: usize = 512;
 
+/// How often a box that is left is made wider.
+const MOST_WIDENINGS: usize = 4;
+
 /// Where returns come from.
 pub(crate) enum Returns<'r> {
     /// From a certificate.
@@ -106,7 +109,8 @@ impl Tube<'_> {
         if (self.stop)() {
             return Err(obstacle(at, "no time is left", &set.state, variables));
         }
-        let Position { successor, letter, initial, is_sound, goes_on, open, margins } = self.step.at(set, cases);
+        let Position { successor, letter, initial, is_sound, goes_on, has_ended, open, margins } =
+            self.step.at(set, cases);
         if at == 0 && initial == Some(false) {
             return Ok(After::Shown);
         }
@@ -138,6 +142,10 @@ impl Tube<'_> {
         if successor.state.iter().any(|form| !form.is_bounded()) {
             return Err(obstacle(at, "the set has no bounds", &successor.state, variables));
         }
+        // Every later position has the same state, and the letter has its values whatever is chosen there.
+        if has_ended && left == *formula && can_last(formula) {
+            return Ok(After::Shown);
+        }
         Ok(After::Next(successor.reduced(), left))
     }
 
@@ -147,7 +155,7 @@ impl Tube<'_> {
         match returns {
             Returns::Given(given) => {
                 for own in given.iter().filter(|own| own.after == branch.at && inside(&own.bounds)) {
-                    if self.returns(&own.bounds, &branch.formula, branch.at, own.within).is_some() {
+                    if self.returns(&own.bounds, &branch.formula, branch.at, own.within).is_ok() {
                         return Ok(true);
                     }
                 }
@@ -159,18 +167,23 @@ impl Tube<'_> {
                 }
                 branch.next_return *= 2;
                 let known = found.iter().find(|own| own.after == branch.at && inside(&own.bounds)).cloned();
-                let sizes = if known.is_some() { vec![] } else { vec![0.02, 0.1, 0.5] };
-                let tried = known.map(|own| own.bounds).into_iter().chain(sizes.into_iter().map(|share: f64| {
-                    let around = |range: Interval| match range.lo == range.hi {
-                        true => range,
-                        false => range.widen(share * range.width()),
-                    };
-                    branch.set.ranges().into_iter().map(around).collect()
-                }));
-                for bounds in tried {
-                    if let Some(within) = self.returns(&bounds, &branch.formula, branch.at, branch.at) {
-                        found.push(Return { after: branch.at, within, bounds });
-                        return Ok(true);
+                let around = |share: f64| inflated(&branch.set.ranges(), share);
+                let mut tried =
+                    known.map_or_else(|| vec![around(0.5), around(0.1), around(0.02)], |own| vec![own.bounds]);
+                let mut widenings = 0;
+                while let Some(bounds) = tried.pop() {
+                    match self.returns(&bounds, &branch.formula, branch.at, branch.at) {
+                        Ok(within) => {
+                            found.push(Return { after: branch.at, within, bounds });
+                            return Ok(true);
+                        }
+                        // Where everything went belongs to the next box.
+                        Err(Some(reached)) if tried.is_empty() && widenings < MOST_WIDENINGS => {
+                            let both: Vec<Interval> = bounds.iter().zip(reached).map(|(a, b)| a.hull(b)).collect();
+                            tried.push(inflated(&both, 0.05));
+                            widenings += 1;
+                        }
+                        Err(_) => {}
                     }
                 }
                 Ok(false)
@@ -178,23 +191,40 @@ impl Tube<'_> {
         }
     }
 
-    /// The number of steps within which everything in a box is in it again, while a formula that can last returns to itself; at most so many.
-    fn returns(&self, bounds: &[Interval], formula: &Nnf, at: usize, most: usize) -> Option<usize> {
+    /// The number of steps within which everything in a box is in it again, while a formula that can last returns to itself; at most so many. Otherwise
+    /// a box around what is elsewhere then, if that is all that is missing.
+    fn returns(
+        &self,
+        bounds: &[Interval],
+        formula: &Nnf,
+        at: usize,
+        most: usize,
+    ) -> Result<usize, Option<Vec<Interval>>> {
         if !can_last(formula) || bounds.iter().any(|range| !range.is_well_formed()) {
-            return None;
+            return Err(None);
         }
-        let mut branches = vec![(Set::of_box(bounds, self.degree.min(2))?, Cases::new(), formula.clone(), 0)];
+        let set = Set::of_box(bounds, self.degree.min(2)).ok_or(None)?;
+        let mut branches = vec![(set, Cases::new(), formula.clone(), 0)];
         let (mut cases, mut longest) = (1, 0);
+        let mut elsewhere = None::<Vec<Interval>>;
         while let Some((set, own, left, steps)) = branches.pop() {
             if steps > 0 && own.is_empty() && left == *formula && contains(bounds, &set) {
                 longest = longest.max(steps);
                 continue;
             }
             if steps >= most {
-                return None;
+                if !own.is_empty() || left != *formula {
+                    return Err(None);
+                }
+                let ranges = set.ranges();
+                elsewhere = Some(match elsewhere {
+                    Some(all) => all.iter().zip(ranges).map(|(a, b)| a.hull(b)).collect(),
+                    None => ranges,
+                });
+                continue;
             }
             // Never the first position of a run, whatever is initial.
-            match self.after(&set, &own, &left, at.max(1) + steps, cases < MOST_CASES).ok()? {
+            match self.after(&set, &own, &left, at.max(1) + steps, cases < MOST_CASES).map_err(|_| None)? {
                 After::Shown => {}
                 After::Next(set, left) => branches.push((set, Cases::new(), left, steps + 1)),
                 After::Cases(found) => {
@@ -203,8 +233,17 @@ impl Tube<'_> {
                 }
             }
         }
-        Some(longest)
+        match elsewhere {
+            None => Ok(longest),
+            some => Err(some),
+        }
     }
+}
+
+/// A box whose sides of some width are wider by a share of it at either end.
+fn inflated(bounds: &[Interval], share: f64) -> Vec<Interval> {
+    let around = |range: &Interval| if range.lo == range.hi { *range } else { range.widen(share * range.width()) };
+    bounds.iter().map(around).collect()
 }
 
 /// Whether a set lies in a box.

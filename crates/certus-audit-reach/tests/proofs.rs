@@ -128,6 +128,23 @@ fn model_errors_count_as_long_as_the_property_is_open() {
     assert!(accepts(&wide, "p", &assumed).is_err());
 }
 
+#[test]
+fn slow_loops_and_ends_of_runs_are_followed() {
+    let text = "system slow\nstate x in [-4, 4]\nstate v in [-4, 4]\nnext x = x + 0.05 * v\nnext v = 0.9 * v - 0.02 * x\n\
+                init x in [1, 2] & v in [-0.1, 0.1]\nproperty near = G x > -1\nproperty nearer = G x > 0.9\n";
+    let system = load(text);
+    assert_eq!(holds(&system, "near", 2, 0).0, Scope::AllTime);
+    assert!(claim(&system, "nearer", 2, 4).is_err());
+    let text = "system ends\nstate x in [-5, 5]\ninput w in [0, 1]\nnext x = x - 0.3 - 0.01 * w\nterminal x <= 0\ninit x in [1, 2]\n\
+                property above = G x > -0.4\nproperty too_high = G x > -0.2\nproperty goes_on = G F x > 0\n\
+                property later = (G x > 0) | F (x <= 0 & X G x > 0)\n";
+    let system = load(text);
+    assert_eq!(holds(&system, "above", 2, 0).0, Scope::AllTime);
+    for name in ["too_high", "goes_on", "later"] {
+        assert!(claim(&system, name, 2, 8).is_err(), "{name}");
+    }
+}
+
 /// Every claim with these hints about something false.
 #[test]
 fn false_claims_are_refused_whatever_the_hints_are() {

@@ -80,6 +80,9 @@ const SEARCH_BYTES: usize = 12;
 /// Visiting so many successors costs as much as bounding a cell.
 const LOOKS_PER_EXPANDED: u64 = 64;
 
+/// So many simulated steps cost as much as bounding a cell.
+const STEPS_PER_EXPANDED: u64 = 16;
+
 /// Not entered yet.
 pub(crate) const UNMET: u16 = u16::MAX;
 
@@ -117,9 +120,9 @@ impl<'a> Product<'a> {
         self.cells.bytes() + self.state_sets.bytes() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.cells.len()
     }
 
-    /// Counts steps that were simulated: each costs about as much as bounding a cell.
+    /// Counts steps that were simulated: some of them cost as much as bounding a cell.
     pub(crate) fn note_simulated(&mut self, steps: u64) {
-        self.looks = self.looks.saturating_add(steps.saturating_mul(LOOKS_PER_EXPANDED));
+        self.looks = self.looks.saturating_add(steps.saturating_mul(LOOKS_PER_EXPANDED / STEPS_PER_EXPANDED));
     }
 
     /// Whether visits of successors, and simulated steps, cost as much as bounding all the cells that may be bounded.

@@ -15,6 +15,7 @@ use certus_solver::domain::{AbstractDomain, Curve, Keeps, Layer, Program, Role, 
 use crate::domain::{Guard, Pass, Prepared, Side};
 use crate::flow::Pipe;
 use crate::form::{Form, Space};
+use crate::set::symbols_of;
 
 /// States as forms over one space.
 #[derive(Clone, Debug)]
@@ -175,10 +176,12 @@ impl ClosedLoop {
         })
     }
 
-    /// How dear a step is, in products of numbers.
+    /// How dear a step is, in products of numbers: each weight meets each monomial and symbol, of which a wide layer brings up more.
     pub(crate) fn cost(&self) -> u64 {
         let program = &self.prepared.program;
-        program.graph.parameters() as u64 + program.roles.len() as u64
+        let widest = program.sizes.iter().copied().max().unwrap_or(0);
+        let columns = 1 + self.state_len + symbols_of(self.state_len) + widest;
+        (program.graph.parameters() + program.roles.len()) as u64 * columns as u64
     }
 
     /// Whether the outcome of a comparison is a matter of the state alone.

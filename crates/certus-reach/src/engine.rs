@@ -61,8 +61,11 @@ const MOST_STEPS: usize = 4096;
 /// Invariants that pieces share.
 const MOST_INVARIANTS: usize = 256;
 
-/// Steps of a small loop for each unit of work.
-const COST_OF_UNIT: u64 = 1 << 16;
+/// Products of numbers for each unit of work.
+const COST_OF_UNIT: u64 = 1 << 19;
+
+/// Steps of a turn, at least.
+const LEAST_STEPS: u64 = 4;
 
 /// A piece narrower than this share of the initial set is not split.
 const NARROWEST: f64 = 1e-6;
@@ -312,7 +315,7 @@ impl Session for Branching<'_> {
         let _entered = span.enter();
         let horizon = own_horizon(self.task.property);
         let units = (self.question.closed_loop.cost() / COST_OF_UNIT).max(1);
-        let mut work = (budget.subproblems / units).max(16);
+        let mut work = (budget.subproblems / units).max(LEAST_STEPS);
         let mut reason = None;
         while !self.pieces.is_empty() && !self.stuck {
             reason = spent(budget).or((work == 0).then_some(UnknownReason::Subproblems));
@@ -324,7 +327,7 @@ impl Session for Branching<'_> {
             let is_whole = !self.ladder.is_empty();
             let degree = self.ladder.last().copied().unwrap_or(self.degree);
             let tubes = self.question.tubes(degree, &self.invariants, budget);
-            let share = (work / batch.len() as u64).max(16);
+            let share = (work / batch.len() as u64).max(LEAST_STEPS);
             let found = parallel::map(&batch, budget.threads, |piece| {
                 let mut left = share;
                 // The whole set leaves a trail, to tell where it loses its shape.

@@ -17,6 +17,11 @@ const SYMBOLS_PER_VARIABLE: usize = 16;
 /// And at least this many.
 const LEAST_SYMBOLS: usize = 64;
 
+/// How many symbols a set of so many variables keeps.
+pub(crate) fn symbols_of(variables: usize) -> usize {
+    (SYMBOLS_PER_VARIABLE * variables).max(LEAST_SYMBOLS)
+}
+
 impl Set {
     /// The initial set: a box, each side of some width a strong variable.
     pub(crate) fn of_box(bounds: &[Interval], degree: usize) -> Set {
@@ -46,7 +51,7 @@ impl Set {
     pub(crate) fn reduced(mut self) -> Set {
         let monomials = self.space.monomials.len();
         let symbols = self.space.columns - monomials;
-        let most = (SYMBOLS_PER_VARIABLE * self.state.len()).max(LEAST_SYMBOLS);
+        let most = symbols_of(self.state.len());
         let scales: Vec<f64> = self.state.iter().map(|form| form.range.width().max(f64::MIN_POSITIVE)).collect();
         let mut sizes: Vec<(f64, usize)> = (0..symbols)
             .map(|symbol| {

@@ -57,27 +57,37 @@ fn answered(edge: &Edge, edges: &[Edge], grant: Marks, relation: &Relation) -> b
     edge.label.0.iter().all(|cube| covered(*cube, &cubes))
 }
 
-/// The greatest simulation over transitions, within what `possible` allows.
+/// The greatest simulation over transitions, within what `possible` allows. A pair is looked at again when one that it relied on is crossed
+/// out, so long chains, which lose their pairs one by one, take time in the number of pairs.
 fn greatest(edges: &[Vec<Edge>], possible: impl Fn(usize, usize) -> bool) -> Relation {
     let n = edges.len();
-    let bits = (0..n * n).map(|i| possible(i / n, i % n)).collect();
-    let mut relation = Relation { n, bits };
-    // Long chains lose their pairs from one end on: going up and down in turn meets it early.
-    for round in 0.. {
-        let mut changed = false;
-        for q in (0..n).map(|q| if round % 2 == 0 { n - 1 - q } else { q }) {
-            for r in 0..n {
-                if q == r || !relation.bits[q * n + r] {
-                    continue;
-                }
-                if !edges[q].iter().all(|edge| answered(edge, &edges[r], 0, &relation)) {
-                    relation.bits[q * n + r] = false;
-                    changed = true;
-                }
+    let bits: Vec<bool> = (0..n * n).map(|pair| possible(pair / n, pair % n)).collect();
+    let mut before = vec![Vec::new(); n];
+    for (state, edges) in edges.iter().enumerate() {
+        for edge in edges {
+            let own: &mut Vec<usize> = &mut before[edge.target as usize];
+            if own.last() != Some(&state) {
+                own.push(state);
             }
         }
-        if !changed {
-            break;
+    }
+    let mut pending: Vec<usize> = (0..n * n).filter(|&pair| pair / n != pair % n && bits[pair]).collect();
+    let mut is_pending = vec![false; n * n];
+    pending.iter().for_each(|&pair| is_pending[pair] = true);
+    let mut relation = Relation { n, bits };
+    while let Some(pair) = pending.pop() {
+        is_pending[pair] = false;
+        let (q, r) = (pair / n, pair % n);
+        if edges[q].iter().all(|edge| answered(edge, &edges[r], 0, &relation)) {
+            continue;
+        }
+        relation.bits[pair] = false;
+        for (p, s) in before[q].iter().flat_map(|p| before[r].iter().map(move |s| (p, s))) {
+            let other = p * n + s;
+            if p != s && relation.bits[other] && !is_pending[other] {
+                is_pending[other] = true;
+                pending.push(other);
+            }
         }
     }
     relation

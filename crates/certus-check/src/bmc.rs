@@ -33,6 +33,7 @@ use crate::ltl_encoding::{Beyond, Shape, encode};
 use crate::proof::{beyond, cycle, possible, shapes, shown};
 use crate::query::RunQuery;
 use crate::replay::{Drive, replay};
+use crate::unroll::Unroller;
 use crate::vacuity::exercised;
 
 /// What the engine is called.
@@ -77,6 +78,7 @@ enum Found {
 /// A search for a violation that can be taken up again.
 pub struct Search<'a> {
     system: &'a System,
+    unroller: Unroller<'a>,
     formula: &'a Ltl,
     /// The property's negation.
     violation: Nnf,
@@ -93,6 +95,10 @@ pub struct Search<'a> {
     errors: &'a Errors<'a>,
     /// The first loop of doubles alone.
     candidate: Option<Box<Run>>,
+    /// What the queries of this turn have taken.
+    effort: u64,
+    /// The first number of steps for which a turn had too little effort to tell that a violation is out of reach.
+    cut_short: Option<usize>,
     /// No run of so many steps on which the property is open has a model error.
     without_errors: Option<usize>,
     /// The steps that are looked at in the end.
@@ -114,6 +120,7 @@ impl<'a> Search<'a> {
         let loops = asked.is_some_and(|steps| beyond(&violation, steps));
         Ok(Search {
             system,
+            unroller: Unroller::new(system),
             formula,
             violation,
             bad_prefixes: BadPrefixes::of(formula),
@@ -123,6 +130,8 @@ impl<'a> Search<'a> {
             loops,
             errors,
             candidate: None,
+            effort: 0,
+            cut_short: None,
             without_errors: None,
             whole: asked.unwrap_or_else(|| usual_steps(property)),
         })
@@ -137,6 +146,14 @@ impl<'a> Search<'a> {
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
     ) -> Result<Outcome, CheckError> {
+        self.effort = 0;
+        // Deeper glances see no more than the first one that had too little effort, if it gets enough now.
+        let again = self.cut_short.take().filter(|depth| self.settled.is_some_and(|settled| *depth <= settled));
+        if let Some(depth) = again
+            && self.out_of_reach(depth, budget, watch)?
+        {
+            return self.holds(Scope::Unbounded, Proof::OutOfReach { steps: depth }, depth, budget, watch);
+        }
         for depth in self.settled.map_or(0, |settled| settled + 1)..=steps {
             let mut open = None;
             for shape in self.shapes(depth) {
@@ -160,7 +177,8 @@ impl<'a> Search<'a> {
                             }
                         };
                         open = open.or(Some(Unknown { settled: self.settled, ..Unknown::at(Some(reason), place) }));
-                        if matches!(reason, UnknownReason::Deadline | UnknownReason::Stopped) {
+                        let is_over = matches!(reason, UnknownReason::Deadline | UnknownReason::Stopped);
+                        if is_over || self.effort >= budget.effort {
                             break;
                         }
                     }
@@ -272,8 +290,8 @@ impl<'a> Search<'a> {
             }
             _ => Cow::Borrowed(&self.violation),
         };
-        let query = shown(self.system, &violation, shape)?;
-        match answer(&query, shape, budget, watch)? {
+        let query = shown(&self.unroller, &violation, shape)?;
+        match self.answer(&query, shape, budget, watch)? {
             Answer::Unsat(_) => Ok(Found::None),
             Answer::Unknown(reason, _) => Ok(Found::Open(reason)),
             Answer::Sat(witness) => match self.replayed(&query.drive(&witness), budget)? {
@@ -305,9 +323,9 @@ impl<'a> Search<'a> {
             self.cycles.resize(period, None);
         }
         if self.cycles[period - 1].is_none() {
-            let query = cycle(self.system, &self.violation, period)?;
+            let query = cycle(&self.unroller, &self.violation, period)?;
             let shape = Shape { positions: period, loop_to: Some(0) };
-            self.cycles[period - 1] = match answer(&query, shape, budget, watch)? {
+            self.cycles[period - 1] = match self.answer(&query, shape, budget, watch)? {
                 Answer::Unsat(_) => Some(true),
                 Answer::Sat(_) => Some(false),
                 Answer::Unknown(..) => None,
@@ -324,9 +342,28 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// Whether no run of so many steps can still turn into a violation, as far as a glance tells.
+    /// Answers a query with what is left of a turn.
+    fn answer(
+        &mut self,
+        query: &RunQuery,
+        shape: Shape,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(Depth),
+    ) -> Result<Answer, CheckError> {
+        let left = Budget { effort: budget.effort.saturating_sub(self.effort), ..*budget };
+        let mut effort = 0;
+        let found = answer(query, shape, &left, &mut |depth| {
+            effort = depth.progress.effort;
+            watch(depth);
+        });
+        self.effort += effort;
+        found
+    }
+
+    /// Whether no run of so many steps can still turn into a violation, as far as a glance tells. A glance that a turn has not enough effort
+    /// left for is taken again in the next one.
     fn out_of_reach(
-        &self,
+        &mut self,
         depth: usize,
         budget: &Budget<'_>,
         watch: &mut dyn FnMut(Depth),
@@ -338,9 +375,13 @@ impl<'a> Search<'a> {
         if encode(&self.violation, 0, shape, Beyond::TheBest, &mut some) == always() {
             return Ok(false);
         }
-        let glance = Budget { subproblems: GLANCE.min(budget.subproblems), ..*budget };
-        let query = possible(self.system, &self.violation, depth)?;
-        Ok(matches!(answer(&query, shape, &glance, watch)?, Answer::Unsat(_)))
+        let glance = Budget { subproblems: GLANCE, ..*budget };
+        let query = possible(&self.unroller, &self.violation, depth)?;
+        let found = self.answer(&query, shape, &glance, watch)?;
+        if matches!(found, Answer::Unknown(..)) && self.effort >= budget.effort {
+            self.cut_short.get_or_insert(depth);
+        }
+        Ok(matches!(found, Answer::Unsat(_)))
     }
 }
 

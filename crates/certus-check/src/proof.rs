@@ -14,7 +14,7 @@ use crate::induction::invariant::{self, elements, observed, successors};
 use crate::induction::ranking;
 use crate::ltl_encoding::{Beyond, Shape};
 use crate::query::{RunQuery, Wanted};
-use crate::unroll::{Start, Unrolled};
+use crate::unroll::{Start, Unrolled, Unroller};
 
 /// A query that must have no answer.
 pub struct Obligation {
@@ -28,17 +28,18 @@ pub struct Obligation {
 pub fn obligations(system: &System, property: &Property, proof: &Proof) -> Result<Vec<Obligation>, CheckError> {
     let formula = formula_of(property)?;
     let violation = nnf(formula, false);
+    let unroller = &Unroller::new(system);
     match proof {
-        Proof::Bounded { steps, cycles } => bounded(system, &violation, *steps, cycles),
+        Proof::Bounded { steps, cycles } => bounded(unroller, &violation, *steps, cycles),
         Proof::OutOfReach { steps } => {
             let mut found = Vec::new();
             for depth in (0..=*steps).filter(|_| violation.can_end()) {
                 let shape = Shape { positions: depth + 1, loop_to: None };
-                found.push(named(format!("a violation by {depth} steps"), shown(system, &violation, shape)?));
+                found.push(named(format!("a violation by {depth} steps"), shown(unroller, &violation, shape)?));
             }
             found.push(named(
                 format!("{steps} steps after which one is possible"),
-                possible(system, &violation, *steps)?,
+                possible(unroller, &violation, *steps)?,
             ));
             Ok(found)
         }
@@ -50,7 +51,7 @@ pub fn obligations(system: &System, property: &Property, proof: &Proof) -> Resul
             }
             let mut found = Vec::new();
             for (part, method) in parts.into_iter().zip(methods) {
-                found.extend(for_all_time(system, &nnf(part, false), method)?);
+                found.extend(for_all_time(unroller, &nnf(part, false), method)?);
             }
             Ok(found)
         }
@@ -80,39 +81,39 @@ pub fn beyond(violation: &Nnf, steps: usize) -> bool {
 }
 
 /// A run of some shape that shows a violation.
-pub fn shown(system: &System, violation: &Nnf, shape: Shape) -> Result<RunQuery, CheckError> {
+pub fn shown(unroller: &Unroller<'_>, violation: &Nnf, shape: Shape) -> Result<RunQuery, CheckError> {
     // For safety, earlier positions are asked about by themselves.
     let wanted = match violation.reached() {
         Some(bad) if shape.loop_to.is_none() => (bad, shape.positions - 1),
         _ => (violation, 0),
     };
-    ask(system, Start::Initial, shape, &[wanted], Beyond::Anything)?.at_best_ends()
+    ask(unroller, Start::Initial, shape, &[wanted], Beyond::Anything)?.at_best_ends()
 }
 
 /// A cycle of some period on which a violation could end, wherever it begins.
-pub fn cycle(system: &System, violation: &Nnf, period: usize) -> Result<RunQuery, CheckError> {
+pub fn cycle(unroller: &Unroller<'_>, violation: &Nnf, period: usize) -> Result<RunQuery, CheckError> {
     let shape = Shape { positions: period, loop_to: Some(0) };
     let tail = violation.tail();
     let everywhere: Vec<(&Nnf, usize)> = (0..period).map(|position| (&tail, position)).collect();
-    ask(system, Start::Anywhere, shape, &everywhere, Beyond::Anything)?.at_best_ends()
+    ask(unroller, Start::Anywhere, shape, &everywhere, Beyond::Anything)?.at_best_ends()
 }
 
 /// A run of so many steps that can still turn into a violation.
-pub fn possible(system: &System, violation: &Nnf, steps: usize) -> Result<RunQuery, CheckError> {
+pub fn possible(unroller: &Unroller<'_>, violation: &Nnf, steps: usize) -> Result<RunQuery, CheckError> {
     let shape = Shape { positions: steps + 1, loop_to: None };
-    ask(system, Start::Initial, shape, &[(violation, 0)], Beyond::TheBest)?.at_best_ends()
+    ask(unroller, Start::Initial, shape, &[(violation, 0)], Beyond::TheBest)?.at_best_ends()
 }
 
 /// A run that stays for so many positions where a violation would have to be for ever.
-pub fn stays(system: &System, tail: &Nnf, positions: usize) -> Result<RunQuery, CheckError> {
+pub fn stays(unroller: &Unroller<'_>, tail: &Nnf, positions: usize) -> Result<RunQuery, CheckError> {
     let shape = Shape { positions, loop_to: None };
     let everywhere: Vec<(&Nnf, usize)> = (0..positions).map(|position| (tail, position)).collect();
-    ask(system, Start::Anywhere, shape, &everywhere, Beyond::Anything)
+    ask(unroller, Start::Anywhere, shape, &everywhere, Beyond::Anything)
 }
 
 /// From so many good states in a row to a bad one, within an invariant; the good ones pairwise different, if that is asked for.
 pub fn step(
-    system: &System,
+    unroller: &Unroller<'_>,
     bad: &Nnf,
     invariant: &Invariant,
     depth: usize,
@@ -124,7 +125,7 @@ pub fn step(
     formulas.push((bad, depth));
     let wanted =
         Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
-    RunQuery::new(system, wanted, &|unrolled| {
+    RunQuery::new(unroller, wanted, &|unrolled| {
         let within = (0..=depth).flat_map(|position| invariant::holds(invariant, &observed(unrolled, position)));
         let pairs = (0..depth).flat_map(|first| (first + 1..depth).map(move |second| (first, second)));
         let apart = pairs.filter(|_| simple).map(|(first, second)| different(unrolled, first, second));
@@ -144,79 +145,78 @@ fn different(unrolled: &Unrolled, first: usize, second: usize) -> Formula<Place>
 const ONE: Shape = Shape { positions: 1, loop_to: None };
 const TWO: Shape = Shape { positions: 2, loop_to: None };
 
-/// A step from a good state of an invariant; out of it, if that is asked for.
-pub fn leaving(system: &System, bad: &Nnf, invariant: &Invariant, out: bool) -> Result<RunQuery, CheckError> {
-    let good = bad.negated();
-    let formulas = [(&good, 0)];
-    if invariant.reads_outputs(system.state_len()) {
-        // What the policies do after the step takes another position.
-        let wanted = Wanted {
-            start: Start::Anywhere,
-            shape: TWO,
-            formulas: &formulas,
-            beyond: Beyond::Anything,
-            ends_in_error: false,
-        };
-        return RunQuery::new(system, wanted, &|unrolled| {
-            let mut parts = invariant::holds(invariant, &observed(unrolled, 0));
-            if out {
-                parts.push(invariant::fails(invariant, &observed(unrolled, 1)));
-            }
-            parts
-        });
-    }
-    let wanted = Wanted {
-        start: Start::Anywhere,
-        shape: ONE,
-        formulas: &formulas,
-        beyond: Beyond::Anything,
-        ends_in_error: false,
-    };
-    RunQuery::with_successor(system, wanted, &|unrolled| {
-        let mut parts = invariant::holds(invariant, &elements(unrolled, 0));
-        if out {
-            parts.push(invariant::fails(invariant, &successors(unrolled, 0)));
-        }
+/// A step from a good state; with what the policies do after it, if that matters.
+pub fn good_steps(unroller: &Unroller<'_>, bad: &Nnf, outputs: bool) -> Result<RunQuery, CheckError> {
+    good_step_and(unroller, bad, outputs, &|_| Vec::new())
+}
+
+/// A step from a good state of an invariant out of it.
+pub fn leaving(unroller: &Unroller<'_>, bad: &Nnf, invariant: &Invariant) -> Result<RunQuery, CheckError> {
+    let outputs = invariant.reads_outputs(unroller.system().state_len());
+    good_step_and(unroller, bad, outputs, &|unrolled| {
+        let after = if outputs { observed(unrolled, 1) } else { successors(unrolled, 0) };
+        let mut parts = invariant::holds(invariant, &observed(unrolled, 0));
+        parts.push(invariant::fails(invariant, &after));
         parts
     })
 }
 
+fn good_step_and(
+    unroller: &Unroller<'_>,
+    bad: &Nnf,
+    outputs: bool,
+    more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
+) -> Result<RunQuery, CheckError> {
+    let good = bad.negated();
+    let formulas = [(&good, 0)];
+    // What the policies do after the step takes another position.
+    let shape = if outputs { TWO } else { ONE };
+    let wanted =
+        Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
+    if outputs { RunQuery::new(unroller, wanted, more) } else { RunQuery::with_successor(unroller, wanted, more) }
+}
+
 /// An initial state outside of an invariant.
-pub fn initial_outside(system: &System, invariant: &Invariant) -> Result<RunQuery, CheckError> {
+pub fn initial_outside(unroller: &Unroller<'_>, invariant: &Invariant) -> Result<RunQuery, CheckError> {
     let wanted =
         Wanted { start: Start::Initial, shape: ONE, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-    RunQuery::new(system, wanted, &|unrolled| vec![invariant::fails(invariant, &observed(unrolled, 0))])
+    RunQuery::new(unroller, wanted, &|unrolled| vec![invariant::fails(invariant, &observed(unrolled, 0))])
 }
 
 /// A step of a violation on which a ranking function does not go down.
-pub fn not_down(system: &System, tail: &Nnf, ranking: &Ranking) -> Result<RunQuery, CheckError> {
+pub fn not_down(unroller: &Unroller<'_>, tail: &Nnf, ranking: &Ranking) -> Result<RunQuery, CheckError> {
     let shape = Shape { positions: ranking.context + 1, loop_to: None };
     let everywhere: Vec<(&Nnf, usize)> = (0..=ranking.context).map(|position| (tail, position)).collect();
     let wanted =
         Wanted { start: Start::Anywhere, shape, formulas: &everywhere, beyond: Beyond::Anything, ends_in_error: false };
-    RunQuery::new(system, wanted, &|unrolled| vec![ranking::fails(ranking, unrolled)])
+    RunQuery::new(unroller, wanted, &|unrolled| vec![ranking::fails(ranking, unrolled)])
 }
 
 fn ask(
-    system: &System,
+    unroller: &Unroller<'_>,
     start: Start,
     shape: Shape,
     formulas: &[(&Nnf, usize)],
     beyond: Beyond,
 ) -> Result<RunQuery, CheckError> {
-    RunQuery::new(system, Wanted { start, shape, formulas, beyond, ends_in_error: false }, &|_| Vec::new())
+    RunQuery::new(unroller, Wanted { start, shape, formulas, beyond, ends_in_error: false }, &|_| Vec::new())
 }
 
 fn named(title: String, query: RunQuery) -> Obligation {
     Obligation { title, query }
 }
 
-fn bounded(system: &System, violation: &Nnf, steps: usize, cycles: &[usize]) -> Result<Vec<Obligation>, CheckError> {
+fn bounded(
+    unroller: &Unroller<'_>,
+    violation: &Nnf,
+    steps: usize,
+    cycles: &[usize],
+) -> Result<Vec<Obligation>, CheckError> {
     let mut found = Vec::new();
     // A loop of a period that is known to be none needs no further query, and a violation that lasts must have a tail.
     let known = |period: &usize| !violation.tail().is_true() && cycles.contains(period);
     for period in (1..=steps + 1).filter(known) {
-        found.push(named(format!("a cycle of period {period}"), cycle(system, violation, period)?));
+        found.push(named(format!("a cycle of period {period}"), cycle(unroller, violation, period)?));
     }
     let loops = beyond(violation, steps);
     for depth in 0..=steps {
@@ -226,13 +226,13 @@ fn bounded(system: &System, violation: &Nnf, steps: usize, cycles: &[usize]) -> 
                 Some(start) => format!("a violation by {depth} steps that return to position {start}"),
                 None => format!("a violation by {depth} steps"),
             };
-            found.push(named(title, shown(system, violation, shape)?));
+            found.push(named(title, shown(unroller, violation, shape)?));
         }
     }
     Ok(found)
 }
 
-fn for_all_time(system: &System, violation: &Nnf, method: &Method) -> Result<Vec<Obligation>, CheckError> {
+fn for_all_time(unroller: &Unroller<'_>, violation: &Nnf, method: &Method) -> Result<Vec<Obligation>, CheckError> {
     let wrong = || CheckError::Unsupported("the proof does not fit the property".to_owned());
     let mut found = Vec::new();
     match method {
@@ -240,31 +240,31 @@ fn for_all_time(system: &System, violation: &Nnf, method: &Method) -> Result<Vec
             let bad = violation.reached().ok_or_else(wrong)?;
             for steps in 0..*depth {
                 let shape = Shape { positions: steps + 1, loop_to: None };
-                found.push(named(format!("a violation by {steps} steps"), shown(system, violation, shape)?));
+                found.push(named(format!("a violation by {steps} steps"), shown(unroller, violation, shape)?));
             }
             if !invariant.faces.is_empty() {
                 let title = "an initial state outside of the invariant".to_owned();
-                found.push(named(title, initial_outside(system, invariant)?));
-                found.push(named("a step out of the invariant".to_owned(), leaving(system, bad, invariant, true)?));
+                found.push(named(title, initial_outside(unroller, invariant)?));
+                found.push(named("a step out of the invariant".to_owned(), leaving(unroller, bad, invariant)?));
             }
             let different = if *simple { " different" } else { "" };
             let title = match depth {
                 0 => "a bad state".to_owned(),
                 _ => format!("a step from {depth}{different} good states in a row to a bad one"),
             };
-            found.push(named(title, step(system, bad, invariant, *depth, *simple)?));
+            found.push(named(title, step(unroller, bad, invariant, *depth, *simple)?));
         }
         Method::Leaves { steps } => {
             let tail = lasting(violation).ok_or_else(wrong)?;
-            found.push(named(format!("{steps} steps of a violation"), stays(system, &tail, steps + 1)?));
+            found.push(named(format!("{steps} steps of a violation"), stays(unroller, &tail, steps + 1)?));
         }
         Method::Ranking(ranking) => {
             let tail = lasting(violation).ok_or_else(wrong)?;
-            if !ranking::is_bounded(ranking, system) || ranking.decrease <= 0.0 || ranking.context == 0 {
+            if !ranking::is_bounded(ranking, unroller.system()) || ranking.decrease <= 0.0 || ranking.context == 0 {
                 return Err(wrong());
             }
             let title = "a step of a violation on which the function does not go down".to_owned();
-            found.push(named(title, not_down(system, &tail, ranking)?));
+            found.push(named(title, not_down(unroller, &tail, ranking)?));
         }
     }
     Ok(found)

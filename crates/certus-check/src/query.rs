@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use certus_lang::system::{AtomId, System};
+use certus_lang::system::AtomId;
 use certus_model::{CheckError, Nnf};
 use certus_solver::formula::Formula;
 use certus_solver::{Place, Query, QueryError, Witness};
@@ -14,7 +14,7 @@ use crate::condition::{always, and, condition, label_cases, or};
 use crate::ltl_encoding::{Beyond, Shape, encode};
 use crate::replay::Drive;
 use crate::simplify::{at_best_ends, labels, required, settle, with_labels};
-use crate::unroll::{Start, Unrolled, unroll};
+use crate::unroll::{Start, Unrolled, Unroller};
 
 /// What a run has to do.
 #[derive(Clone, Copy, Debug)]
@@ -42,31 +42,31 @@ pub struct RunQuery {
 impl RunQuery {
     /// Asks for a run. `more` says what else must hold of it.
     pub fn new(
-        system: &System,
+        unroller: &Unroller<'_>,
         wanted: Wanted<'_>,
         more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
     ) -> Result<RunQuery, CheckError> {
         // A run may end where no transition is allowed, and do what is wanted there.
-        RunQuery::build(system, wanted, false, more)
+        RunQuery::build(unroller, wanted, false, more)
     }
 
     /// Asks for a run whose last position has a successor.
     pub fn with_successor(
-        system: &System,
+        unroller: &Unroller<'_>,
         wanted: Wanted<'_>,
         more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
     ) -> Result<RunQuery, CheckError> {
-        RunQuery::build(system, wanted, true, more)
+        RunQuery::build(unroller, wanted, true, more)
     }
 
     fn build(
-        system: &System,
+        unroller: &Unroller<'_>,
         wanted: Wanted<'_>,
         with_last: bool,
         more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
     ) -> Result<RunQuery, CheckError> {
-        let shape = wanted.shape;
-        let mut unrolled = unroll(system, shape, wanted.start, with_last)?;
+        let (system, shape) = (unroller.system(), wanted.shape);
+        let mut unrolled = unroller.unrolled(shape, wanted.start, with_last)?;
         let mut known: HashMap<(usize, usize, bool), Formula<Place>> = HashMap::new();
         let (last, ends_in_error) = (shape.positions - 1, wanted.ends_in_error);
         let mut atom = |id: AtomId, position: usize, wanted: bool| {

@@ -7,6 +7,9 @@
 //! a cycle of period c through a window has c free measurements, whatever the window's length. What is left of the
 //! equality, where a side is computed, is an equation of the query.
 
+use std::cell::{OnceCell, RefCell};
+use std::collections::HashMap;
+
 use certus_graph::canonical::simplified;
 use certus_graph::ops::{Gather, Op};
 use certus_graph::{Graph, GraphError, NodeId};
@@ -19,6 +22,7 @@ use crate::ltl_encoding::Shape;
 use crate::reach::reachable;
 
 /// A run of some positions as a graph.
+#[derive(Clone)]
 pub struct Unrolled {
     /// The graph; its one input is the vector of all that is free.
     pub graph: Graph,
@@ -31,6 +35,7 @@ pub struct Unrolled {
 }
 
 /// One position of a run.
+#[derive(Clone)]
 pub struct Position {
     /// The state variables.
     pub states: Vec<NodeId>,
@@ -106,7 +111,7 @@ impl Wanted {
 }
 
 /// Where a run begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Start {
     /// In an initial state.
     Initial,
@@ -114,80 +119,142 @@ pub enum Start {
     Anywhere,
 }
 
+/// Unrolls one system again and again. What does not depend on the shape of the run is computed once, and so are the short runs that proofs by
+/// induction are about: they ask hundreds of queries of them.
+pub struct Unroller<'s> {
+    system: &'s System,
+    wanted: OnceCell<Wanted>,
+    /// The box that no run leaves.
+    reachable: OnceCell<(Vec<f64>, Vec<f64>)>,
+    short: RefCell<HashMap<(usize, Start, bool), Unrolled>>,
+}
+
+/// Runs of up to so many positions are kept.
+const MOST_KEPT: usize = 2;
+
+impl<'s> Unroller<'s> {
+    /// For a system.
+    pub fn new(system: &'s System) -> Unroller<'s> {
+        Unroller { system, wanted: OnceCell::new(), reachable: OnceCell::new(), short: RefCell::default() }
+    }
+
+    /// The system.
+    pub fn system(&self) -> &'s System {
+        self.system
+    }
+
+    /// The run of some shape, as [`unroll`] says.
+    pub fn unrolled(&self, shape: Shape, start: Start, with_last: bool) -> Result<Unrolled, GraphError> {
+        if shape.loop_to.is_some() || shape.positions > MOST_KEPT {
+            return self.unroll(shape, start, with_last);
+        }
+        let key = (shape.positions, start, with_last);
+        if let Some(known) = self.short.borrow().get(&key) {
+            return Ok(known.clone());
+        }
+        let unrolled = self.unroll(shape, start, with_last)?;
+        self.short.borrow_mut().insert(key, unrolled.clone());
+        Ok(unrolled)
+    }
+
+    fn wanted(&self) -> Result<&Wanted, GraphError> {
+        if let Some(known) = self.wanted.get() {
+            return Ok(known);
+        }
+        let wanted = Wanted::of(self.system)?;
+        Ok(self.wanted.get_or_init(|| wanted))
+    }
+
+    fn reachable(&self) -> Result<&(Vec<f64>, Vec<f64>), GraphError> {
+        if let Some(known) = self.reachable.get() {
+            return Ok(known);
+        }
+        let reachable = reachable(self.system)?;
+        Ok(self.reachable.get_or_init(|| reachable))
+    }
+}
+
 /// Unrolls a system into a run of some shape. Its atoms are those of the system. A position that has a successor (all but the last, and
 /// that too if the run returns or `with_last`) has no model error, and a choice that `assume` allows.
-#[tracing::instrument(level = "debug", name = "unrolling", skip_all)]
 pub fn unroll(system: &System, shape: Shape, start: Start, with_last: bool) -> Result<Unrolled, GraphError> {
-    debug_assert!(shape.positions > 0, "a run has a position");
-    debug_assert!(shape.loop_to.is_none_or(|to| to < shape.positions), "a run returns to one of its positions");
-    let wanted = Wanted::of(system)?;
-    let mut graph = Graph::new();
-    let mut bounds: Vec<(f64, f64)> = Vec::new();
-    let mut declare = |graph: &mut Graph, name: String, own: &[(f64, f64)]| {
-        bounds.extend_from_slice(own);
-        graph.input(&name, &[own.len()])
-    };
-    let labels: Vec<usize> = system
-        .actions
-        .iter()
-        .zip(&system.roles.actions)
-        .filter_map(|(action, role)| matches!(role, ActionRole::Softmax { .. }).then_some(action.labels.len()))
-        .collect();
-    let (mut positions, mut states) = (Vec::with_capacity(shape.positions), Vec::new());
-    let (lowest, highest) = match start {
-        Start::Anywhere => reachable(system)?,
-        Start::Initial => system.init_box.clone(),
-    };
-    let mut offset = 0;
-    for variable in &system.states {
-        let own: Vec<(f64, f64)> = (0..variable.len)
-            .map(|element| {
-                let (low, high) = (variable.lower[element], variable.upper[element]);
-                (low.max(lowest[offset + element]), high.min(highest[offset + element]))
-            })
-            .collect();
-        offset += variable.len;
-        states.push(declare(&mut graph, variable.name.clone(), &own));
-    }
-    for position in 0..shape.positions {
-        let mut inputs = Vec::new();
-        for variable in &system.inputs {
-            let own: Vec<(f64, f64)> = variable.lower.iter().copied().zip(variable.upper.iter().copied()).collect();
-            inputs.push(declare(&mut graph, format!("{}@{position}", variable.name), &own));
-        }
-        let mut one_hots = |graph: &mut Graph, name: &str, labels: usize| {
-            declare(graph, format!("{name}@{position}"), &vec![(0.0, 1.0); labels])
+    Unroller::new(system).unroll(shape, start, with_last)
+}
+
+impl Unroller<'_> {
+    #[tracing::instrument(level = "debug", name = "unrolling", skip_all)]
+    fn unroll(&self, shape: Shape, start: Start, with_last: bool) -> Result<Unrolled, GraphError> {
+        debug_assert!(shape.positions > 0, "a run has a position");
+        debug_assert!(shape.loop_to.is_none_or(|to| to < shape.positions), "a run returns to one of its positions");
+        let (system, wanted) = (self.system, self.wanted()?);
+        let mut graph = Graph::new();
+        let mut bounds: Vec<(f64, f64)> = Vec::new();
+        let mut declare = |graph: &mut Graph, name: String, own: &[(f64, f64)]| {
+            bounds.extend_from_slice(own);
+            graph.input(&name, &[own.len()])
         };
-        let chances: Vec<NodeId> =
-            system.chances.iter().map(|chance| one_hots(&mut graph, &chance.name, chance.labels.len())).collect();
-        let choices: Vec<NodeId> = labels.iter().map(|&labels| one_hots(&mut graph, "action", labels)).collect();
-        let arguments: Vec<NodeId> = states.iter().chain(&inputs).chain(&chances).chain(&choices).copied().collect();
-        let outputs = graph.inline(&wanted.step, &arguments)?;
-        let next: Vec<NodeId> = outputs[wanted.next..wanted.atoms].to_vec();
-        positions.push(Position {
-            states: std::mem::replace(&mut states, next.clone()),
-            inputs,
-            chances,
-            choices,
-            atoms: outputs[wanted.atoms..wanted.atoms + system.atoms.len()].to_vec(),
-            policies: outputs[wanted.policies..wanted.policies + system.policies.len()].to_vec(),
-            labels: wanted.labels.iter().map(|&port| outputs[port]).collect(),
-            next,
-            atoms_defined: wanted.atoms_defined.iter().map(|own| own.map(|port| outputs[port])).collect(),
-            init: wanted.init.map(|port| outputs[port]),
-            assume: wanted.assume.map(|port| outputs[port]),
-            choice_defined: wanted.choice_defined.map(|port| outputs[port]),
-            defined: wanted.defined.map(|port| outputs[port]),
-        });
+        let labels: Vec<usize> = system
+            .actions
+            .iter()
+            .zip(&system.roles.actions)
+            .filter_map(|(action, role)| matches!(role, ActionRole::Softmax { .. }).then_some(action.labels.len()))
+            .collect();
+        let (mut positions, mut states) = (Vec::with_capacity(shape.positions), Vec::new());
+        let (lowest, highest) = match start {
+            Start::Anywhere => self.reachable()?,
+            Start::Initial => &system.init_box,
+        };
+        let mut offset = 0;
+        for variable in &system.states {
+            let own: Vec<(f64, f64)> = (0..variable.len)
+                .map(|element| {
+                    let (low, high) = (variable.lower[element], variable.upper[element]);
+                    (low.max(lowest[offset + element]), high.min(highest[offset + element]))
+                })
+                .collect();
+            offset += variable.len;
+            states.push(declare(&mut graph, variable.name.clone(), &own));
+        }
+        for position in 0..shape.positions {
+            let mut inputs = Vec::new();
+            for variable in &system.inputs {
+                let own: Vec<(f64, f64)> = variable.lower.iter().copied().zip(variable.upper.iter().copied()).collect();
+                inputs.push(declare(&mut graph, format!("{}@{position}", variable.name), &own));
+            }
+            let mut one_hots = |graph: &mut Graph, name: &str, labels: usize| {
+                declare(graph, format!("{name}@{position}"), &vec![(0.0, 1.0); labels])
+            };
+            let chances: Vec<NodeId> =
+                system.chances.iter().map(|chance| one_hots(&mut graph, &chance.name, chance.labels.len())).collect();
+            let choices: Vec<NodeId> = labels.iter().map(|&labels| one_hots(&mut graph, "action", labels)).collect();
+            let arguments: Vec<NodeId> =
+                states.iter().chain(&inputs).chain(&chances).chain(&choices).copied().collect();
+            let outputs = graph.inline(&wanted.step, &arguments)?;
+            let next: Vec<NodeId> = outputs[wanted.next..wanted.atoms].to_vec();
+            positions.push(Position {
+                states: std::mem::replace(&mut states, next.clone()),
+                inputs,
+                chances,
+                choices,
+                atoms: outputs[wanted.atoms..wanted.atoms + system.atoms.len()].to_vec(),
+                policies: outputs[wanted.policies..wanted.policies + system.policies.len()].to_vec(),
+                labels: wanted.labels.iter().map(|&port| outputs[port]).collect(),
+                next,
+                atoms_defined: wanted.atoms_defined.iter().map(|own| own.map(|port| outputs[port])).collect(),
+                init: wanted.init.map(|port| outputs[port]),
+                assume: wanted.assume.map(|port| outputs[port]),
+                choice_defined: wanted.choice_defined.map(|port| outputs[port]),
+                defined: wanted.defined.map(|port| outputs[port]),
+            });
+        }
+        debug_assert!(
+            positions.windows(2).all(|pair| pair[0].next == pair[1].states),
+            "a position begins where the one before it does not lead"
+        );
+        let mut unrolled = Unrolled { graph, region: Region::new(Vec::new(), Vec::new()), positions, is_run: always() };
+        unrolled.join(&bounds, shape)?;
+        unrolled.is_run = unrolled.constraints(system, shape, start, with_last);
+        Ok(unrolled)
     }
-    debug_assert!(
-        positions.windows(2).all(|pair| pair[0].next == pair[1].states),
-        "a position begins where the one before it does not lead"
-    );
-    let mut unrolled = Unrolled { graph, region: Region::new(Vec::new(), Vec::new()), positions, is_run: always() };
-    unrolled.join(&bounds, shape)?;
-    unrolled.is_run = unrolled.constraints(system, shape, start, with_last);
-    Ok(unrolled)
 }
 
 impl Unrolled {

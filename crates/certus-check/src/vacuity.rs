@@ -16,10 +16,10 @@ use certus_solver::{Answer, Budget, solve};
 use crate::bmc::{GLANCE, answer};
 use crate::confirm::walked;
 use crate::errors::asked_atoms;
-use crate::induction::Prover;
+use crate::induction::{Prover, Round};
 use crate::ltl_encoding::{Beyond, Shape};
 use crate::query::{RunQuery, Wanted};
-use crate::unroll::Start;
+use crate::unroll::{Start, Unroller};
 use certus_engine::Depth;
 use certus_engine::FIRST_WORK;
 
@@ -159,7 +159,7 @@ fn vacuous(
         let shape = Shape { positions: steps + 1, loop_to: None };
         let wanted =
             Wanted { start: Start::Initial, shape, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-        let query = RunQuery::new(system, wanted, &|_| Vec::new())?.at_best_ends()?;
+        let query = RunQuery::new(&Unroller::new(system), wanted, &|_| Vec::new())?.at_best_ends()?;
         if let Answer::Unsat(_) = answer(&query, shape, &glance, watch)? {
             return Ok(Some(format!("vacuous: {what}")));
         }
@@ -205,7 +205,7 @@ fn never(
     let not = Box::new(Formula::Not(Box::new(premise.clone())));
     let property = Property::of_every_run("vacuity", Formula::Globally(Bounds::default(), not));
     let own = Budget { subproblems: FIRST_WORK.min(budget.subproblems), ..*budget };
-    Ok(Prover::new(system, &property)?.everywhere(&own, watch)?.is_some())
+    Ok(matches!(Prover::new(system, &property)?.everywhere(&own, watch)?, Round::Proved(_)))
 }
 
 /// A run of so many steps at whose end a condition holds.
@@ -220,7 +220,7 @@ fn run_with(
     let formulas: Vec<(&Nnf, usize)> = normal.iter().map(|normal| (normal, steps)).collect();
     let wanted =
         Wanted { start: Start::Initial, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
-    let query = RunQuery::new(system, wanted, &|_| Vec::new())?;
+    let query = RunQuery::new(&Unroller::new(system), wanted, &|_| Vec::new())?;
     let own = Budget { subproblems: GLANCE.min(budget.subproblems), ..*budget };
     match solve(&query.query()?, &own, &mut |_| {})? {
         Answer::Sat(witness) => Ok(Some(walked(system, &query.drive(&witness))?)),

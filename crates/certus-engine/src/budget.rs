@@ -9,8 +9,25 @@ use std::time::Instant;
 pub use certus_solver::Budget;
 use certus_solver::UnknownReason;
 
-/// The work of a first turn, per query.
+/// The work of a first full turn, per query.
 pub const FIRST_WORK: u64 = 2_000;
+
+/// The work of the turns before it: most properties that can be decided at all are decided by some engine with next to no work, and should
+/// not wait for another one's full turn.
+pub const OPENING_WORK: [u64; 2] = [8, 125];
+
+/// The multiplications that each unit of work is worth, about as long as a unit takes any other engine. So a turn ends in time with large
+/// graphs, too, and with many queries.
+const EFFORT_OF_UNIT: u64 = 1 << 17;
+
+/// What a turn with so much work may spend of a budget.
+pub fn of_turn<'b>(budget: &Budget<'b>, work: u64) -> Budget<'b> {
+    Budget {
+        subproblems: work.min(budget.subproblems),
+        effort: work.saturating_mul(EFFORT_OF_UNIT).min(budget.effort),
+        ..*budget
+    }
+}
 
 /// Each further turn may take so many times the work of the one before.
 pub const WORK_FACTOR: u64 = 4;

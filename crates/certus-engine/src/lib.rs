@@ -18,7 +18,7 @@ pub mod portfolio;
 mod progress;
 pub mod schedule;
 
-pub use budget::{Budget, FIRST_WORK, WORK_FACTOR, is_worth_more_work, spent};
+pub use budget::{Budget, FIRST_WORK, OPENING_WORK, WORK_FACTOR, is_worth_more_work, of_turn, spent};
 pub use engine::{Engine, Next, Session, Shared, Support, Task, Turn, Watch};
 pub use job::{Board, Ended, Job, JobError};
 pub use portfolio::{Finished, run_alone, run_portfolio};

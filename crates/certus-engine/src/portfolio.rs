@@ -1,7 +1,7 @@
 //! A portfolio of engines.
 //!
-//! Which engine decides a property cannot be told in advance, so several take turns: each with a little work at first, then with
-//! [`WORK_FACTOR`] times as much, until one decides or none would profit from more (algorithm portfolios: Huberman, Lukose, Hogg,
+//! Which engine decides a property cannot be told in advance, so several take turns: each with very little work at first
+//! ([`OPENING_WORK`]), then with [`FIRST_WORK`] and each time [`WORK_FACTOR`] times as much, until one decides or none would profit from more (algorithm portfolios: Huberman, Lukose, Hogg,
 //! "An economics approach to hard computational problems", Science 275, 1997; Gomes, Selman, "Algorithm portfolios", Artificial
 //! Intelligence 126, 2001). The total is within a constant factor of what the best engine needs alone.
 //!
@@ -16,7 +16,7 @@ use std::any::Any;
 use certus_graph::Fault;
 use certus_model::{CheckError, Outcome, Scope, Unknown, Verdict, usual_steps, within_scope};
 
-use crate::budget::{Budget, FIRST_WORK, WORK_FACTOR, spent};
+use crate::budget::{Budget, FIRST_WORK, OPENING_WORK, WORK_FACTOR, of_turn, spent};
 use crate::engine::{Engine, Next, Session, Shared, Support, Task, Turn, Watch};
 use crate::progress::{Depth, Progress};
 
@@ -99,9 +99,9 @@ pub fn run_portfolio<'t>(
     }
     let steps = task.steps.unwrap_or_else(|| usual_steps(task.property));
     let mut shared = Shared::default();
-    let mut work = FIRST_WORK;
-    loop {
-        let turn_budget = Budget { subproblems: work.min(budget.subproblems), ..*budget };
+    let growing = std::iter::successors(Some(FIRST_WORK), |work| Some(work.saturating_mul(WORK_FACTOR)));
+    for work in OPENING_WORK.into_iter().chain(growing) {
+        let turn_budget = of_turn(budget, work);
         let (mut deeper, mut more_work) = (false, false);
         for number in 0..peers.len() {
             // The first engines end soon by themselves; the others need not begin when the budget is spent.
@@ -141,7 +141,6 @@ pub fn run_portfolio<'t>(
         if !goes_on || spent(budget).is_some() {
             break;
         }
-        work = work.saturating_mul(WORK_FACTOR);
     }
     let (outcome, whole) = undecided(task, steps, peers, &shared, budget)?;
     let mut outcome = match outcome.verdict {

@@ -4,8 +4,8 @@ use std::cell::RefCell;
 
 use certus_engine::portfolio::NO_PROOF;
 use certus_engine::{
-    Budget, Engine, FIRST_WORK, Next, Session, Shared, Support, Task, Turn, WORK_FACTOR, Watch, run_alone,
-    run_portfolio,
+    Budget, Engine, FIRST_WORK, Next, OPENING_WORK, Session, Shared, Support, Task, Turn, WORK_FACTOR, Watch,
+    run_alone, run_portfolio,
 };
 use certus_lang::{FileNetworks, LowerOptions, System, load_str};
 use certus_model::{CheckError, Outcome, Property, Scope, Unknown, UnknownReason, Verdict};
@@ -85,8 +85,10 @@ fn peers_take_turns_in_their_order_with_growing_work() {
     let engines = vec![fake("never", u64::MAX, &log), fake("later", second, &log), fake("idle", second, &log)];
     let outcome = run(engines, &Budget::default()).unwrap();
     assert_eq!((outcome.engine, outcome.verdict), ("later", Verdict::Holds(Scope::Unbounded)));
-    let first = ["never", "later", "idle"].map(|name| (name, FIRST_WORK));
-    assert_eq!(log.into_inner(), [&first[..], &[("never", second), ("later", second)]].concat());
+    let turns = |work| ["never", "later", "idle"].map(|name| (name, work));
+    let mut all: Vec<_> = OPENING_WORK.into_iter().chain([FIRST_WORK]).flat_map(turns).collect();
+    all.extend([("never", second), ("later", second)]);
+    assert_eq!(log.into_inner(), all);
 }
 
 #[test]
@@ -109,7 +111,7 @@ fn what_is_known_is_said_where_nobody_decides() {
     let Verdict::Unknown(unknown) = &outcome.verdict else { panic!("{outcome:?}") };
     assert_eq!((unknown.settled, unknown.holds_if.len()), (Some(10), 1));
     assert_eq!(outcome.notes, [NO_PROOF]);
-    assert_eq!(log.borrow().len(), 3, "the bounded engine has nothing more to say");
+    assert_eq!(log.borrow().len(), 5, "the bounded engine has nothing more to say");
 }
 
 #[test]

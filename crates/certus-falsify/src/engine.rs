@@ -75,7 +75,7 @@ impl<'t> Falsifying<'t> {
                 let Tally { runs, steps, robustness, .. } = search.tally();
                 tracing::debug!(runs, steps, robustness, "simulated");
                 // What leads somewhere is not put off until the others have had their turns.
-                let goes_on = search.tally().is_promising() && !search.has_one_run();
+                let goes_on = search.is_promising() && !search.has_one_run();
                 if found.is_some() || !goes_on || spent(budget).is_some() {
                     break;
                 }

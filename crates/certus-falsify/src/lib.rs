@@ -18,6 +18,7 @@
 #![forbid(unsafe_code)]
 
 mod coding;
+mod cost;
 mod descent;
 pub mod engine;
 mod evolution;

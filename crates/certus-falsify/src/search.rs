@@ -17,8 +17,7 @@
 
 use std::collections::BTreeMap;
 
-use certus_engine::{Budget, Progress, Task, Watch, spent};
-use certus_graph::ops::Op;
+use certus_engine::{Budget, FIRST_WORK, Progress, Task, Watch, spent};
 use certus_model::{CheckError, Formula, ModelError, Nnf, Run, nnf};
 use certus_numerics::Random;
 use certus_sim::semantics::Tail;
@@ -27,6 +26,7 @@ use certus_sim::{
 };
 
 use crate::coding::Coding;
+use crate::cost::Cost;
 use crate::descent::Descent;
 use crate::evolution::{Evolution, generation_size};
 use crate::judge::{Ended, Grade, Judge};
@@ -41,12 +41,9 @@ const FIRST_HORIZONS: usize = 3;
 /// Scalar operations for each unit of work.
 const OPERATIONS_OF_UNIT: u64 = 1 << 16;
 
-/// What a step costs beside its operations, and how many operations of matrix products take as long as one other.
-const OVERHEAD: u64 = 2048;
-const PRODUCTS: usize = 16;
-
-/// What a flow costs: Taylor series over some sub-steps.
-const COST_OF_FLOW: u64 = 1 << 16;
+/// What it costs to look for a lasso in a run and to prove it, in simulations of the run; and what it costs to prove that a run converges, in steps.
+const COST_OF_LASSO: u64 = 8;
+const COST_OF_CONVERGENCE: usize = 6000;
 
 /// Runs that are simulated before the results are looked at.
 const CHUNK: usize = 384;
@@ -61,7 +58,7 @@ const CANDIDATES: usize = 8;
 const SLACK: usize = 8;
 
 /// Runs that are sampled to make a violation shorter, each time.
-const SHORTENING_RUNS: usize = 128;
+const SHORTENING_RUNS: u64 = 128;
 
 /// Longer runs are not looked at for lassos.
 const LONGEST_LASSO: usize = 1000;
@@ -119,7 +116,7 @@ pub(crate) struct Tally {
 
 impl Tally {
     /// Whether some run came so much nearer to a violation than most that a search around it may find one.
-    pub(crate) fn is_promising(&self) -> bool {
+    fn is_promising(&self) -> bool {
         let (runs, sum) = self.positive;
         self.robustness < PROMISING * sum / runs.max(1) as f64
     }
@@ -133,8 +130,7 @@ pub(crate) struct Search<'t> {
     violation: Nnf,
     /// The only initial states that are known, where none is met by chance.
     starts: Vec<Vec<f64>>,
-    /// What a step costs, in scalar operations.
-    cost: u64,
+    cost: Cost,
     round: usize,
     next_run: u64,
     seen: Tally,
@@ -147,6 +143,10 @@ pub(crate) struct Search<'t> {
     descent: Option<Descent<'t>>,
     /// A run that violates the property in doubles, and perhaps by rounding alone.
     candidate: Option<Box<Run>>,
+    /// What may be spent at this horizon on runs that may violate the property for ever, in scalar operations.
+    judging: u64,
+    /// Whether this round is one of those before the first full one: then nothing is done that it is not worth, however promising.
+    is_opening: bool,
     /// Runs that seem to end in a model error.
     errors: Vec<Suspect>,
 }
@@ -172,10 +172,8 @@ impl<'t> Search<'t> {
     /// For a property of a system.
     pub(crate) fn new(task: Task<'t>, formula: &'t Formula) -> Result<Search<'t>, SimulationError> {
         let system = task.system;
-        let flows = system.step.nodes().iter().filter(|node| matches!(node.op, Op::Flow(_) | Op::Throughout(_)));
-        let elements: usize = system.step.ids().map(|id| system.step.elements(id)).sum();
-        let cost =
-            OVERHEAD + (system.step.parameters() / PRODUCTS + elements) as u64 + COST_OF_FLOW * flows.count() as u64;
+        let cost = Cost::of(system);
+        tracing::debug!(?cost, "scalar operations of a step");
         Ok(Search {
             task,
             judge: Judge::new(system, formula),
@@ -191,6 +189,8 @@ impl<'t> Search<'t> {
             best: BTreeMap::new(),
             descent: None,
             candidate: None,
+            judging: 0,
+            is_opening: false,
             errors: Vec::new(),
         })
     }
@@ -198,6 +198,11 @@ impl<'t> Search<'t> {
     /// What was seen so far.
     pub(crate) fn tally(&self) -> Tally {
         self.seen
+    }
+
+    /// Whether what was seen is worth more than its share of a full round.
+    pub(crate) fn is_promising(&self) -> bool {
+        !self.is_opening && self.seen.is_promising()
     }
 
     /// A violation that may be one by rounding alone.
@@ -215,22 +220,30 @@ impl<'t> Search<'t> {
     }
 
     /// The steps of the runs of this round, shortest first.
-    fn horizons(&self, positions: u64) -> Vec<usize> {
+    fn horizons(&self, operations: u64) -> Vec<usize> {
         let end = self.violation.horizon().and_then(|last| usize::try_from(last).ok());
         let most = end.into_iter().chain(self.task.steps).min();
         // Where there is but one run, it is followed as far as the work allows.
         let one_run = self.has_one_run();
-        let far = |steps: &usize| one_run && (*steps as u64) < positions;
+        let far = |steps: &usize| one_run && self.cost.of_runs(1, *steps) <= operations;
         let some = HORIZONS.into_iter().enumerate();
         let some = some.filter(|(place, steps)| *place < FIRST_HORIZONS + self.round / 2 || far(steps));
         let some = some.map(|(_, steps)| steps);
         match most {
             Some(most) if end.is_none() || shows_early(&self.violation) => {
-                some.filter(|&steps| steps < most).chain([most]).collect()
+                self.affordable(some.filter(|&steps| steps < most).chain([most]).collect(), operations)
             }
             Some(most) => vec![most],
-            None => some.collect(),
+            None => self.affordable(some.collect(), operations),
         }
+    }
+
+    /// The horizons, without the long ones of which a round is not even worth the fewest runs: a system whose steps take long waits for a
+    /// longer turn.
+    fn affordable(&self, horizons: Vec<usize>, operations: u64) -> Vec<usize> {
+        let worth = |steps: usize| self.cost.of_runs(least_runs(steps), steps) <= operations;
+        let first = horizons.first().copied();
+        horizons.into_iter().filter(|&steps| Some(steps) == first || worth(steps)).collect()
     }
 
     /// One round, worth so many units of work.
@@ -240,14 +253,15 @@ impl<'t> Search<'t> {
         budget: &Budget<'_>,
         watch: &mut Watch<'_>,
     ) -> Result<Option<Found>, Trouble> {
-        let positions = work.saturating_mul(OPERATIONS_OF_UNIT) / self.cost;
-        let horizons = self.horizons(positions);
+        let operations = work.saturating_mul(OPERATIONS_OF_UNIT);
+        let horizons = self.horizons(operations);
+        self.is_opening = work < FIRST_WORK;
         self.round += 1;
         // Long runs begin with short ones, so they have the larger part; but the more of them there are, the better.
         let weight = |steps: usize| (steps as f64 + 1.0).sqrt();
         let whole: f64 = horizons.iter().map(|&steps| weight(steps)).sum();
         for steps in horizons {
-            let share = (positions as f64 * weight(steps) / whole) as u64;
+            let share = (operations as f64 * weight(steps) / whole) as u64;
             let found = match self.at(steps, share, budget, watch) {
                 // Draws do not meet the initial condition: some states are asked for instead.
                 Err(Trouble::Simulation(SimulationError::NoInitialState { tried })) if self.starts.is_empty() => {
@@ -270,7 +284,7 @@ impl<'t> Search<'t> {
         self.confirmed_error(budget)
     }
 
-    /// Runs of so many steps, for a share of the positions of a round.
+    /// Runs of so many steps, for a share of the operations of a round.
     fn at(
         &mut self,
         steps: usize,
@@ -279,9 +293,10 @@ impl<'t> Search<'t> {
         watch: &mut Watch<'_>,
     ) -> Result<Option<Found>, Trouble> {
         let coding = self.coding(steps);
-        let length = steps as u64 + 1;
         let alone = coding.dimensions() == 0;
-        let mut left = if alone { 1 } else { (share / 2 / length).clamp(least_runs(steps), 1 << 20) as usize };
+        self.judging = share / 2;
+        let mut left =
+            if alone { 1 } else { self.cost.runs_worth(share / 2, steps).clamp(least_runs(steps), 1 << 20) as usize };
         while left > 0 {
             let count = left.min(CHUNK);
             left -= count;
@@ -298,8 +313,10 @@ impl<'t> Search<'t> {
         let place = self.task.system.properties.iter().position(|own| own.name == self.task.property.name);
         // The adversary draws its first states.
         let has_adversary = !self.task.system.inputs.is_empty() && self.starts.is_empty();
-        if let Some(property) = place.filter(|_| has_adversary) {
-            let count = (share / 4 / length / (2 * CANDIDATES as u64)).clamp(1, CHUNK as u64) as usize;
+        let least = u64::from(!self.is_opening);
+        let count =
+            (self.cost.runs_worth(share / 4, steps) / (2 * CANDIDATES as u64)).clamp(least, CHUNK as u64) as usize;
+        if let Some(property) = place.filter(|_| has_adversary && count > 0) {
             let inputs = InputSource::Adversary { property, candidates: CANDIDATES };
             let Some(chunk) = self.simulated_by(steps, inputs, vec![None; count], budget)? else { return Ok(None) };
             let found = self.looked_at(&chunk, budget, watch)?;
@@ -309,8 +326,9 @@ impl<'t> Search<'t> {
         }
         let dimensions = coding.dimensions();
         let size = generation_size(dimensions);
-        let (least, more) = if self.seen.is_promising() { (PROMISING_ROUNDS, 4) } else { (0, 1) };
-        for _ in 0..(more * share / 4 / length / size as u64).clamp(least, 1 << 10) {
+        let (least, more) = if self.is_promising() { (PROMISING_ROUNDS, 4) } else { (0, 1) };
+        let generations = more * (share / 4) / self.cost.of_runs(size as u64, steps);
+        for _ in 0..generations.clamp(least, 1 << 10) {
             let best = self.best.get(&steps).map(|(_, point)| point.clone());
             let mut evolution = match self.evolutions.remove(&steps) {
                 Some(own) if !own.is_stuck() => own,
@@ -347,8 +365,9 @@ impl<'t> Search<'t> {
         watch: &mut Watch<'_>,
     ) -> Result<Option<Found>, Trouble> {
         let Some((value, point)) = self.best.get(&steps).cloned() else { return Ok(None) };
-        let (least, more) = if self.seen.is_promising() { (PROMISING_ROUNDS, 2) } else { (0, 1) };
-        let iterations = (more * share / (steps as u64 + 1) / COST_OF_GRADIENT).clamp(least, MOST_ITERATIONS);
+        let (least, more) = if self.is_promising() { (PROMISING_ROUNDS, 2) } else { (0, 1) };
+        let iterations =
+            (more * share / (COST_OF_GRADIENT * self.cost.of_runs(1, steps))).clamp(least, MOST_ITERATIONS);
         if iterations == 0 || !self.has_gradient() {
             return Ok(None);
         }
@@ -517,14 +536,24 @@ impl<'t> Search<'t> {
         let first = reports.first().copied();
         reports.sort_by(|a, b| robustness(a).total_cmp(&robustness(b)).then(a.run.cmp(&b.run)));
         let tried = reports.into_iter().take(MOST_TRIED - 1).chain(first.filter(|_| self.round <= 1));
-        for report in tried {
+        for (number, report) in tried.enumerate() {
+            let cost = COST_OF_LASSO * self.cost.of_runs(1, chunk.steps);
+            // The first round is to see at least one.
+            if self.judging < cost && (number > 0 || self.round > 1) {
+                break;
+            }
+            self.judging = self.judging.saturating_sub(cost);
             let drive = self.judge.drive(&self.trace(chunk.steps, &chunk.inputs, report.run, budget)?);
             if let Some(run) = self.proved_lasso(&drive)? {
                 return Ok(Some(Found::Violated(run)));
             }
             let settles = robustness(report) <= 0.0 && self.task.steps.is_none();
-            if settles && let Some(run) = self.judge.converging(&drive.state)? {
-                return Ok(Some(Found::Violated(run)));
+            let cost = self.cost.of_runs(1, COST_OF_CONVERGENCE);
+            if settles && (self.judging >= cost || (number == 0 && self.round <= 1)) {
+                self.judging = self.judging.saturating_sub(cost);
+                if let Some(run) = self.judge.converging(&drive.state)? {
+                    return Ok(Some(Found::Violated(run)));
+                }
             }
             if spent(budget).is_some() {
                 break;
@@ -574,10 +603,10 @@ impl<'t> Search<'t> {
     /// A violation in as few steps as samples find, with as simple choices as shrinking finds.
     fn simplest(&mut self, run: Run, grade: Grade, budget: &Budget<'_>) -> Result<Run, Trouble> {
         let (mut run, mut grade) = (run, grade);
-        let worth = (SHORTENING_WORK * OPERATIONS_OF_UNIT / self.cost) as usize;
         while shows_early(&self.violation) && run.states.len() > 1 && spent(budget).is_none() {
             let steps = run.states.len() - 2;
-            let count = (worth / (steps + 1)).clamp(4, SHORTENING_RUNS);
+            let worth = self.cost.runs_worth(SHORTENING_WORK * OPERATIONS_OF_UNIT, steps);
+            let count = worth.clamp(4, SHORTENING_RUNS) as usize;
             let Some((shorter, its_grade)) = self.shorter(steps, count, grade, budget)? else { break };
             (run, grade) = (shorter, its_grade);
         }

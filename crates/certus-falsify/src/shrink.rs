@@ -10,11 +10,13 @@ use certus_engine::{Budget, spent};
 use certus_lang::system::System;
 use certus_model::{CheckError, Run};
 
+use crate::cost::Cost;
 use crate::judge::{Grade, Judge};
 
-/// Positions that are evaluated for it, and runs that are tried, at most.
-const MOST_POSITIONS: usize = 20_000;
+/// Runs that are tried at most, and the scalar operations that they may take: each is replayed, in doubles and in intervals.
 const MOST_TRIALS: usize = 400;
+const MOST_OPERATIONS: u64 = 1 << 30;
+const COST_OF_TRIAL: u64 = 8;
 
 /// Significant digits that are tried.
 const DIGITS: std::ops::RangeInclusive<i32> = 1..=4;
@@ -26,14 +28,16 @@ struct Shrinking<'j, 't> {
     drive: Drive,
     run: Run,
     grade: Grade,
-    positions: usize,
+    cost: Cost,
+    operations: u64,
     trials: usize,
 }
 
 /// A simpler run that violates the formula as surely; at worst the same.
 pub(crate) fn shrunk(judge: &Judge<'_>, run: Run, grade: Grade, budget: &Budget<'_>) -> Result<Run, CheckError> {
     let drive = Drive::of(judge.system, &run);
-    let mut own = Shrinking { judge, budget, drive, run, grade, positions: 0, trials: 0 };
+    let cost = Cost::of(judge.system);
+    let mut own = Shrinking { judge, budget, drive, run, grade, cost, operations: 0, trials: 0 };
     own.inputs_to_defaults()?;
     own.labels_to_likely()?;
     own.round_start()?;
@@ -43,7 +47,7 @@ pub(crate) fn shrunk(judge: &Judge<'_>, run: Run, grade: Grade, budget: &Budget<
 
 impl Shrinking<'_, '_> {
     fn is_over(&self) -> bool {
-        self.positions >= MOST_POSITIONS || self.trials >= MOST_TRIALS || spent(self.budget).is_some()
+        self.operations >= MOST_OPERATIONS || self.trials >= MOST_TRIALS || spent(self.budget).is_some()
     }
 
     /// Keeps a change if the run violates the formula as before.
@@ -57,7 +61,7 @@ impl Shrinking<'_, '_> {
             return Ok(true);
         }
         self.trials += 1;
-        self.positions += 2 * changed.inputs.len();
+        self.operations += COST_OF_TRIAL * self.cost.of_runs(1, changed.inputs.len());
         let Some(run) = self.judge.finite(changed, self.budget)? else { return Ok(false) };
         if run.states.len() > self.run.states.len() || self.judge.grade(&run)? < self.grade {
             return Ok(false);
@@ -81,9 +85,18 @@ impl Shrinking<'_, '_> {
     }
 
     fn inputs_to_defaults(&mut self) -> Result<(), CheckError> {
-        for (element, (low, high)) in input_ranges(self.judge.system).into_iter().enumerate() {
-            let default = 0f64.clamp(low, high);
-            self.halving(&|drive, at| drive.inputs[at][element] = default)?;
+        let defaults: Vec<f64> =
+            input_ranges(self.judge.system).into_iter().map(|(low, high)| 0f64.clamp(low, high)).collect();
+        // Many at once: of a wide input hardly any element matters.
+        let mut ranges = vec![(0, defaults.len())];
+        while let Some((from, to)) = ranges.pop() {
+            let some = |drive: &mut Drive, at: usize| drive.inputs[at][from..to].copy_from_slice(&defaults[from..to]);
+            if to - from == 1 {
+                self.halving(&some)?;
+            } else if from < to && !self.keeps(&|drive| (0..drive.inputs.len()).for_each(|at| some(drive, at)))? {
+                let middle = from + (to - from) / 2;
+                ranges.extend([(middle, to), (from, middle)]);
+            }
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 //!
 //! Clarke, Grumberg and Peled, "Model Checking", MIT Press 1999, section 13.1. A state variable is in the cone if an atom of the property, the condition on transitions, the end of runs, a policy or the
 //! domain of an operation reads it, or the next value of another variable in the cone. The others, a counter or the cost of a run so far, would cost the grid a dimension each.
-//! Departure: a variable that might leave its declared range is kept as well, since leaving it is a model error.
+//! Departure: a variable that might leave its declared range while the property is open is kept as well, since leaving it is a model error.
 //!
 //! Sound: every run of the system, restricted to the cone, is a run of the reduced system, and no run ends because a variable outside of the cone leaves its range. So what holds of
 //! all runs of the reduced system holds of the system.
@@ -11,8 +11,11 @@ use certus_graph::{Graph, GraphError, NodeId, Tensor};
 use certus_lang::system::{ActionRole, AtomId, NetworkRole, Output, Roles, System, Truth, Variable};
 use certus_model::CheckError;
 
-use crate::range_invariants::stays_in_range;
+use crate::range_invariants::{stays_in_range, stays_in_range_for};
 use crate::transition_relation::{definedness, reads};
+
+/// Steps up to which it is tried whether a variable stays in its range.
+const MOST_STEPS: usize = 2000;
 
 /// A system restricted to the cone of influence of some atoms.
 pub(crate) struct ConeOfInfluence {
@@ -27,13 +30,24 @@ pub(crate) struct ConeOfInfluence {
 }
 
 impl ConeOfInfluence {
-    /// The cone of influence of some atoms, with the network itself or a policy extracted from it.
-    pub fn of(system: &System, atoms: &[AtomId], extracted: bool) -> Result<ConeOfInfluence, CheckError> {
+    /// The cone of influence of the atoms of a property, with the network itself or a policy extracted from it. If the property is about
+    /// so many steps only, what a variable does later does not matter.
+    pub fn of(
+        system: &System,
+        atoms: &[AtomId],
+        horizon: Option<usize>,
+        extracted: bool,
+    ) -> Result<ConeOfInfluence, CheckError> {
         let mut in_cone = cone_of(system, atoms, &vec![false; system.states.len()]);
         // Without a range there is nothing to leave.
         let has_range = |own: &Variable| own.lower.iter().chain(&own.upper).any(|end| end.is_finite());
         if system.states.iter().zip(&in_cone).any(|(own, in_cone)| !in_cone && has_range(own)) {
-            let stays = stays_in_range(system, extracted)?;
+            let mut stays = stays_in_range(system, extracted)?;
+            let short = horizon.filter(|horizon| !extracted && *horizon < MOST_STEPS && stays.contains(&false));
+            if let Some(horizon) = short {
+                // The last position that matters has a successor, too.
+                stays.iter_mut().zip(stays_in_range_for(system, horizon + 1)?).for_each(|(own, short)| *own |= short);
+            }
             let leaves = system.states.iter().zip(&stays).map(|(own, stays)| !stays && has_range(own));
             in_cone = cone_of(system, atoms, &leaves.collect::<Vec<_>>());
         }
@@ -175,7 +189,7 @@ mod tests {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
         let cone = |name: &str| {
             let place = system.properties.iter().position(|own| own.name == name).unwrap();
-            ConeOfInfluence::of(&system, &[AtomId(place)], false).unwrap()
+            ConeOfInfluence::of(&system, &[AtomId(place)], None, false).unwrap()
         };
         let small = cone("small");
         assert_eq!((small.kept.as_slice(), small.without.join(" ").as_str()), (&[1, 4][..], "cost past"));
@@ -185,9 +199,19 @@ mod tests {
     }
 
     #[test]
+    fn a_variable_that_leaves_its_range_later_than_the_property_looks_is_left_out() {
+        let text = "system s\nstate t in [0, 10]\nstate x in [-1, 1]\nnext t = t + 1\nnext x = -x\ninit t == 0 & x == 1\nproperty p = G x < 2\n";
+        let system = load_str(text, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
+        let without = |horizon| ConeOfInfluence::of(&system, &[AtomId(0)], horizon, false).unwrap().without;
+        assert!(without(None).is_empty() && without(Some(10)).is_empty());
+        // After nine steps, and their last successor, t is 10.
+        assert_eq!(without(Some(9)), ["t"]);
+    }
+
+    #[test]
     fn the_restricted_system_does_what_the_whole_does() {
         let system = load_str(COUNTING, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap();
-        let cone = ConeOfInfluence::of(&system, &[AtomId(0)], false).unwrap().system;
+        let cone = ConeOfInfluence::of(&system, &[AtomId(0)], None, false).unwrap().system;
         for (x, v) in [(0.3, 0.5), (1.5, 0.0), (0.9, 1.0)] {
             let whole = evaluate(&system.step, &[&[3.0], &[x], &[0.1, 0.2], &[v], &[0.0, 1.0]]).unwrap();
             let values = evaluate(&cone.step, &[&[x], &[v], &[0.0, 1.0]]).unwrap();

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use certus_lang::system::{Property, System};
-use certus_model::{CheckError, Outcome, formula_of};
+use certus_model::{CheckError, Outcome, formula_of, own_horizon};
 use certus_solver::Budget;
 
 use crate::coarse_to_fine::{coarsenings, suggested_widths};
@@ -20,7 +20,7 @@ use crate::range_invariants::stays_in_range;
 use crate::refinement::Check;
 use crate::report::Report;
 use crate::transition_relation::TransitionRelation;
-use crate::violation_automaton::{ViolationAutomaton, atoms_of};
+use crate::violation_automaton::ViolationAutomaton;
 
 /// The name of the engine.
 pub const NAME: &str = "grid";
@@ -64,18 +64,43 @@ pub struct Progress {
 /// The share of the time that is kept back for the report.
 const KEPT_BACK: f64 = 0.05;
 
-/// The dimension of a property's grid: the state coordinates in its cone of influence.
-pub fn dimensions(system: &System, property: &Property) -> Result<usize, CheckError> {
-    let Ok(formula) = property.over_runs() else { return Ok(system.state_len()) };
-    let mut atoms = Vec::new();
-    atoms_of(formula, &mut atoms);
-    Ok(ConeOfInfluence::of(system, &atoms, false)?.kept.len())
+/// A property prepared for grids: what does not depend on widths or work.
+pub struct Prepared {
+    violations: ViolationAutomaton,
+    cone: ConeOfInfluence,
+}
+
+impl Prepared {
+    /// For the network itself, or policies extracted from it.
+    pub fn new(system: &System, property: &Property, extracted: bool) -> Result<Prepared, CheckError> {
+        let violations = ViolationAutomaton::new(system, formula_of(property)?).map_err(CheckError::Unsupported)?;
+        let cone = ConeOfInfluence::of(system, &violations.atoms, own_horizon(property), extracted)?;
+        Ok(Prepared { violations, cone })
+    }
+
+    /// The dimension of the grid: the state coordinates in the property's cone of influence.
+    pub fn dimensions(&self) -> usize {
+        self.cone.kept.len()
+    }
 }
 
 /// Checks an LTL property.
 pub fn check(
     system: &System,
     property: &Property,
+    options: &Options,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Progress),
+) -> Result<(Outcome, Report), CheckError> {
+    let extracted = matches!(options.policy, Policy::Extracted(_));
+    check_prepared(system, property, &Prepared::new(system, property, extracted)?, options, budget, watch)
+}
+
+/// Checks an LTL property that is prepared for the policy of the options.
+pub fn check_prepared(
+    system: &System,
+    property: &Property,
+    prepared: &Prepared,
     options: &Options,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Progress),
@@ -87,10 +112,9 @@ pub fn check(
         let (found, expected) = (widths.len(), system.state_len());
         return Err(unsupported(format!("{found} widths for a state of {expected} numbers")));
     }
-    let violations = ViolationAutomaton::new(system, formula).map_err(unsupported)?;
     // Concrete runs are those of the whole system; the grid is over the cone of influence.
     let extracted = matches!(options.policy, Policy::Extracted(_));
-    let cone = ConeOfInfluence::of(system, &violations.atoms, extracted)?;
+    let Prepared { violations, cone } = prepared;
     let (own_system, widths) = (&cone.system, cone.of_state(&widths));
     let relation = TransitionRelation::new(own_system, &violations.atoms, extracted).map_err(unsupported)?;
     let extraction = match options.policy {
@@ -110,7 +134,7 @@ pub fn check(
     let grid = Grid::coarsened(own_system, &widths, &coarsenings).map_err(unsupported)?;
     let concretisation = match &extraction {
         None => Concretisation::network(system, formula),
-        Some(own) => Concretisation::extracted(system, formula, (&grid, &cone), own.clone())?,
+        Some(own) => Concretisation::extracted(system, formula, (&grid, cone), own.clone())?,
     };
     let mut expander = Expander::new(own_system, &grid, &relation, &violations.atoms, extraction)?;
     // Ranges that no state leaves need not be checked cell by cell.
@@ -125,13 +149,13 @@ pub fn check(
         }),
         ..*budget
     };
-    let mut product = Product::new(own_system, &grid, violations);
+    let mut product = Product::new(own_system, &grid, violations.clone());
     product.most = options.most.unwrap_or(u64::MAX);
-    product.with_initial_cells(InitialCells::new(system, &cone));
+    product.with_initial_cells(InitialCells::new(system, cone));
     product.without_errors = options.assume_no_model_errors;
     let mut check = Check {
         system,
-        cone: &cone,
+        cone,
         formula,
         convergence: None,
         product,

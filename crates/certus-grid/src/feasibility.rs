@@ -1,6 +1,7 @@
 //! Whether a property can have a grid at all, before anything is explored.
 
 use certus_lang::system::{Property, System};
+use certus_model::own_horizon;
 
 use crate::cone_of_influence::ConeOfInfluence;
 use crate::grid::{DEPTH, Grid};
@@ -17,7 +18,8 @@ pub fn check_feasible(
     let Ok(formula) = property.over_runs() else { return Ok(()) };
     let mut atoms = Vec::new();
     atoms_of(formula, &mut atoms);
-    let cone = ConeOfInfluence::of(system, &atoms, extracted).map_err(|error| error.to_string())?;
+    let cone =
+        ConeOfInfluence::of(system, &atoms, own_horizon(property), extracted).map_err(|error| error.to_string())?;
     // The grid may begin coarser, with fewer cells.
     let coarsening = if refinements == Some(0) { 0 } else { DEPTH };
     let widths = cone.of_state(widths);

@@ -48,7 +48,7 @@ mod validate;
 pub mod violation_automaton;
 
 pub use coarse_to_fine::suggested_widths;
-pub use engine::{NAME, Options, Policy, Progress, check, dimensions};
+pub use engine::{NAME, Options, Policy, Prepared, Progress, check, check_prepared};
 pub use feasibility::check_feasible;
 pub use peer::GridEngine;
 pub use report::{Report, Shown};

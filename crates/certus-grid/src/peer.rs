@@ -6,7 +6,7 @@ use certus_engine::{Budget, Engine, Next, Progress, Session, Shared, Support, Ta
 use certus_lang::system::{Property, System};
 use certus_model::{CheckError, UnknownReason, Verdict, formula_of};
 
-use crate::engine::{NAME, Options, check, dimensions};
+use crate::engine::{NAME, Options, Policy, Prepared, check_prepared};
 use crate::report::Report;
 
 /// Abstraction on a grid, refined where it is too coarse. Its details are a [`Report`].
@@ -28,14 +28,14 @@ const SMALL_STEP: u64 = 1 << 14;
 const COST_OF_FLOW: u64 = 512;
 
 /// How many cells may be bounded with so much work; nothing for as many as the rest of the budget allows.
-fn most_cells(task: &Task<'_>, work: u64) -> Result<Option<u64>, CheckError> {
+fn most_cells(task: &Task<'_>, dimensions: usize, work: u64) -> Option<u64> {
     if work == u64::MAX {
-        return Ok(None);
+        return None;
     }
     let flow = if task.system.is_exact() { COST_OF_FLOW } else { 1 };
     let size = (task.system.step.parameters() as u64 / SMALL_STEP).max(flow);
-    let dimensions = dimensions(task.system, task.property)?.clamp(1, FEW_DIMENSIONS);
-    Ok(Some((work.saturating_mul(CELLS_PER_WORK) >> (dimensions - 1)) / size))
+    let halvings = dimensions.clamp(1, FEW_DIMENSIONS) - 1;
+    Some((work.saturating_mul(CELLS_PER_WORK) >> halvings) / size)
 }
 
 impl Engine for GridEngine {
@@ -51,25 +51,36 @@ impl Engine for GridEngine {
     }
 
     fn start<'t>(&'t self, task: &Task<'t>) -> Result<Box<dyn Session + 't>, CheckError> {
-        Ok(Box::new(Exploring { options: &self.options, task: *task, report: None }))
+        Ok(Box::new(Exploring { options: &self.options, task: *task, prepared: None, report: None }))
     }
 }
 
 struct Exploring<'t> {
     options: &'t Options,
     task: Task<'t>,
+    prepared: Option<Prepared>,
     report: Option<Report>,
 }
 
 impl Session for Exploring<'_> {
     fn advance(&mut self, budget: &Budget<'_>, _: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
-        let options = Options { most: most_cells(&self.task, budget.subproblems)?, ..self.options.clone() };
+        let Task { system, property, .. } = self.task;
+        let prepared = match self.prepared.take() {
+            Some(prepared) => prepared,
+            None => match Prepared::new(system, property, matches!(self.options.policy, Policy::Extracted(_))) {
+                Err(CheckError::Unsupported(reason)) => return Ok(Turn::Refused(reason)),
+                prepared => prepared?,
+            },
+        };
+        let prepared = self.prepared.insert(prepared);
+        let most = most_cells(&self.task, prepared.dimensions(), budget.subproblems);
+        let options = Options { most, ..self.options.clone() };
         let mut watch = |own: crate::Progress| {
             let (refinements, steps, cells) = (own.refinements, own.steps, own.cells);
             watch(Progress::Exploration { refinements, steps, cells });
         };
         let own = Budget { subproblems: u64::MAX, ..*budget };
-        let (outcome, report) = match check(self.task.system, self.task.property, &options, &own, &mut watch) {
+        let (outcome, report) = match check_prepared(system, property, prepared, &options, &own, &mut watch) {
             Err(CheckError::Unsupported(reason)) => return Ok(Turn::Refused(reason)),
             found => found?,
         };

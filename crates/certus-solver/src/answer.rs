@@ -38,6 +38,8 @@ pub struct Progress {
     /// The lowest bound over the open subproblems: nothing is left open once it could be raised above zero. Not known at
     /// first.
     pub bound: Option<f64>,
+    /// The multiplications that bounds have taken, in all strategies.
+    pub effort: u64,
 }
 
 /// That a formula holds nowhere, and why.

@@ -77,6 +77,19 @@ impl<V: Clone + PartialEq> Formula<V> {
         })
     }
 
+    /// Whether the formula holds at a point, in plain doubles: for searches, which conclude nothing from it.
+    pub fn holds_nearly(&self, value: &dyn Fn(&V) -> f64) -> bool {
+        match self {
+            Formula::Atom(Atom { linear, strict }) => {
+                let terms = linear.terms.iter().map(|(variable, coefficient)| coefficient.lo * value(variable));
+                let sum = terms.sum::<f64>() + linear.constant.lo;
+                if *strict { sum < 0.0 } else { sum <= 0.0 }
+            }
+            Formula::And(parts) => parts.iter().all(|part| part.holds_nearly(value)),
+            Formula::Or(parts) => parts.iter().any(|part| part.holds_nearly(value)),
+        }
+    }
+
     /// What is certain of the formula where each variable lies in its interval.
     pub fn certainty(&self, value: &dyn Fn(&V) -> Interval) -> Option<bool> {
         match self {

@@ -3,7 +3,7 @@
 use certus_engine::{
     Budget, Engine, FIRST_WORK, Next, Progress, Session, Shared, Support, Task, Turn, WORK_FACTOR, Watch,
 };
-use certus_model::{CheckError, Property, Scope, System, UnknownReason, Verdict, usual_steps};
+use certus_model::{CheckError, Outcome, Property, Scope, System, Unknown, UnknownReason, Verdict, usual_steps};
 
 use super::about_every_run;
 use crate::bmc::{NAME, Search};
@@ -20,6 +20,9 @@ const FIRST_STEPS: usize = 2;
 
 /// Each turn looks at least so many times as far as the one before.
 const FURTHER: usize = WORK_FACTOR as usize;
+
+/// What a query about one step takes at least to be answered, in multiplications for each parameter of the step.
+const LEAST_EFFORT: u64 = 100;
 
 /// The steps that a turn with so much work looks at, at most.
 fn reach(work: u64) -> usize {
@@ -43,7 +46,8 @@ impl Engine for Bmc<'_> {
     fn start<'t>(&'t self, task: &Task<'t>) -> Result<Box<dyn Session + 't>, CheckError> {
         let steps = task.steps.unwrap_or_else(|| usual_steps(task.property));
         let search = Search::new(task.system, task.property, task.steps, self.errors)?;
-        Ok(Box::new(Searching { search, steps, last: 0 }))
+        let least_effort = LEAST_EFFORT * task.system.step.parameters() as u64;
+        Ok(Box::new(Searching { search, steps, last: 0, least_effort }))
     }
 }
 
@@ -52,12 +56,21 @@ struct Searching<'t> {
     steps: usize,
     /// The steps that the last turn looked at, at most.
     last: usize,
+    /// What the smallest query takes.
+    least_effort: u64,
 }
 
 impl Session for Searching<'_> {
     fn advance(&mut self, budget: &Budget<'_>, _: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
+        // Before the first full turn nothing is begun that cannot end.
+        if budget.subproblems < FIRST_WORK && budget.effort < self.least_effort {
+            let unknown = Unknown::at(Some(UnknownReason::Subproblems), "the first query".to_owned());
+            let so_far = Box::new(Outcome::new(NAME, Verdict::Unknown(unknown)));
+            return Ok(Turn::Open { so_far, next: Next::MoreWork });
+        }
         // Where the work cannot grow any more, the steps still do.
-        self.last = reach(budget.subproblems).max(self.last.saturating_mul(FURTHER));
+        let further = if budget.subproblems < FIRST_WORK { self.last } else { self.last.saturating_mul(FURTHER) };
+        self.last = reach(budget.subproblems).max(further);
         let outcome =
             self.search.advance(self.steps.min(self.last), budget, &mut |depth| watch(Progress::Queries(depth)))?;
         let next = match &outcome.verdict {

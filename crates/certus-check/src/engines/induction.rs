@@ -6,7 +6,7 @@
 
 use certus_engine::{
     Budget, Depth, Engine, FIRST_WORK, Next, Progress, Session, Shared, Support, Task, Turn, WORK_FACTOR, Watch,
-    is_worth_more_work, spent,
+    is_worth_more_work, of_turn, spent,
 };
 use certus_model::{
     CheckError, NoErrors, Outcome, Proof, Property, Scope, System, Unknown, UnknownReason, Verdict, formula_of,
@@ -53,7 +53,7 @@ impl Engine for EveryState<'_> {
 
     fn start<'t>(&'t self, task: &Task<'t>) -> Result<Box<dyn Session + 't>, CheckError> {
         let prover = Prover::new(task.system, task.property)?;
-        Ok(Box::new(AskingOnce(Proving {
+        Ok(Box::new(OneQuery(Proving {
             task: *task,
             errors: self.errors,
             prover,
@@ -89,7 +89,7 @@ struct Proving<'t> {
     every_state: bool,
 }
 
-struct AskingOnce<'t>(Proving<'t>);
+struct OneQuery<'t>(Proving<'t>);
 
 impl Proving<'_> {
     /// The verdict, if there is a proof and model errors are excluded.
@@ -116,10 +116,19 @@ impl Proving<'_> {
     }
 }
 
-impl Session for AskingOnce<'_> {
+impl Session for OneQuery<'_> {
     fn advance(&mut self, budget: &Budget<'_>, shared: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
         let watch = &mut |depth| watch(Progress::Queries(depth));
-        shared.proof = self.0.prover.everywhere(budget, watch)?;
+        if shared.proof.is_none() {
+            match self.0.prover.everywhere(budget, watch)? {
+                Round::Proved(proof) => shared.proof = Some(proof),
+                Round::Short if is_worth_more_work(budget) => {
+                    let so_far = self.0.unknown(shared, Some(UnknownReason::Subproblems))?;
+                    return Ok(Turn::Open { so_far, next: Next::MoreWork });
+                }
+                Round::Short | Round::Exhausted => {}
+            }
+        }
         Ok(match self.0.conclude(shared, budget, watch)? {
             Some(outcome) => Turn::Decided(Box::new(outcome)),
             None => Turn::Open { so_far: self.0.unknown(shared, spent(budget))?, next: Next::Never },
@@ -133,9 +142,11 @@ impl Session for Proving<'_> {
     fn advance(&mut self, budget: &Budget<'_>, shared: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
         let watch = &mut |depth| watch(Progress::Queries(depth));
         loop {
-            let own = Budget { subproblems: self.work.min(budget.subproblems), ..*budget };
+            let own = of_turn(budget, self.work);
             if std::mem::take(&mut self.every_state) {
-                shared.proof = self.prover.everywhere(&own, watch)?;
+                if let Round::Proved(proof) = self.prover.everywhere(&own, watch)? {
+                    shared.proof = Some(proof);
+                }
             }
             let mut exhausted = false;
             if shared.proof.is_none() {

@@ -11,7 +11,7 @@ use crate::confirm::{Confirmed, confirm};
 use crate::ltl_encoding::{Beyond, Shape};
 use crate::monitor::Monitor;
 use crate::query::{RunQuery, Wanted};
-use crate::unroll::Start;
+use crate::unroll::{Start, Unroller};
 
 /// What the search for a run with a model error found.
 pub enum Met {
@@ -55,7 +55,7 @@ impl Errors<'_> {
                 beyond: Beyond::TheBest,
                 ends_in_error: true,
             };
-            let query = RunQuery::new(&guarded.system, wanted, &|_| Vec::new())?;
+            let query = RunQuery::new(&Unroller::new(&guarded.system), wanted, &|_| Vec::new())?;
             let own = Budget { subproblems: DEPTH_WORK.min(budget.subproblems), ..*budget };
             let answer = solve(&query.query()?, &own, &mut |progress| {
                 watch(Depth { steps, loop_to: None, settled: None, progress });

@@ -17,7 +17,7 @@ use super::{Errors, ONE};
 use crate::interval_check::IntervalCheck;
 use crate::ltl_encoding::Beyond;
 use crate::query::{RunQuery, Wanted};
-use crate::unroll::{Start, Unrolled};
+use crate::unroll::{Start, Unrolled, Unroller};
 
 impl Errors<'_> {
     /// Whether no state of a box that no run leaves has an error.
@@ -116,7 +116,7 @@ impl Errors<'_> {
                 beyond: Beyond::Anything,
                 ends_in_error: true,
             };
-            let query = RunQuery::new(&guarded.system, wanted, more)?;
+            let query = RunQuery::new(&Unroller::new(&guarded.system), wanted, more)?;
             let answer = solve(&query.query()?, budget, &mut |progress| {
                 watch(Depth { steps: 0, loop_to: None, settled: None, progress });
             })?;

@@ -9,7 +9,7 @@ use super::{Errors, ONE};
 use crate::guarded::WitnessChoice;
 use crate::ltl_encoding::Beyond;
 use crate::query::{RunQuery, Wanted};
-use crate::unroll::Start;
+use crate::unroll::{Start, Unroller};
 
 /// States in which witness choices are tried.
 const SAMPLES: usize = 96;
@@ -66,7 +66,7 @@ fn allowed_choice_query(system: &System, state: &[Interval]) -> Result<RunQuery,
     own.roles.init = None;
     let wanted =
         Wanted { start: Start::Initial, shape: ONE, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-    RunQuery::new(&own, wanted, &|unrolled| vec![unrolled.is_allowed(0)])
+    RunQuery::new(&Unroller::new(&own), wanted, &|unrolled| vec![unrolled.is_allowed(0)])
 }
 
 /// Subproblems that the query for an allowed choice may take.

@@ -20,17 +20,17 @@ use super::invariant::{holds, observed};
 use super::sample::{Sample, Sampler};
 use super::templates::{faces_of, templates};
 use crate::ltl_encoding::{Beyond, Shape};
-use crate::proof::{initial_outside, leaving};
+use crate::proof::{good_steps, initial_outside, leaving};
 use crate::query::{RunQuery, Wanted};
-use crate::unroll::Start;
+use crate::unroll::{Start, Unroller};
 
 /// Simulated runs that bounds begin with, and their steps.
 const RUNS: u64 = 64;
 const STEPS: usize = 200;
 
-/// How often bounds are raised, and points that are tried each time.
+/// How often bounds are raised, and points that are tried each time: first few, then many.
 const MOST_RAISES: usize = 80;
-const TRIES: usize = 4_096;
+const TRIES: [usize; 2] = [2048, 4_096];
 
 /// By what share of the spread of what was seen a bound is raised beyond what it must be; doubled as long as that goes on.
 const FIRST_SLACK: f64 = 0.02;
@@ -81,14 +81,14 @@ impl Seen {
 
 /// Searches for an invariant inside of which the property is inductive.
 #[tracing::instrument(level = "debug", name = "invariant inference", skip_all)]
-pub fn infer(system: &System, bad: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Invariant>, CheckError> {
-    let seen = Seen::of(system, asker.seed())?;
+pub fn infer(unroller: &Unroller<'_>, bad: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Invariant>, CheckError> {
+    let seen = Seen::of(unroller.system(), asker.seed())?;
     if seen.positions.is_empty() {
         return Ok(None);
     }
-    let property = faces_of(system, bad)?;
-    for template in templates(system, &seen, &property)? {
-        if let Some(invariant) = raise(system, bad, &seen, template, asker)? {
+    let property = faces_of(unroller, bad)?;
+    for template in templates(unroller, &seen, &property)? {
+        if let Some(invariant) = raise(unroller, bad, &seen, template, asker)? {
             return Ok(Some(invariant));
         }
         if asker.over() {
@@ -100,7 +100,7 @@ pub fn infer(system: &System, bad: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Op
 
 /// Raises the bounds of a template until no step leaves it.
 fn raise(
-    system: &System,
+    unroller: &Unroller<'_>,
     bad: &Nnf,
     seen: &Seen,
     directions: Vec<Face>,
@@ -111,29 +111,38 @@ fn raise(
     for face in &mut invariant.faces {
         let (low, high) = seen.range(face);
         let spread = high - low;
-        face.bound = over_init(system, face).map_or(high, |init| high.max(init)) + FIRST_SLACK * spread;
+        face.bound = over_init(unroller.system(), face).map_or(high, |init| high.max(init)) + FIRST_SLACK * spread;
         spreads.push(spread.max(1e-9 * face.bound.abs()).max(1e-12));
     }
     invariant.faces.iter_mut().for_each(|face| face.bound = round(face.bound));
-    let outputs = invariant.reads_outputs(system.state_len());
+    let outputs = invariant.reads_outputs(unroller.system().state_len());
+    let good = good_steps(unroller, bad, outputs)?;
+    let mut sampler = Sampler::new(&good, asker.seed());
     let mut slack = FIRST_SLACK;
-    for _ in 0..MOST_RAISES {
+    for raises in 0..MOST_RAISES {
         if asker.over() || invariant.faces.iter().any(|face| !face.bound.is_finite()) {
             return Ok(None);
         }
-        // It must keep away from the states that must not be reached.
-        if !matches!(asker.ask(&outside(system, bad, &invariant)?)?, Answer::Unsat(_)) {
+        let mut steps: Vec<Vec<f64>> = Vec::new();
+        // A few points tell in which direction a candidate is too small; many must agree that it is not.
+        for tries in TRIES {
+            let found = sampler.within(&good, &invariant, tries)?.into_iter().filter_map(after);
+            steps.extend(found.filter(|numbers| !invariant.contains(numbers)));
+            asker.spend(sampler.operations());
+            if !steps.is_empty() {
+                break;
+            }
+        }
+        // It must keep away from the states that must not be reached. Since it only grows, that need not be asked each time.
+        let away = steps.is_empty() || raises.is_power_of_two();
+        if away && !matches!(asker.ask(&outside(unroller, bad, &invariant)?)?, Answer::Unsat(_)) {
             return Ok(None);
         }
-        let inside = leaving(system, bad, &invariant, false)?;
-        let mut sampler = Sampler::new(&inside, asker.seed());
-        let mut steps: Vec<Vec<f64>> = sampler.anywhere(&inside, TRIES)?.into_iter().filter_map(after).collect();
-        steps.retain(|numbers| !invariant.contains(numbers));
         if steps.is_empty() {
             // Where the policy's outputs matter, initial states are not known to lie in it either.
-            let start = if outputs { Some(initial_outside(system, &invariant)?) } else { None };
+            let start = if outputs { Some(initial_outside(unroller, &invariant)?) } else { None };
             let mut found = None;
-            for query in [Some(leaving(system, bad, &invariant, true)?), start].into_iter().flatten() {
+            for query in [Some(leaving(unroller, bad, &invariant)?), start].into_iter().flatten() {
                 match asker.ask(&query)? {
                     Answer::Unsat(_) => continue,
                     Answer::Unknown(..) => return Ok(None),
@@ -180,7 +189,7 @@ fn round(value: f64) -> f64 {
 const STEP: Shape = Shape { positions: 1, loop_to: None };
 
 /// A state of the invariant at which the property does not hold.
-fn outside(system: &System, bad: &Nnf, invariant: &Invariant) -> Result<RunQuery, CheckError> {
+fn outside(unroller: &Unroller<'_>, bad: &Nnf, invariant: &Invariant) -> Result<RunQuery, CheckError> {
     let formulas = [(bad, 0)];
     let wanted = Wanted {
         start: Start::Anywhere,
@@ -189,7 +198,7 @@ fn outside(system: &System, bad: &Nnf, invariant: &Invariant) -> Result<RunQuery
         beyond: Beyond::Anything,
         ends_in_error: false,
     };
-    RunQuery::new(system, wanted, &|unrolled| holds(invariant, &observed(unrolled, 0)))
+    RunQuery::new(unroller, wanted, &|unrolled| holds(invariant, &observed(unrolled, 0)))
 }
 
 /// The numbers at the end of a sampled step: after its only position, or at its last one with what the policies do there.

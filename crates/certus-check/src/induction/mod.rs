@@ -29,6 +29,7 @@ use crate::errors::Errors;
 use crate::ltl_encoding::Shape;
 use crate::proof::{conjuncts, initial_outside, lasting, shown, stays, step};
 use crate::query::RunQuery;
+use crate::unroll::Unroller;
 use certus_engine::Depth;
 
 /// What the engine is called.
@@ -40,23 +41,31 @@ pub struct Asker<'a, 'w> {
     watch: &'w mut dyn FnMut(Depth),
     /// Steps of what is asked about, for those who watch.
     steps: usize,
-    /// Whether some query might have an answer with more parts.
+    /// Whether some query might have an answer with more parts, or more of everything might help.
     short: bool,
+    /// Scalar operations that were spent.
+    operations: u64,
 }
+
+/// A query may take one part in so many of the work of a round: candidates that need more are rarely the ones that lead to a proof.
+const QUERIES: u64 = 8;
 
 impl Asker<'_, '_> {
     /// Answers a query.
     pub fn ask(&mut self, query: &RunQuery) -> Result<Answer, CheckError> {
-        self.ask_within(query, self.budget.subproblems)
+        self.ask_within(query, (self.budget.subproblems / QUERIES).max(1))
     }
 
     /// Answers a query with so many parts at most.
     fn ask_within(&mut self, query: &RunQuery, subproblems: u64) -> Result<Answer, CheckError> {
         let (watch, steps) = (&mut self.watch, self.steps);
-        let own = Budget { subproblems, ..*self.budget };
+        let own = Budget { subproblems, effort: self.budget.effort.saturating_sub(self.operations), ..*self.budget };
+        let mut effort = 0;
         let answer = solve(&query.query()?, &own, &mut |progress| {
+            effort = progress.effort.max(effort);
             watch(Depth { steps, loop_to: None, settled: None, progress })
         })?;
+        self.spend(effort);
         self.short |= matches!(answer, Answer::Unknown(UnknownReason::Subproblems, _));
         Ok(answer)
     }
@@ -70,15 +79,31 @@ impl Asker<'_, '_> {
         self.budget.seed
     }
 
+    /// Counts work beside queries: so many scalar operations.
+    fn spend(&mut self, operations: u64) {
+        self.operations = self.operations.saturating_add(operations);
+        self.short |= self.has_worked_enough();
+    }
+
+    /// Whether the work of this round is done. What the queries may take one by one says nothing of how many there are.
+    fn has_worked_enough(&self) -> bool {
+        self.operations >= self.budget.effort
+    }
+
+    /// What a round comes to that found no proof.
+    fn undecided(&self) -> Round {
+        if self.short { Round::Short } else { Round::Exhausted }
+    }
+
     /// Whether the budget is spent.
     fn over(&self) -> bool {
-        spent(self.budget).is_some()
+        self.has_worked_enough() || spent(self.budget).is_some()
     }
 }
 
 /// Looks for a proof for all time, with more effort each time it is asked.
 pub struct Prover<'a> {
-    system: &'a System,
+    unroller: Unroller<'a>,
     parts: Vec<Part>,
 }
 
@@ -114,26 +139,22 @@ impl<'a> Prover<'a> {
             );
             return Err(CheckError::Unsupported(message));
         }
-        Ok(Prover { system, parts })
+        Ok(Prover { unroller: Unroller::new(system), parts })
     }
 
     /// Whether the property holds in every state, reached or not: one query about one step, where other proofs take more of both.
     #[tracing::instrument(level = "debug", name = "induction", skip_all)]
-    pub fn everywhere(
-        &mut self,
-        budget: &Budget<'_>,
-        watch: &mut dyn FnMut(Depth),
-    ) -> Result<Option<Proof>, CheckError> {
-        let mut asker = Asker { budget, watch, steps: 0, short: false };
+    pub fn everywhere(&mut self, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Round, CheckError> {
+        let mut asker = Asker { budget, watch, steps: 0, short: false, operations: 0 };
         for part in &mut self.parts {
-            let Some(bad) = part.violation.reached() else { return Ok(None) };
+            let Some(bad) = part.violation.reached() else { return Ok(Round::Exhausted) };
             let alone = Invariant::default();
-            if !asker.refuted(&step(self.system, bad, &alone, 0, false)?)? {
-                return Ok(None);
+            if !asker.refuted(&step(&self.unroller, bad, &alone, 0, false)?)? {
+                return Ok(asker.undecided());
             }
             part.method = Some(Method::Induction { depth: 0, invariant: alone, simple: false });
         }
-        Ok(self.proof())
+        Ok(self.proof().map_or(Round::Exhausted, Round::Proved))
     }
 
     /// The proof, once every part has one.
@@ -145,14 +166,14 @@ impl<'a> Prover<'a> {
     /// Tries everything once; a query may take as many parts as the budget says.
     #[tracing::instrument(level = "debug", name = "induction", skip_all)]
     pub fn round(&mut self, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Round, CheckError> {
-        let mut asker = Asker { budget, watch, steps: 1, short: false };
+        let mut asker = Asker { budget, watch, steps: 1, short: false, operations: 0 };
         for part in self.parts.iter_mut().filter(|part| part.method.is_none()) {
             part.method = match &part.tail {
-                Some(tail) => live(self.system, tail, &mut asker)?,
-                None => safe(self.system, &part.violation, &mut asker)?,
+                Some(tail) => live(&self.unroller, tail, &mut asker)?,
+                None => safe(&self.unroller, &part.violation, &mut asker)?,
             };
             if part.method.is_none() {
-                return Ok(if asker.short { Round::Short } else { Round::Exhausted });
+                return Ok(asker.undecided());
             }
         }
         Ok(self.proof().map_or(Round::Exhausted, Round::Proved))
@@ -181,32 +202,32 @@ pub fn prove(
 const DEEPEST: usize = 4;
 
 /// Shows that bad states are never reached.
-fn safe(system: &System, violation: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+fn safe(unroller: &Unroller<'_>, violation: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
     let Some(bad) = violation.reached() else { return Ok(None) };
     for depth in 1..=DEEPEST {
         asker.steps = depth;
         // No violation may come before induction begins.
         let before = Shape { positions: depth, loop_to: None };
-        if asker.over() || !asker.refuted(&shown(system, violation, before)?)? {
+        if asker.over() || !asker.refuted(&shown(unroller, violation, before)?)? {
             return Ok(None);
         }
         let alone = Invariant::default();
-        let query = step(system, bad, &alone, depth, false)?;
+        let query = step(unroller, bad, &alone, depth, false)?;
         match asker.ask(&query)? {
             Answer::Unsat(_) => return Ok(Some(Method::Induction { depth, invariant: alone, simple: false })),
             // One that visits a state twice may be the only kind there is; any other shows that it is not.
             Answer::Sat(witness)
                 if repeats(&query, &witness.inputs, depth, asker.seed())?
-                    && asker.refuted(&step(system, bad, &alone, depth, true)?)? =>
+                    && asker.refuted(&step(unroller, bad, &alone, depth, true)?)? =>
             {
                 return Ok(Some(Method::Induction { depth, invariant: alone, simple: true }));
             }
             _ => {}
         }
         if depth == 1
-            && let Some(invariant) = infer::infer(system, bad, asker)?
-            && asker.refuted(&initial_outside(system, &invariant)?)?
-            && asker.refuted(&step(system, bad, &invariant, depth, false)?)?
+            && let Some(invariant) = infer::infer(unroller, bad, asker)?
+            && asker.refuted(&initial_outside(unroller, &invariant)?)?
+            && asker.refuted(&step(unroller, bad, &invariant, depth, false)?)?
         {
             return Ok(Some(Method::Induction { depth, invariant, simple: false }));
         }
@@ -226,14 +247,14 @@ fn repeats(query: &RunQuery, inputs: &[f64], positions: usize, seed: u64) -> Res
 const STAYS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Shows that no run stays for ever where `tail` holds.
-fn live(system: &System, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+fn live(unroller: &Unroller<'_>, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
     let mut subproblems = asker.budget.subproblems;
     for positions in STAYS {
         asker.steps = positions - 1;
         if asker.over() {
             return Ok(None);
         }
-        match asker.ask_within(&stays(system, tail, positions)?, subproblems)? {
+        match asker.ask_within(&stays(unroller, tail, positions)?, subproblems)? {
             Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: positions - 1 })),
             Answer::Sat(_) => {}
             // Longer runs are harder to refute; most of the effort is for the shortest that may not exist.
@@ -241,5 +262,5 @@ fn live(system: &System, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option
         }
     }
     asker.steps = 1;
-    ranking::rank(system, tail, asker)
+    ranking::rank(unroller, tail, asker)
 }

@@ -22,7 +22,7 @@ use super::sample::Sampler;
 use crate::condition::at_most;
 use crate::proof::{not_down, stays};
 
-use crate::unroll::Unrolled;
+use crate::unroll::{Unrolled, Unroller};
 
 /// Steps that may follow the one on which the function goes down.
 const MOST_CONTEXT: usize = 3;
@@ -42,9 +42,9 @@ const KEPT: f64 = 0.25;
 
 /// Searches for a ranking function of the states in which `tail` holds.
 #[tracing::instrument(level = "debug", name = "ranking function", skip_all)]
-pub fn rank(system: &System, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+pub fn rank(unroller: &Unroller<'_>, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
     for context in 1..=MOST_CONTEXT {
-        let found = rank_with(system, tail, context, asker)?;
+        let found = rank_with(unroller, tail, context, asker)?;
         if found.is_some() || asker.over() {
             return Ok(found);
         }
@@ -53,12 +53,12 @@ pub fn rank(system: &System, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Op
 }
 
 fn rank_with(
-    system: &System,
+    unroller: &Unroller<'_>,
     tail: &Nnf,
     context: usize,
     asker: &mut Asker<'_, '_>,
 ) -> Result<Option<Method>, CheckError> {
-    let steps = stays(system, tail, context + 1)?;
+    let steps = stays(unroller, tail, context + 1)?;
     let mut sampler = Sampler::new(&steps, asker.seed());
     let difference =
         |states: &[Vec<f64>]| -> Vec<f64> { states[1].iter().zip(&states[0]).map(|(b, a)| b - a).collect() };
@@ -74,8 +74,12 @@ fn rank_with(
             Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: context })),
         }
     }
-    let bounded = bounded(system);
+    let bounded = bounded(unroller.system());
     for _ in 0..MOST_GUESSES {
+        asker.spend(sampler.operations());
+        if asker.over() {
+            return Ok(None);
+        }
         if let Some(centre) = first.take() {
             let near = sampler.around(&steps, &centre, MORE_TRIES)?;
             let own = sampler.at(&steps, &centre)?;
@@ -85,7 +89,7 @@ fn rank_with(
             return Ok(None);
         };
         let ranking = Ranking { coefficients, decrease: KEPT * margin, context };
-        let query = not_down(system, tail, &ranking)?;
+        let query = not_down(unroller, tail, &ranking)?;
         match asker.ask(&query)? {
             Answer::Unsat(_) => return Ok(Some(Method::Ranking(ranking))),
             Answer::Unknown(..) => return Ok(None),

@@ -4,13 +4,16 @@
 //! reach the solver.
 
 use certus_graph::eval::{Evaluator, Workspace};
-use certus_graph::{Graph, GraphError, Interval, NodeId};
+use certus_graph::ops::Op;
+use certus_graph::{Graph, GraphError, NodeId};
+use certus_model::proof::{Face, Invariant};
 use certus_numerics::Random;
 use certus_solver::Place;
-use certus_solver::formula::Formula;
+use certus_solver::formula::{Formula, Linear};
 
+use super::invariant::elements;
 use crate::query::RunQuery;
-use crate::unroll::Position;
+use crate::unroll::{Position, Unrolled};
 
 /// Points that are evaluated at once.
 const BATCH: usize = 256;
@@ -27,7 +30,12 @@ pub struct Sampler {
     formula: Formula<Place>,
     lower: Vec<f64>,
     upper: Vec<f64>,
+    /// Which free number each element of the first state is, if it is one.
+    state: Vec<Option<usize>>,
     stream: Random,
+    /// Points that were evaluated, and what one costs in scalar operations.
+    evaluated: usize,
+    cost: usize,
 }
 
 /// A point with the states of its run.
@@ -70,18 +78,74 @@ impl Sampler {
             formula: query.formula().clone(),
             lower: unrolled.region.lower.iter().copied().map(finite).collect(),
             upper: unrolled.region.upper.iter().copied().map(finite).collect(),
+            state: free_elements(unrolled),
             stream: Random::new(seed, 0),
+            evaluated: 0,
+            cost: graph.parameters() + graph.len(),
         }
+    }
+
+    /// The scalar operations that evaluation has taken since this was last asked.
+    pub fn operations(&mut self) -> u64 {
+        (std::mem::take(&mut self.evaluated) * self.cost) as u64
     }
 
     /// Points anywhere in the region, of which about so many are tried.
     pub fn anywhere(&mut self, query: &RunQuery, tries: usize) -> Result<Vec<Sample>, GraphError> {
         let mut found = Vec::new();
         for _ in 0..tries.div_ceil(BATCH) {
-            let points: Vec<Vec<f64>> = (0..BATCH).map(|_| self.draw()).collect();
+            let (lower, upper) = (self.lower.clone(), self.upper.clone());
+            let points: Vec<Vec<f64>> = (0..BATCH).map(|_| self.draw_from(&lower, &upper)).collect();
             found.extend(self.those_that_hold(query, &points)?);
         }
         Ok(found)
+    }
+
+    /// Points whose first state lies in an invariant, of which about so many are tried. What the invariant says of the state alone decides before
+    /// anything is evaluated.
+    pub fn within(&mut self, query: &RunQuery, invariant: &Invariant, tries: usize) -> Result<Vec<Sample>, GraphError> {
+        let (lower, upper) = self.narrowed(invariant);
+        if lower.iter().zip(&upper).any(|(low, high)| low > high) {
+            return Ok(Vec::new());
+        }
+        let dimension = self.state.len();
+        let about_state = |face: &&Face| face.coefficients.iter().skip(dimension).all(|own| *own == 0.0);
+        let faces: Vec<&Face> = invariant.faces.iter().filter(about_state).collect();
+        let known = self.state.iter().all(Option::is_some);
+        let mut points = Vec::with_capacity(tries);
+        for _ in 0..tries {
+            let point = self.draw_from(&lower, &upper);
+            let state: Vec<f64> = self.state.iter().flatten().map(|&element| point[element]).collect();
+            if !known || faces.iter().all(|face| face.value(&state) <= face.bound) {
+                points.push(point);
+            }
+        }
+        let mut found = Vec::new();
+        for batch in points.chunks(BATCH) {
+            found.extend(self.those_that_hold(query, batch)?);
+        }
+        found.retain(|sample| match (sample.states.first(), sample.policies.first()) {
+            (Some(state), Some(outputs)) => invariant.contains(&[&state[..], outputs].concat()),
+            _ => false,
+        });
+        Ok(found)
+    }
+
+    /// The region without what single bounds of an invariant cut off.
+    fn narrowed(&self, invariant: &Invariant) -> (Vec<f64>, Vec<f64>) {
+        let (mut lower, mut upper) = (self.lower.clone(), self.upper.clone());
+        for face in &invariant.faces {
+            let mut used = face.coefficients.iter().enumerate().filter(|(_, coefficient)| **coefficient != 0.0);
+            let (Some((element, &coefficient)), None) = (used.next(), used.next()) else { continue };
+            let Some(free) = self.state.get(element).copied().flatten() else { continue };
+            let end = face.bound / coefficient;
+            if coefficient > 0.0 {
+                upper[free] = upper[free].min(end);
+            } else {
+                lower[free] = lower[free].max(end);
+            }
+        }
+        (lower, upper)
     }
 
     /// Points near one at which the formula holds: moved a little or a lot, all coordinates or few.
@@ -99,10 +163,10 @@ impl Sampler {
         Ok(self.those_that_hold(query, &[point.to_vec()])?.pop())
     }
 
-    fn draw(&mut self) -> Vec<f64> {
+    fn draw_from(&mut self, lower: &[f64], upper: &[f64]) -> Vec<f64> {
         // Extremes matter: a third of the coordinates of every other point is at an end.
         let corners = self.stream.unit() < 0.5;
-        let ends = self.lower.iter().zip(&self.upper);
+        let ends = lower.iter().zip(upper);
         ends.map(|(&low, &high)| match corners && self.stream.unit() < 0.6 {
             true if self.stream.unit() < 0.5 => low,
             true => high,
@@ -128,6 +192,7 @@ impl Sampler {
         let inputs = self.lower.len();
         let flat: Vec<f64> = (0..inputs).flat_map(|input| points.iter().map(move |point| point[input])).collect();
         let slices = [flat.as_slice()];
+        self.evaluated += batch;
         self.evaluator.run(&mut self.workspace, &slices, batch)?;
         let value = |place: &Place, point: usize| -> f64 {
             self.outputs[place.node.index()].map_or(f64::NAN, |output| {
@@ -137,7 +202,7 @@ impl Sampler {
         let graph = &query.unrolled().graph;
         let mut found = Vec::new();
         for (point, free) in points.iter().enumerate() {
-            if self.formula.certainty(&|place| Interval::point(value(place, point))) != Some(true) {
+            if !self.formula.holds_nearly(&|place| value(place, point)) {
                 continue;
             }
             let state = |nodes: &Vec<NodeId>| {
@@ -156,6 +221,17 @@ impl Sampler {
         }
         Ok(found)
     }
+}
+
+/// Which free number each element of the first state is.
+fn free_elements(unrolled: &Unrolled) -> Vec<Option<usize>> {
+    let is_free = |linear: &Linear<Place>| match linear.terms.as_slice() {
+        [(place, _)] if *linear == Linear::variable(*place) => {
+            matches!(unrolled.graph.node(place.node).op, Op::Input(_)).then_some(place.element)
+        }
+        _ => None,
+    };
+    elements(unrolled, 0).iter().map(is_free).collect()
 }
 
 fn places(formula: &Formula<Place>, visit: &mut dyn FnMut(NodeId)) {

@@ -4,7 +4,6 @@
 
 use certus_graph::Interval;
 use certus_graph::eval::{Evaluator, Workspace};
-use certus_lang::system::System;
 use certus_model::proof::Face;
 use certus_model::{CheckError, Nnf};
 use certus_solver::Place;
@@ -14,7 +13,7 @@ use super::infer::Seen;
 use super::invariant::elements;
 use crate::ltl_encoding::{Beyond, Shape};
 use crate::query::{RunQuery, Wanted};
-use crate::unroll::{Start, Unrolled};
+use crate::unroll::{Start, Unrolled, Unroller};
 
 /// Variables up to which octagons are tried.
 const MOST_OCTAGON: usize = 6;
@@ -25,7 +24,7 @@ const IMAGES: usize = 12;
 const STEP: Shape = Shape { positions: 1, loop_to: None };
 
 /// The directions of the linear comparisons of states that a property is made of.
-pub fn faces_of(system: &System, bad: &Nnf) -> Result<Vec<Face>, CheckError> {
+pub fn faces_of(unroller: &Unroller<'_>, bad: &Nnf) -> Result<Vec<Face>, CheckError> {
     let formulas = [(bad, 0)];
     let wanted = Wanted {
         start: Start::Anywhere,
@@ -34,7 +33,7 @@ pub fn faces_of(system: &System, bad: &Nnf) -> Result<Vec<Face>, CheckError> {
         beyond: Beyond::Anything,
         ends_in_error: false,
     };
-    let query = RunQuery::new(system, wanted, &|_| Vec::new())?;
+    let query = RunQuery::new(unroller, wanted, &|_| Vec::new())?;
     let unrolled = query.unrolled();
     let states = elements(unrolled, 0);
     let mut faces = Vec::new();
@@ -62,7 +61,8 @@ fn collect(formula: &Formula<Place>, states: &[Linear<Place>], faces: &mut Vec<F
 }
 
 /// Sets of directions, the simplest first.
-pub fn templates(system: &System, seen: &Seen, property: &[Face]) -> Result<Vec<Vec<Face>>, CheckError> {
+pub fn templates(unroller: &Unroller<'_>, seen: &Seen, property: &[Face]) -> Result<Vec<Vec<Face>>, CheckError> {
+    let system = unroller.system();
     let dimension = system.state_len();
     let face = |terms: &[(usize, f64)]| {
         let mut coefficients = vec![0.0; dimension];
@@ -88,7 +88,7 @@ pub fn templates(system: &System, seen: &Seen, property: &[Face]) -> Result<Vec<
         }
     }
     let mut images = boxes.clone();
-    if let Some(matrix) = linearised(system, &seen.last)? {
+    if let Some(matrix) = linearised(unroller, &seen.last)? {
         let mut own: Vec<Face> = property.to_vec();
         own.extend(boxes.iter().cloned());
         for face in own {
@@ -184,10 +184,10 @@ fn nice(value: f64) -> f64 {
 }
 
 /// The loop's Jacobian at a state, row by row, by differences; nothing where it is not smooth enough to have one.
-fn linearised(system: &System, at: &[f64]) -> Result<Option<Vec<f64>>, CheckError> {
+fn linearised(unroller: &Unroller<'_>, at: &[f64]) -> Result<Option<Vec<f64>>, CheckError> {
     let wanted =
         Wanted { start: Start::Anywhere, shape: STEP, formulas: &[], beyond: Beyond::Anything, ends_in_error: false };
-    let query = RunQuery::with_successor(system, wanted, &|_| Vec::new())?;
+    let query = RunQuery::with_successor(unroller, wanted, &|_| Vec::new())?;
     Ok(jacobian(query.unrolled(), at)?)
 }
 

@@ -20,8 +20,16 @@ fn zoo(name: &str) -> System {
     load_file(path, &LowerOptions::default()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-const BUDGET: Budget<'static> =
-    Budget { deadline: None, stop: None, threads: 1, seed: 0, memory: 1 << 30, subproblems: 2_000, certify: false };
+const BUDGET: Budget<'static> = Budget {
+    deadline: None,
+    stop: None,
+    threads: 1,
+    seed: 0,
+    memory: 1 << 30,
+    subproblems: 2_000,
+    effort: u64::MAX,
+    certify: false,
+};
 
 fn proved(system: &System, property: &str) -> Outcome {
     prove(system, system.property(property).unwrap(), &Errors::new(system, false), &BUDGET, &mut |_| ()).unwrap()

@@ -65,7 +65,7 @@ pub(crate) struct LowerBounds {
     pub(crate) constants: Vec<f64>,
     /// Coefficients of curves, products, opaque nodes and what curves read, if they were asked for.
     pub(crate) kept: Vec<Vec<f64>>,
-    /// How many multiplications the matrix products took.
+    /// How many multiplications the matrix products took, and what costs as much as one.
     pub(crate) effort: u64,
 }
 
@@ -164,6 +164,9 @@ impl Objectives {
     }
 }
 
+/// What it takes to look through an element of a node, in multiplications of a matrix product.
+pub(crate) const COST_OF_ELEMENT: usize = 8;
+
 /// Lower bounds of the objectives, given bounds of every node that they look through.
 pub(crate) fn minimise(
     program: &Program,
@@ -186,6 +189,7 @@ pub(crate) fn minimise(
             objectives.errors[beta.column] += 2.0 * f64::EPSILON * (term.abs() + constant.abs());
         }
         let Some(coefficients) = objectives.coefficients[node].take() else { continue };
+        effort += (COST_OF_ELEMENT * coefficients.len()) as u64;
         match &program.roles[node] {
             Role::Input(offset) => {
                 at_inputs[offset * columns..][..coefficients.len()].copy_from_slice(&coefficients);

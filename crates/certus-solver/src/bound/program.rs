@@ -1,5 +1,6 @@
 //! A lowered graph prepared for bounds: weights packed in both directions, and what rounding needs to know of them.
 
+use super::backward::COST_OF_ELEMENT;
 use certus_graph::ops::{Affine, Matrix, Movement, Op};
 use certus_graph::{Graph, NodeId};
 use certus_kernels::PackedMatrix;
@@ -20,6 +21,16 @@ pub enum Role {
     Movement(Vec<(usize, usize)>),
     /// Known by its operator's enclosure alone; bounds do not look behind it.
     Opaque,
+}
+
+impl Role {
+    fn is_smooth(&self) -> bool {
+        match self {
+            Role::Curve(curve, _) => !curve.is_piecewise_linear(),
+            Role::Product(..) | Role::Opaque => true,
+            Role::Input(_) | Role::Affine(_) | Role::Movement(_) => false,
+        }
+    }
 }
 
 /// An affine node.
@@ -116,7 +127,23 @@ fn sources(movement: &impl Movement, graph: &Graph, inputs: &[NodeId], shape: &[
     Role::Movement(sources)
 }
 
+/// What visiting a node costs, and a relaxation of an element that is not piecewise linear, in multiplications of a matrix product.
+const COST_OF_NODE: usize = 1 << 16;
+const COST_OF_RELAXATION: usize = 1 << 12;
+
 impl Program {
+    /// What one pass over all nodes takes, in multiplications, for each column.
+    pub(crate) fn sweep(&self) -> usize {
+        self.graph.parameters() + COST_OF_ELEMENT * self.sizes.iter().sum::<usize>()
+    }
+
+    /// What bounds take beside passes: each node has its overhead for a whole batch, and relaxations of what is not piecewise linear are
+    /// dear.
+    pub(crate) fn overhead(&self, boxes: usize) -> usize {
+        let smooth = self.roles.iter().zip(&self.sizes).filter(|(role, _)| role.is_smooth()).map(|(_, size)| size);
+        COST_OF_NODE * self.roles.len() + COST_OF_RELAXATION * boxes * smooth.sum::<usize>()
+    }
+
     /// Prepares a lowered graph.
     pub fn new(graph: Graph) -> Self {
         let sizes: Vec<usize> = graph.nodes().iter().map(|node| node.shape.iter().product()).collect();

@@ -76,6 +76,9 @@ const SYMBOLS: usize = 32;
 /// Inputs with any width beyond which there are no affine forms: each is a column of every layer, and so many were not measured.
 const MOST_INPUTS: usize = 64;
 
+/// What a pass of intervals costs, in columns of a matrix product.
+const COST_OF_INTERVALS: usize = 8;
+
 /// Affine forms for some subproblems, where they are wanted and may help.
 fn forms(program: &Program, subproblems: &[Subdomain<'_>], refinement: Refinement) -> Option<Zonotopes> {
     if refinement != Refinement::Forward || !can_help(program) {
@@ -107,6 +110,9 @@ pub(crate) fn bound_subdomains(
         }
     }
     let mut forms = forms(program, subproblems, refinement);
+    let columns = COST_OF_INTERVALS + forms.as_ref().map_or(0, Zonotopes::symbols);
+    bounds.forward_effort =
+        (subproblems.len() * columns * program.sweep() + program.overhead(subproblems.len())) as u64;
     for (node, ranges) in ranges.iter().enumerate() {
         if let Role::Input(offset) = program.roles[node] {
             let elements = offset..offset + program.sizes[node];

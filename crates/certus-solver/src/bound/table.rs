@@ -62,8 +62,9 @@ pub(crate) struct Bounds {
     pub(crate) empty: Vec<bool>,
     /// Relaxations of curves and products; nothing for other nodes.
     pub(crate) relaxations: Vec<RelaxationTable>,
-    /// How many multiplications refinement took.
+    /// How many multiplications refinement took, and how many intervals and affine forms before it.
     pub(crate) effort: u64,
+    pub(crate) forward_effort: u64,
     /// For each affine node and term, box by box: Σⱼ maxᵢ|Wᵢⱼ||xⱼ| and Σⱼ|xⱼ|, for rounding errors.
     pub(crate) reach: Vec<Vec<(Vec<f64>, Vec<f64>)>>,
 }
@@ -77,6 +78,7 @@ impl Bounds {
             empty: vec![false; boxes],
             relaxations: vec![RelaxationTable::default(); nodes],
             effort: 0,
+            forward_effort: 0,
             reach: vec![Vec::new(); nodes],
         }
     }
@@ -291,6 +293,7 @@ impl Bounds {
             empty: picks.iter().map(|&index| self.empty[index]).collect(),
             relaxations: self.relaxations.iter().map(lines).collect(),
             effort: 0,
+            forward_effort: 0,
             reach: self.reach.iter().map(|terms| terms.iter().map(|(a, b)| (gather(a), gather(b))).collect()).collect(),
         }
     }

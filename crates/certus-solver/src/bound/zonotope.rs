@@ -142,6 +142,11 @@ impl Zonotopes {
         Zonotopes { boxes, limit, of_inputs, inputs, used: vec![inputs; boxes], forms, last_reader }
     }
 
+    /// How many symbols each form may have.
+    pub(crate) fn symbols(&self) -> usize {
+        self.limit
+    }
+
     /// The form of one node, after its arguments' and given its enclosure, which becomes tighter by it.
     pub(crate) fn advance(&mut self, program: &Program, bounds: &mut Bounds, node: usize, scratch: &mut Vec<f64>) {
         let elements = program.sizes[node];

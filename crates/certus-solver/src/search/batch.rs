@@ -56,8 +56,9 @@ pub(crate) struct BatchResult {
     /// Points that are worth a try, element-major.
     pub(crate) points: Vec<f64>,
     pub(crate) point_count: usize,
-    /// About how many multiplications that took.
+    /// About how many multiplications backward bounds took, and all bounds.
     pub(crate) effort: u64,
+    pub(crate) whole_effort: u64,
 }
 
 /// A bound of one row over one subproblem.
@@ -170,9 +171,9 @@ impl Context<'_> {
         for (index, (item, optimised)) in items.into_iter().zip(optimised).enumerate() {
             trees.push(self.conclude(item, optimised, &bounds, index));
         }
-        let optimised = trees.len() * 2 * (self.steps + 1) * self.program.graph.parameters();
+        let optimised = trees.len() * 2 * (self.steps + 1) * self.program.sweep();
         let effort = bounds.effort + optimised as u64;
-        Some(BatchResult { trees, points, point_count, effort })
+        Some(BatchResult { trees, points, point_count, effort, whole_effort: effort + bounds.forward_effort })
     }
 
     /// A subproblem in which some element has no value left is verified if anything but its box restricts it. A box has points,

@@ -31,7 +31,7 @@ mod subproblem;
 #[cfg(test)]
 mod tests;
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Instant;
 
 use certus_graph::GraphError;
@@ -63,6 +63,8 @@ pub struct Budget<'a> {
     pub memory: usize,
     /// How many subproblems may be bounded in all.
     pub subproblems: u64,
+    /// How many multiplications bounds may take, about: none are begun beyond. Subproblems of large graphs cost more than those of small ones.
+    pub effort: u64,
     /// Whether to keep what an unsatisfiable query's certificate needs.
     pub certify: bool,
 }
@@ -76,6 +78,7 @@ impl Default for Budget<'_> {
             seed: 0,
             memory: 4 << 30,
             subproblems: u64::MAX,
+            effort: u64::MAX,
             certify: false,
         }
     }
@@ -223,6 +226,8 @@ pub(crate) struct Search<'q> {
     attack: Attack<'q>,
     /// What a subproblem costs, in those of graphs without flows.
     cost: u64,
+    /// The multiplications that the bounds of all strategies have taken.
+    effort: AtomicU64,
 }
 
 /// Enclosing the solutions of a differential equation takes as long as bounding so many other graphs.
@@ -234,6 +239,6 @@ impl<'q> Search<'q> {
         let logic = Logic::new(&program.graph, &query.formula);
         let has_flows = program.graph.nodes().iter().any(|node| matches!(node.op, Op::Flow(_) | Op::Throughout(_)));
         let cost = if has_flows { COST_OF_FLOWS } else { 1 };
-        Search { query, program, logic, attack: Attack::new(query), cost }
+        Search { query, program, logic, attack: Attack::new(query), cost, effort: AtomicU64::new(0) }
     }
 }

@@ -135,7 +135,7 @@ impl Run {
     ) -> Result<Option<Ended>, GraphError> {
         let until = self.bounded.saturating_add(subproblems);
         while !self.open.is_empty() {
-            if let Some(reason) = self.exhausted(budget) {
+            if let Some(reason) = self.exhausted(search, budget) {
                 return Ok(Some(Ended::Open(reason)));
             }
             if self.bounded >= until {
@@ -160,18 +160,25 @@ impl Run {
         Ok(Some(if self.stuck { Ended::Open(UnknownReason::Numerics) } else { Ended::Refuted }))
     }
 
-    fn exhausted(&self, budget: &Budget<'_>) -> Option<UnknownReason> {
+    fn exhausted(&self, search: &Search<'_>, budget: &Budget<'_>) -> Option<UnknownReason> {
         if budget.stop.is_some_and(|stop| stop.load(Ordering::Relaxed)) {
             Some(UnknownReason::Stopped)
         } else if budget.stopped() {
             Some(UnknownReason::Deadline)
         } else if self.open_bytes > budget.memory {
             Some(UnknownReason::Memory)
-        } else if self.bounded >= budget.subproblems {
+        } else if self.bounded >= budget.subproblems || search.effort.load(Ordering::Relaxed) >= budget.effort {
             Some(UnknownReason::Subproblems)
         } else {
             None
         }
+    }
+
+    /// How many subproblems can be bounded with the effort that is left, if each takes as much as those so far.
+    fn affordable(&self, search: &Search<'_>, budget: &Budget<'_>) -> usize {
+        let left = budget.effort.saturating_sub(search.effort.load(Ordering::Relaxed));
+        let each = search.effort.load(Ordering::Relaxed) / self.bounded.max(1);
+        usize::try_from(left.checked_div(each).unwrap_or(u64::MAX)).unwrap_or(usize::MAX)
     }
 
     /// Looks for a witness by PGD, half of the runs from open subproblems: where bounds fail there may be one.
@@ -223,7 +230,7 @@ impl Run {
             Some(_) => most * BATCHES_TO_OBJECTIVE,
             None => {
                 let left = usize::try_from(until.saturating_sub(self.bounded).div_ceil(cost)).unwrap_or(usize::MAX);
-                (most * BATCHES).min(left).max(1)
+                (most * BATCHES).min(left).min(self.affordable(search, budget)).max(1)
             }
         };
         let mut wave = self.open.split_off(self.open.len().saturating_sub(most));
@@ -233,6 +240,7 @@ impl Run {
             wave.drain(..).partition(|subproblem| subproblem.refine == refine);
         self.open.extend(others);
         let (examined, verified) = (wave.len() as u64, self.state.verified);
+        let effort_before = search.effort.load(Ordering::Relaxed);
         let taken: usize = wave.iter().map(Subproblem::bytes).sum();
         self.open_bytes = self.open_bytes.saturating_sub(taken);
         self.bounded += wave.len() as u64 * cost;
@@ -267,6 +275,7 @@ impl Run {
                 (_, Some(witness)) => return Ok(Some(witness)),
                 (Some(bounded_batch), None) => {
                     self.effort += bounded_batch.effort;
+                    search.effort.fetch_add(bounded_batch.whole_effort, Ordering::Relaxed);
                     if self.objective.is_some() && bounded_batch.point_count > 0 {
                         self.points.push((bounded_batch.points, bounded_batch.point_count));
                     }
@@ -281,7 +290,10 @@ impl Run {
                 }
             }
         }
-        tracing::trace!(target: "certus::count", subproblems = examined, verified_leaves = self.state.verified - verified);
+        let effort = search.effort.load(Ordering::Relaxed);
+        let (verified_leaves, multiplications) = (self.state.verified - verified, effort - effort_before);
+        tracing::trace!(target: "certus::count", subproblems = examined, verified_leaves, multiplications);
+        self.state.effort = effort;
         self.state.open = self.open.len() as u64;
         self.state.bound =
             self.open.iter().map(|subproblem| subproblem.bound).filter(|bound| bound.is_finite()).reduce(f64::min);

@@ -111,6 +111,7 @@ pub(super) fn verify(
         seed: task.effort.seed,
         memory: task.effort.memory / threads.max(1),
         subproblems: FIRST_ROUND,
+        effort: u64::MAX,
         certify: false,
     };
     let verdicts = task.cache.as_deref().map(Verdicts::read).transpose()?;

@@ -95,7 +95,7 @@ pub struct Search<'a> {
     errors: &'a Errors<'a>,
     /// The first loop of doubles alone.
     candidate: Option<Box<Run>>,
-    /// What the queries of this turn have taken.
+    /// What the queries of this turn, or the last one, have taken, in multiplications.
     effort: u64,
     /// The first number of steps for which a turn had too little effort to tell that a violation is out of reach.
     cut_short: Option<usize>,
@@ -135,6 +135,11 @@ impl<'a> Search<'a> {
             without_errors: None,
             whole: asked.unwrap_or_else(|| usual_steps(property)),
         })
+    }
+
+    /// What the queries of the last turn took, in multiplications.
+    pub fn effort(&self) -> u64 {
+        self.effort
     }
 
     /// Goes on to so many steps, from where it was left. That there is no violation by fewer than are looked at in the end says nothing of

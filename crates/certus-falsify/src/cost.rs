@@ -10,8 +10,9 @@ use certus_lang::system::System;
 const OVERHEAD: u64 = 2048;
 const PRODUCTS: usize = 16;
 
-/// What it costs to visit a node.
+/// What it costs to visit a node, and an element of it.
 const VISIT: u64 = 256;
+const VISIT_OF_ELEMENT: usize = 2;
 
 /// What a flow costs: Taylor series over some sub-steps.
 const COST_OF_FLOW: u64 = 1 << 16;
@@ -35,7 +36,9 @@ impl Cost {
         let elements: usize = step.ids().map(|id| step.elements(id)).sum();
         Cost {
             block: VISIT * step.len() as u64,
-            run: OVERHEAD + (step.parameters() / PRODUCTS + elements) as u64 + COST_OF_FLOW * flows as u64,
+            run: OVERHEAD
+                + (step.parameters() / PRODUCTS + VISIT_OF_ELEMENT * elements) as u64
+                + COST_OF_FLOW * flows as u64,
         }
     }
 

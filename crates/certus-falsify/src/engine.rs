@@ -71,11 +71,12 @@ impl<'t> Falsifying<'t> {
             let work = self.work.min(budget.subproblems);
             let mut found = None;
             for _ in 0..MOST_ROUNDS {
+                let before = search.tally().robustness;
                 found = search.round(work, budget, watch)?;
                 let Tally { runs, steps, robustness, .. } = search.tally();
                 tracing::debug!(runs, steps, robustness, "simulated");
                 // What leads somewhere is not put off until the others have had their turns.
-                let goes_on = search.is_promising() && !search.has_one_run();
+                let goes_on = search.is_promising() && robustness < before && !search.has_one_run();
                 if found.is_some() || !goes_on || spent(budget).is_some() {
                     break;
                 }

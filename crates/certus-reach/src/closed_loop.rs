@@ -17,6 +17,12 @@ use crate::flow::Pipe;
 use crate::form::{Form, Space};
 use crate::set::symbols_of;
 
+/// What it takes to look through an element of a node, in multiplications of a matrix product.
+const COST_OF_ELEMENT: usize = 16;
+
+/// A step that takes so many products of numbers is worth a unit of work.
+const PRODUCTS_OF_UNIT: u64 = 1 << 18;
+
 /// States as forms over one space.
 #[derive(Clone, Debug)]
 pub(crate) struct Set {
@@ -60,6 +66,8 @@ pub(crate) struct ClosedLoop {
 pub(crate) struct Step {
     /// The successor.
     pub(crate) next: Set,
+    /// What the step took, in units of work.
+    pub(crate) cost: u64,
     /// The truth of each atom of the system, where it is certain.
     pub(crate) letter: Vec<Option<bool>>,
     /// The margins of atoms that are open.
@@ -176,12 +184,17 @@ impl ClosedLoop {
         })
     }
 
-    /// How dear a step is, in products of numbers: each weight meets each monomial and symbol, of which a wide layer brings up more.
-    pub(crate) fn cost(&self) -> u64 {
+    /// What a step takes at least, in units of work.
+    pub(crate) fn least_cost(&self) -> u64 {
+        self.cost(1 + self.state_len + symbols_of(self.state_len) + self.others.len())
+    }
+
+    /// What a step takes, in units of work: each weight and each element meets each monomial and symbol.
+    fn cost(&self, columns: usize) -> u64 {
         let program = &self.prepared.program;
-        let widest = program.sizes.iter().copied().max().unwrap_or(0);
-        let columns = 1 + self.state_len + symbols_of(self.state_len) + widest;
-        (program.graph.parameters() + program.roles.len()) as u64 * columns as u64
+        let elements: usize = program.sizes.iter().sum();
+        let products = (program.graph.parameters() + COST_OF_ELEMENT * elements) as u64 * columns as u64;
+        (products / PRODUCTS_OF_UNIT).max(1)
     }
 
     /// Whether the outcome of a comparison is a matter of the state alone.
@@ -253,7 +266,8 @@ impl ClosedLoop {
         let initial_margin = self.initial.filter(|_| initial.is_none()).map(|(_, margin)| output(margin).clone());
         let Pass { open, pipes, .. } = pass;
         let pipes = pipes.into_iter().filter_map(|((node, _), pipe)| Some((node, pipe?))).collect();
-        Some(Step { next, letter, margins, certain, goes_on, initial, initial_margin, ended, open, pipes })
+        let cost = self.cost(next.space.columns);
+        Some(Step { next, cost, letter, margins, certain, goes_on, initial, initial_margin, ended, open, pipes })
     }
 
     /// Whether one choice is allowed in every state of a set: constants are tried.

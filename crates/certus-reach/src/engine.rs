@@ -10,7 +10,7 @@ use std::any::Any;
 
 use certus_automata::nnf::Nnf;
 use certus_engine::{
-    Budget, Engine, Next, Progress, Session, Shared, Support, Task, Turn, Watch, is_worth_more_work, spent,
+    Budget, Engine, FIRST_WORK, Next, Progress, Session, Shared, Support, Task, Turn, Watch, is_worth_more_work, spent,
 };
 use certus_graph::Interval;
 use certus_lang::system::{AtomId, Property, System};
@@ -23,7 +23,7 @@ use certus_numerics::parallel;
 
 use crate::closed_loop::ClosedLoop;
 use crate::flowpipe::Trail;
-use crate::tube::{Invariant, Obstacle, Reached, Shown, Tubes};
+use crate::tube::{Invariant, Obstacle, Reached, Shown, Tubes, Work};
 
 /// The name of the engine.
 pub const NAME: &str = "reach";
@@ -60,9 +60,6 @@ const MOST_STEPS: usize = 4096;
 
 /// Invariants that pieces share.
 const MOST_INVARIANTS: usize = 256;
-
-/// Products of numbers for each unit of work.
-const COST_OF_UNIT: u64 = 1 << 19;
 
 /// Steps of a turn, at least.
 const LEAST_STEPS: u64 = 4;
@@ -153,9 +150,8 @@ struct Branching<'t> {
     furthest: Option<Obstacle>,
     /// What the tube of the whole set went through that came furthest.
     trail: Trail,
-    /// The share of the initial set's volume that is finished, and the work so far.
+    /// The share of the initial set's volume that is finished.
     share: f64,
-    used: u64,
     finished: u64,
     /// The pieces that are finished.
     done: Pieces,
@@ -195,7 +191,6 @@ impl<'t> Branching<'t> {
             furthest: None,
             trail: Trail::default(),
             share: 0.0,
-            used: 0,
             finished: 0,
             done: Pieces::default(),
             shown: Shown::default(),
@@ -314,8 +309,13 @@ impl Session for Branching<'_> {
         let span = tracing::info_span!("reach", property = self.task.property.name);
         let _entered = span.enter();
         let horizon = own_horizon(self.task.property);
-        let units = (self.question.closed_loop.cost() / COST_OF_UNIT).max(1);
-        let mut work = (budget.subproblems / units).max(LEAST_STEPS);
+        let least = LEAST_STEPS * self.question.closed_loop.least_cost();
+        // Before the first full turn nothing is begun that cannot end.
+        if budget.subproblems < least.min(FIRST_WORK) {
+            let so_far = Box::new(self.outcome(Some(UnknownReason::Subproblems)));
+            return Ok(Turn::Open { so_far, next: Next::MoreWork });
+        }
+        let mut work = budget.subproblems.max(least);
         let mut reason = None;
         while !self.pieces.is_empty() && !self.stuck {
             reason = spent(budget).or((work == 0).then_some(UnknownReason::Subproblems));
@@ -327,18 +327,17 @@ impl Session for Branching<'_> {
             let is_whole = !self.ladder.is_empty();
             let degree = self.ladder.last().copied().unwrap_or(self.degree);
             let tubes = self.question.tubes(degree, &self.invariants, budget);
-            let share = (work / batch.len() as u64).max(LEAST_STEPS);
+            let share = (work / batch.len() as u64).max(least);
             let found = parallel::map(&batch, budget.threads, |piece| {
-                let mut left = share;
+                let mut left = Work::new(share);
                 // The whole set leaves a trail, to tell where it loses its shape.
                 let mut trail = is_whole.then(Trail::default);
                 let reached = tubes.run(piece, &mut left, trail.as_mut());
-                (reached, share - left, trail)
+                (reached, (share - left.left, left.steps), trail)
             });
-            for (piece, (reached, used, trail)) in batch.into_iter().zip(found).rev() {
+            for (piece, (reached, (used, steps), trail)) in batch.into_iter().zip(found).rev() {
                 work = work.saturating_sub(used);
-                self.used = self.used.saturating_add(used);
-                tracing::trace!(target: "certus::count", set_steps = used, pieces = 1u64);
+                tracing::trace!(target: "certus::count", set_steps = steps, pieces = 1u64);
                 match reached {
                     Reached::Holds(shown, invariants) => {
                         let room = MOST_INVARIANTS.saturating_sub(self.invariants.len());

@@ -10,7 +10,7 @@ use certus_model::CheckError;
 use crate::closed_loop::{ClosedLoop, Set, Step};
 use crate::engine::{Pieces, Question, Reach, Takes, ladder};
 use crate::form::{Form, Space};
-use crate::tube::Reached;
+use crate::tube::{Reached, Work};
 
 /// The states that runs are in at some instants.
 #[derive(Clone, Debug, PartialEq)]
@@ -87,7 +87,7 @@ pub fn flowpipe(task: &Task<'_>, budget: &Budget<'_>) -> Result<Flowpipe, CheckE
         let mut best: Option<(bool, Trail)> = None;
         for degree in ladder(variables).into_iter().rev() {
             let mut trail = Trail::with_cuts(CUTS);
-            let mut work = u64::MAX;
+            let mut work = Work::new(u64::MAX);
             let reached = question.tubes(degree, &invariants, budget).run(bounds, &mut work, Some(&mut trail));
             let holds = matches!(reached, Reached::Holds(..) | Reached::Empty);
             if let Reached::Holds(_, own) = reached {

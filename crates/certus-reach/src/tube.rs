@@ -45,6 +45,27 @@ pub(crate) enum Reached {
     OutOfWork,
 }
 
+/// What a tube may take, and what it has taken.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Work {
+    /// Units that are left.
+    pub(crate) left: u64,
+    /// Steps of sets so far.
+    pub(crate) steps: u64,
+}
+
+impl Work {
+    pub(crate) fn new(units: u64) -> Work {
+        Work { left: units, steps: 0 }
+    }
+
+    /// One step that was worth so many units.
+    fn spend(&mut self, units: u64) {
+        self.left = self.left.saturating_sub(units);
+        self.steps += 1;
+    }
+}
+
 /// A box of states from which every run satisfies a formula.
 #[derive(Clone, Debug)]
 pub(crate) struct Invariant {
@@ -153,7 +174,7 @@ enum Ending {
 
 impl Tubes<'_> {
     /// The tube from a box; uses up work, and leaves a trail if there is one to leave.
-    pub(crate) fn run(&self, bounds: &[Interval], work: &mut u64, mut trail: Option<&mut Trail>) -> Reached {
+    pub(crate) fn run(&self, bounds: &[Interval], work: &mut Work, mut trail: Option<&mut Trail>) -> Reached {
         let mut branches = vec![Branch::new(Set::of_box(bounds, self.degree), self.formula.clone())];
         let mut cases = MOST_CASES;
         let mut shown = None::<Shown>;
@@ -201,13 +222,15 @@ impl Tubes<'_> {
         branch: &mut Branch,
         branches: &mut Vec<Branch>,
         cases: &mut usize,
-        work: &mut u64,
+        work: &mut Work,
         trail: Option<&mut Trail>,
     ) -> Moved {
-        if !self.spend(work) {
+        if work.left == 0 || spent(self.budget).is_some() {
             return Moved::OutOfWork;
         }
-        let Some(step) = self.closed_loop.step(&branch.set, &branch.cases) else {
+        let step = self.closed_loop.step(&branch.set, &branch.cases);
+        work.spend(step.as_ref().map_or_else(|| self.closed_loop.least_cost(), |step| step.cost));
+        let Some(step) = step else {
             return Moved::Obstacle(branch.obstacle("no enclosure of the step"));
         };
         if branch.step == 0 && step.initial == Some(false) {
@@ -268,13 +291,6 @@ impl Tubes<'_> {
         }
     }
 
-    /// Takes the work of one step, if there is some left and no deadline has passed.
-    fn spend(&self, work: &mut u64) -> bool {
-        let left = *work > 0 && spent(self.budget).is_none();
-        *work = work.saturating_sub(1);
-        left
-    }
-
     fn position(&self, formula: &Nnf<AtomId>, at: usize, step: Step) -> Position {
         let left = progress(formula, &step.letter);
         if left.is_false() {
@@ -312,7 +328,7 @@ impl Tubes<'_> {
         branch: &Branch,
         hull: Vec<Interval>,
         wanted: &Nnf<AtomId>,
-        work: &mut u64,
+        work: &mut Work,
     ) -> Result<Option<Invariant>, OutOfWork> {
         let mut bounds = hull;
         for _ in 0..MOST_WIDENINGS {
@@ -333,7 +349,7 @@ impl Tubes<'_> {
     }
 
     /// Follows all runs from a box until they return to it, for so many steps at most.
-    fn leaves(&self, invariant: &Invariant, most_steps: usize, work: &mut u64) -> Result<Leaves, OutOfWork> {
+    fn leaves(&self, invariant: &Invariant, most_steps: usize, work: &mut Work) -> Result<Leaves, OutOfWork> {
         let set = Set::of_box(&invariant.bounds, self.degree.min(2));
         // These are no initial states: the first step is not looked at for those.
         let mut branches = vec![Branch { step: 1, ..Branch::new(set, invariant.formula.clone()) }];

@@ -2,6 +2,7 @@
 
 use certus_engine::{
     Budget, Engine, FIRST_WORK, Next, Progress, Session, Shared, Support, Task, Turn, WORK_FACTOR, Watch,
+    is_worth_more_work,
 };
 use certus_model::{CheckError, Outcome, Property, Scope, System, Unknown, UnknownReason, Verdict, usual_steps};
 
@@ -62,8 +63,9 @@ struct Searching<'t> {
 
 impl Session for Searching<'_> {
     fn advance(&mut self, budget: &Budget<'_>, _: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
-        // Before the first full turn nothing is begun that cannot end.
-        if budget.subproblems < FIRST_WORK && budget.effort < self.least_effort {
+        // Nothing is begun that ends where the last turn did, and before the first full one nothing that cannot end.
+        let is_worth_a_query = budget.subproblems >= FIRST_WORK || budget.effort >= self.least_effort;
+        if !is_worth_a_query || (budget.effort <= self.search.effort() && is_worth_more_work(budget)) {
             let unknown = Unknown::at(Some(UnknownReason::Subproblems), "the first query".to_owned());
             let so_far = Box::new(Outcome::new(NAME, Verdict::Unknown(unknown)));
             return Ok(Turn::Open { so_far, next: Next::MoreWork });

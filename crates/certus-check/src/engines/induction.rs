@@ -120,6 +120,11 @@ impl Session for OneQuery<'_> {
     fn advance(&mut self, budget: &Budget<'_>, shared: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
         let watch = &mut |depth| watch(Progress::Queries(depth));
         if shared.proof.is_none() {
+            // It would end where the last turn did.
+            if budget.effort <= self.0.prover.effort() && is_worth_more_work(budget) {
+                let so_far = self.0.unknown(shared, Some(UnknownReason::Subproblems))?;
+                return Ok(Turn::Open { so_far, next: Next::MoreWork });
+            }
             match self.0.prover.everywhere(budget, watch)? {
                 Round::Proved(proof) => shared.proof = Some(proof),
                 Round::Short if is_worth_more_work(budget) => {

@@ -105,6 +105,8 @@ impl Asker<'_, '_> {
 pub struct Prover<'a> {
     unroller: Unroller<'a>,
     parts: Vec<Part>,
+    /// What the last search took, in scalar operations.
+    effort: u64,
 }
 
 /// A part of a property.
@@ -139,7 +141,12 @@ impl<'a> Prover<'a> {
             );
             return Err(CheckError::Unsupported(message));
         }
-        Ok(Prover { unroller: Unroller::new(system), parts })
+        Ok(Prover { unroller: Unroller::new(system), parts, effort: 0 })
+    }
+
+    /// What the last search took, in scalar operations.
+    pub fn effort(&self) -> u64 {
+        self.effort
     }
 
     /// Whether the property holds in every state, reached or not: one query about one step, where other proofs take more of both.
@@ -149,7 +156,10 @@ impl<'a> Prover<'a> {
         for part in &mut self.parts {
             let Some(bad) = part.violation.reached() else { return Ok(Round::Exhausted) };
             let alone = Invariant::default();
-            if !asker.refuted(&step(&self.unroller, bad, &alone, 0, false)?)? {
+            let query = step(&self.unroller, bad, &alone, 0, false)?;
+            let answer = asker.ask_within(&query, budget.subproblems)?;
+            self.effort = asker.operations;
+            if !matches!(answer, Answer::Unsat(_)) {
                 return Ok(asker.undecided());
             }
             part.method = Some(Method::Induction { depth: 0, invariant: alone, simple: false });
@@ -172,6 +182,7 @@ impl<'a> Prover<'a> {
                 Some(tail) => live(&self.unroller, tail, &mut asker)?,
                 None => safe(&self.unroller, &part.violation, &mut asker)?,
             };
+            self.effort = asker.operations;
             if part.method.is_none() {
                 return Ok(asker.undecided());
             }

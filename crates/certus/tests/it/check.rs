@@ -127,7 +127,7 @@ fn proofs_for_all_time_have_certificates_that_are_checked() {
     let folder = Folder::new("proof");
     let certificate = folder.file("motor.cert");
     let motor = "zoo/dcmotor/dcmotor.certus";
-    let ran = certus(&["check", motor, "stays_safe", "--certificate", &certificate, "--json"]);
+    let ran = certus(&["check", motor, "stays_safe", "--engine", "induction", "--certificate", &certificate, "--json"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     let document: Value = serde_json::from_str(&ran.stdout).unwrap();
     let result = &document["results"][0];

@@ -55,9 +55,15 @@ impl Check<'_> {
         if matches!(verdict, Verdict::ModelError(_)) {
             return notes;
         }
-        let mut counted = format!("{} grid cells, {} bounded", self.product.cells.len(), self.product.expansions);
+        let (cells, bounded) = (self.product.cells.len() as u64, self.product.expansions);
+        let how = if matches!(verdict, Verdict::Holds(_)) { "by abstraction on " } else { "" };
+        let mut counted = format!("{how}a grid of {}", certus_model::counted(cells, "cell"));
+        if bounded != cells {
+            counted += &format!(", {bounded} bounded");
+        }
         if self.refinements > 0 {
-            counted += &format!(", {} halved in {} refinements", self.product.cells.halvings(), self.refinements);
+            let refinements = certus_model::counted(self.refinements as u64, "refinement");
+            counted += &format!(", {} halved in {refinements}", self.product.cells.halvings());
         }
         notes.push(counted);
         if !self.cone.without.is_empty() {

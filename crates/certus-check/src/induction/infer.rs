@@ -133,6 +133,8 @@ fn raise(
                 break;
             }
         }
+        let bounds: Vec<f64> = invariant.faces.iter().map(|face| face.bound).collect();
+        tracing::debug!(raises, ?bounds, steps_out = steps.len(), "candidate");
         // It must keep away from the states that must not be reached. Since it only grows, that need not be asked each time.
         let away = steps.is_empty() || raises.is_power_of_two();
         if away && !matches!(asker.ask(&outside(unroller, bad, &invariant)?)?, Answer::Unsat(_)) {
@@ -143,7 +145,13 @@ fn raise(
             let start = if outputs { Some(initial_outside(unroller, &invariant)?) } else { None };
             let mut found = None;
             for query in [Some(leaving(unroller, bad, &invariant)?), start].into_iter().flatten() {
-                match asker.ask(&query)? {
+                let answer = asker.ask(&query)?;
+                tracing::debug!(
+                    is_proved = matches!(answer, Answer::Unsat(_)),
+                    is_refuted = matches!(answer, Answer::Sat(_)),
+                    "no step leaves the candidate"
+                );
+                match answer {
                     Answer::Unsat(_) => continue,
                     Answer::Unknown(..) => return Ok(None),
                     Answer::Sat(witness) => {

@@ -53,13 +53,17 @@ const QUERIES: u64 = 8;
 impl Asker<'_, '_> {
     /// Answers a query.
     pub fn ask(&mut self, query: &RunQuery) -> Result<Answer, CheckError> {
-        self.ask_within(query, (self.budget.subproblems / QUERIES).max(1))
+        self.ask_within(query, QUERIES)
     }
 
-    /// Answers a query with so many parts at most.
-    fn ask_within(&mut self, query: &RunQuery, subproblems: u64) -> Result<Answer, CheckError> {
+    /// Answers a query with one part in so many of the work of the round.
+    fn ask_within(&mut self, query: &RunQuery, share: u64) -> Result<Answer, CheckError> {
         let (watch, steps) = (&mut self.watch, self.steps);
-        let own = Budget { subproblems, effort: self.budget.effort.saturating_sub(self.operations), ..*self.budget };
+        let own = Budget {
+            subproblems: (self.budget.subproblems / share).max(1),
+            effort: (self.budget.effort / share).min(self.budget.effort.saturating_sub(self.operations)),
+            ..*self.budget
+        };
         let mut effort = 0;
         let answer = solve(&query.query()?, &own, &mut |progress| {
             effort = progress.effort.max(effort);
@@ -157,7 +161,7 @@ impl<'a> Prover<'a> {
             let Some(bad) = part.violation.reached() else { return Ok(Round::Exhausted) };
             let alone = Invariant::default();
             let query = step(&self.unroller, bad, &alone, 0, false)?;
-            let answer = asker.ask_within(&query, budget.subproblems)?;
+            let answer = asker.ask_within(&query, 1)?;
             self.effort = asker.operations;
             if !matches!(answer, Answer::Unsat(_)) {
                 return Ok(asker.undecided());
@@ -259,17 +263,18 @@ const STAYS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Shows that no run stays for ever where `tail` holds.
 fn live(unroller: &Unroller<'_>, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
-    let mut subproblems = asker.budget.subproblems;
+    // What the first query leaves is for the search for a ranking function.
+    let mut share = 2;
     for positions in STAYS {
         asker.steps = positions - 1;
         if asker.over() {
             return Ok(None);
         }
-        match asker.ask_within(&stays(unroller, tail, positions)?, subproblems)? {
+        match asker.ask_within(&stays(unroller, tail, positions)?, share)? {
             Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: positions - 1 })),
             Answer::Sat(_) => {}
             // Longer runs are harder to refute; most of the effort is for the shortest that may not exist.
-            Answer::Unknown(..) => subproblems = (subproblems / WORK_FACTOR).max(1),
+            Answer::Unknown(..) => share = share.saturating_mul(WORK_FACTOR),
         }
     }
     asker.steps = 1;

@@ -26,7 +26,7 @@ const BUDGET: Budget<'static> = Budget {
     threads: 1,
     seed: 0,
     memory: 1 << 30,
-    subproblems: 16_000,
+    subproblems: 8_000,
     effort: u64::MAX,
     certify: false,
 };

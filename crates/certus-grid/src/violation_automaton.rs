@@ -7,10 +7,11 @@
 use std::collections::HashMap;
 
 use certus_automata::automaton::{Automaton, Marks};
-use certus_automata::formula::{Bounds, Formula, Formulas, Names};
+use certus_automata::formula::{Formulas, Names};
 use certus_automata::normal::TooLarge;
 use certus_automata::system::Truths;
 use certus_automata::translate::{Options, translate};
+use certus_check::monitor::converted;
 use certus_lang::system::{AtomId, Formula as Ltl, System};
 
 pub use crate::universality::Universal;
@@ -166,57 +167,6 @@ pub(crate) fn atoms_of(formula: &Ltl, found: &mut Vec<AtomId>) {
         Ltl::Implies(a, b) | Ltl::Iff(a, b) | Ltl::Until(_, a, b) | Ltl::WeakUntil(_, a, b) | Ltl::Release(_, a, b) => {
             atoms_of(a, found);
             atoms_of(b, found);
-        }
-    }
-}
-
-fn converted(store: &mut Formulas, formula: &Ltl, atoms: &[AtomId]) -> Formula {
-    let bounds = |own: &certus_lang::system::Bounds| Bounds { lower: own.lower, upper: own.upper };
-    match formula {
-        Ltl::Constant(value) => store.constant(*value),
-        Ltl::Atom(id) => {
-            let place = atoms.iter().position(|own| own == id).unwrap_or(0);
-            store.atom(place as u32)
-        }
-        Ltl::Not(a) => {
-            let a = converted(store, a, atoms);
-            store.not(a)
-        }
-        Ltl::And(all) => {
-            let parts: Vec<Formula> = all.iter().map(|part| converted(store, part, atoms)).collect();
-            store.and(&parts)
-        }
-        Ltl::Or(all) => {
-            let parts: Vec<Formula> = all.iter().map(|part| converted(store, part, atoms)).collect();
-            store.or(&parts)
-        }
-        Ltl::Next(a) => {
-            let a = converted(store, a, atoms);
-            store.next(a)
-        }
-        Ltl::Finally(own, a) => {
-            let a = converted(store, a, atoms);
-            store.finally(bounds(own), a)
-        }
-        Ltl::Globally(own, a) => {
-            let a = converted(store, a, atoms);
-            store.globally(bounds(own), a)
-        }
-        Ltl::Implies(a, b) | Ltl::Iff(a, b) => {
-            let (left, right) = (converted(store, a, atoms), converted(store, b, atoms));
-            if matches!(formula, Ltl::Iff(..)) { store.iff(left, right) } else { store.implies(left, right) }
-        }
-        Ltl::Until(own, a, b) => {
-            let (a, b) = (converted(store, a, atoms), converted(store, b, atoms));
-            store.until(bounds(own), a, b)
-        }
-        Ltl::WeakUntil(own, a, b) => {
-            let (a, b) = (converted(store, a, atoms), converted(store, b, atoms));
-            store.weak_until(bounds(own), a, b)
-        }
-        Ltl::Release(own, a, b) => {
-            let (a, b) = (converted(store, a, atoms), converted(store, b, atoms));
-            store.release(bounds(own), a, b)
         }
     }
 }

@@ -38,6 +38,7 @@ pub use expand::{Expansion, Failure, Part, Refining, Successor};
 pub use joint::{Choice, Joint, Layout, Task};
 pub use modes::{HalfSpace, Mode, Modes};
 pub(crate) use policy::softmax;
+pub use samples::Behaved;
 use samples::element_major;
 pub use templates::automatic;
 

@@ -4,6 +4,20 @@ use certus_graph::eval::Workspace;
 
 use super::{Abstraction, Choice};
 
+/// What a behaviour does in a state.
+pub struct Behaved {
+    /// Whether it has a choice that is allowed.
+    pub is_allowed: bool,
+    /// The successor for each outcome of the draw.
+    pub next: Vec<Vec<f64>>,
+    /// Whether the goal is reached.
+    pub goal: bool,
+    /// Whether the run may go on.
+    pub stay: bool,
+    /// The probability of each outcome.
+    pub probabilities: Vec<f64>,
+}
+
 impl Abstraction {
     /// The probability of each move at points over all variables, as plain numbers: for each point one list.
     pub fn sampled_probabilities(&self, points: &[Vec<f64>]) -> Vec<Vec<f64>> {
@@ -61,6 +75,24 @@ impl Abstraction {
                 (next.collect(), holds(self.moves.len()), holds(self.moves.len() + 1))
             })
             .collect()
+    }
+
+    /// What a behaviour does in some states: for each whether a choice is allowed, and else what the middles of the inputs do; the successors,
+    /// whether the goal holds and whether the run may go on, and the probabilities.
+    pub fn behaved(&self, states: &[Vec<f64>], behaviour: usize) -> impl Iterator<Item = Behaved> + use<> {
+        let chosen = self.played(states, behaviour);
+        let allowed: Vec<bool> = chosen.iter().map(Option::is_some).collect();
+        let chosen = chosen.into_iter().zip(states);
+        let points: Vec<Vec<f64>> =
+            chosen.map(|(own, state)| own.unwrap_or_else(|| self.with_middles(state))).collect();
+        let steps = self.sampled_steps(&points).into_iter().zip(self.sampled_probabilities(&points));
+        allowed.into_iter().zip(steps).map(|(is_allowed, ((next, goal, stay), probabilities))| Behaved {
+            is_allowed,
+            next,
+            goal,
+            stay,
+            probabilities,
+        })
     }
 
     /// A state with the environment's choices and free parameters at the middle of their ranges.

@@ -9,7 +9,7 @@ use certus_graph::Interval;
 use certus_graph::eval::enclose;
 use certus_numerics::{DoubleDouble, Random};
 
-use crate::abstraction::{Abstraction, Choice, softmax};
+use crate::abstraction::{Abstraction, Behaved, Choice, softmax};
 use crate::engine::double_double::evaluate;
 use crate::engine::search::Cell;
 use crate::template_polyhedron::{HitAndRun, Polyhedron};
@@ -45,21 +45,13 @@ pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], following: Follow
         let mut after: Vec<(Vec<f64>, f64, usize)> = Vec::new();
         for chunk in layer.chunks(4096) {
             let states: Vec<Vec<f64>> = chunk.iter().map(|(state, ..)| state.clone()).collect();
-            let chosen = abstraction.played(&states, behaviour);
-            let points: Vec<Vec<f64>> = chosen
-                .iter()
-                .zip(&states)
-                .map(|(chosen, state)| chosen.clone().unwrap_or_else(|| abstraction.with_middles(state)))
-                .collect();
-            let results = abstraction.sampled_steps(&points);
-            let probabilities = abstraction.sampled_probabilities(&points);
-            let steps_made = chosen.iter().zip(results.into_iter().zip(probabilities));
-            for ((_, weight, root), (chosen, ((next, goal, stay), p))) in chunk.iter().zip(steps_made) {
+            for ((_, weight, root), own) in chunk.iter().zip(abstraction.behaved(&states, behaviour)) {
+                let Behaved { is_allowed, next, goal, stay, probabilities } = own;
                 if goal || (abstraction.weak() && stay && step == steps) {
                     found[*root] += weight;
-                } else if stay && step < steps && chosen.is_some() {
+                } else if stay && step < steps && is_allowed {
                     let first = after.len();
-                    for (state, p) in next.into_iter().zip(p) {
+                    for (state, p) in next.into_iter().zip(probabilities) {
                         if outside(&state) {
                             found[*root] += weight * p;
                             continue;

@@ -6,7 +6,7 @@
 
 use certus_numerics::Random;
 
-use crate::abstraction::Abstraction;
+use crate::abstraction::{Abstraction, Behaved};
 
 /// States that are evaluated together.
 const AT_ONCE: usize = 4096;
@@ -20,19 +20,11 @@ pub fn simulated(abstraction: &Abstraction, start: &[f64], steps: usize, runs: u
         let mut after: Vec<(Vec<f64>, usize)> = Vec::new();
         for chunk in layer.chunks(AT_ONCE) {
             let states: Vec<Vec<f64>> = chunk.iter().map(|(state, _)| state.clone()).collect();
-            let chosen = abstraction.played(&states, 0);
-            let points: Vec<Vec<f64>> = chosen
-                .iter()
-                .zip(&states)
-                .map(|(chosen, state)| chosen.clone().unwrap_or_else(|| abstraction.with_middles(state)))
-                .collect();
-            let results = abstraction.sampled_steps(&points);
-            let probabilities = abstraction.sampled_probabilities(&points);
-            let made = chosen.iter().zip(results.into_iter().zip(probabilities));
-            for ((_, runs), (chosen, ((next, goal, stay), p))) in chunk.iter().zip(made) {
+            for ((_, runs), own) in chunk.iter().zip(abstraction.behaved(&states, 0)) {
+                let Behaved { is_allowed, next, goal, stay, probabilities: p } = own;
                 if goal || (abstraction.weak() && stay && step == steps) {
                     reached += runs;
-                } else if stay && step < steps && chosen.is_some() {
+                } else if stay && step < steps && is_allowed {
                     let mut counts = vec![0usize; p.len()];
                     (0..*runs).for_each(|_| counts[Random::pick(p.iter().copied(), random.unit())] += 1);
                     let first = after.len();

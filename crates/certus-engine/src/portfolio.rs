@@ -1,9 +1,10 @@
 //! A portfolio of engines.
 //!
 //! Which engine decides a property cannot be told in advance, so several take turns: each with very little work at first
-//! ([`OPENING_WORK`]), then with [`FIRST_WORK`] and each time [`WORK_FACTOR`] times as much, until one decides or none would profit from more (algorithm portfolios: Huberman, Lukose, Hogg,
-//! "An economics approach to hard computational problems", Science 275, 1997; Gomes, Selman, "Algorithm portfolios", Artificial
-//! Intelligence 126, 2001). The total is within a constant factor of what the best engine needs alone.
+//! ([`OPENING_WORK`]), then with [`FIRST_WORK`] and each time [`WORK_FACTOR`] times as much, until one decides or none would
+//! profit from more (algorithm portfolios: Huberman, Lukose, Hogg, "An economics approach to hard computational problems",
+//! Science 275, 1997; Gomes, Selman, "Algorithm portfolios", Artificial Intelligence 126, 2001). The total is within a constant
+//! factor of what the best engine needs alone.
 //!
 //! Unlike a race of processes, the turns are in a fixed order and are measured in work, not in time. So the verdict, the engine that
 //! finds it and its trace are the same on every machine and for every number of threads, as long as no deadline interferes.

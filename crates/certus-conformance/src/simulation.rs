@@ -50,7 +50,7 @@ pub fn compare(study: &Study<'_>, tally: &mut Tally) -> Result<(), String> {
 pub fn judge(report: &RunReport, property: usize, truth: &Truth) -> Judged {
     let Some(trace) = &report.trace else { return Judged::Unknown };
     let back = (report.end == End::Terminal).then(|| trace.len().saturating_sub(1));
-    let run = certus_model::Run {
+    let mut run = certus_model::Run {
         states: trace.iter().map(|step| step.state.clone()).collect(),
         inputs: trace.iter().map(|step| step.input.clone()).collect(),
         chances: trace.iter().map(|step| step.chances.clone()).collect(),
@@ -61,10 +61,19 @@ pub fn judge(report: &RunReport, property: usize, truth: &Truth) -> Judged {
         ..certus_model::Run::default()
     };
     let verdict = report.properties[property].verdict;
-    let replayed = truth.replayed(&run, !matches!(report.end, End::Completed | End::Terminal));
+    let mut replayed = truth.replayed(&run, !matches!(report.end, End::Completed | End::Terminal));
+    // Nor is the last choice of a run of full length, where no allowed one was found.
+    if let (Verdict::Open, End::Completed, Replayed::NoRun(_)) = (verdict, &report.end, &replayed) {
+        run.open_end = true;
+        replayed = truth.replayed(&run, false);
+    }
     match (verdict, &replayed) {
         (_, Replayed::NotKnown(_)) => Judged::Unknown,
         (Verdict::Violated, Replayed::Violates) => Judged::Right("violated"),
+        // A state such as 2/3 is no double, and the run is one up to rounding; a loop must be exact.
+        (Verdict::Violated, Replayed::ViolatesInDoubles) if back.is_none() && truth.decision.violated() => {
+            Judged::Right("violated")
+        }
         (Verdict::Satisfied, Replayed::Innocent(Shown::Satisfied)) => Judged::Right("satisfied"),
         // A run that stays where it is for ever may satisfy what no finite run decides.
         (Verdict::Satisfied, Replayed::Innocent(Shown::Open)) if back.is_some() => Judged::Right("satisfied"),

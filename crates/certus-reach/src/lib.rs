@@ -1,6 +1,7 @@
 //! Reachability of closed loops: sets of states carried through policy and plant.
 //!
 //! * `form`, `monomials`: Taylor models whose remainder is a zonotope;
+//! * `choice`: which rows of affine maps choose between two others;
 //! * `curves`, `domain`, `closed_loop`: how they pass through the operators of a step;
 //! * `flow`: how they pass through a differential equation;
 //! * `set`: reduction, and cuts along guards;
@@ -13,6 +14,7 @@
 
 #![forbid(unsafe_code)]
 
+mod choice;
 mod closed_loop;
 mod curves;
 mod domain;

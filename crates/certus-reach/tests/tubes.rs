@@ -152,3 +152,28 @@ fn pieces_share_what_holds_for_ever() {
                 init x in [-1, 1] & y in [-1, 1]\nproperty p = G (x^2 + y^2 <= 2.01)\n";
     assert_eq!(check(&system(text), "p").verdict, Verdict::Holds(Scope::Unbounded));
 }
+
+#[test]
+fn a_clock_that_a_branch_resets_stays_exact() {
+    // The clock has one value in all of the set, or two where x decides; anything beside them would leave its range.
+    let text = "system t\nstate x in [-4, 4]\nstate clock in [0, 5]\ninput w in [-0.1, 0.1]\nnext x = 0.7 * x + w\n\
+                next clock = if clock >= 5 then 0 else clock + 1\ninit x in [-1, 1] & clock == 0\n\
+                property early = G<=40 clock <= 5\nproperty resets = F[6, 6] clock <= 0\n";
+    let system = system(text);
+    for name in ["early", "resets"] {
+        let outcome = check(&system, name);
+        assert!(holds(&outcome), "{name}: {:?} {:?}", outcome.verdict, outcome.notes);
+    }
+}
+
+#[test]
+fn a_branch_that_is_open_lies_between_both() {
+    // Taken apart, 5 - x and x would add up to more than either.
+    let text = "system t\nstate x in [-4, 4]\nstate y in [0, 5]\ninput w in [-1, 1]\nnext x = x\n\
+                next y = if w > 0 then 5 - x else x + 1\ninit x in [0, 4] & y == 0\n\
+                property inside = G<=1 (y >= 0 & y <= 5)\nproperty outside = G<=1 y <= 4.9\n";
+    let system = system(text);
+    let outcome = check(&system, "inside");
+    assert!(holds(&outcome), "{:?} {:?}", outcome.verdict, outcome.notes);
+    assert!(!holds(&check(&system, "outside")));
+}

@@ -20,8 +20,8 @@ use certus_lang::system::{AtomId, System};
 use certus_solver::AffineForms;
 
 use self::environment::{pieces, witnesses};
-pub(crate) use self::transition_bounds::touches_a_cut;
 pub(crate) use self::tables::{Boxes, Slices, columns, enclose_slices, fitting, truth, widest_node};
+pub(crate) use self::transition_bounds::touches_a_cut;
 use crate::blocks::{Left, Size, largest_share};
 use crate::extract::Extraction;
 use crate::grid::{Axis, Grid};

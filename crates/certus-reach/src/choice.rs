@@ -25,12 +25,36 @@ pub(crate) struct Row {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Choice {
     pub(crate) condition: Place,
-    pub(crate) refused: Row,
-    pub(crate) chosen: Row,
+    pub(crate) refused: Branch,
+    pub(crate) chosen: Branch,
+}
+
+/// What a branch comes to.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) enum Branch {
+    Row(Row),
+    Choice(Box<Choice>),
+}
+
+impl Choice {
+    /// The nodes whose values it is made of.
+    pub(crate) fn nodes(&self) -> Vec<usize> {
+        let mut found = vec![self.condition.0];
+        for branch in [&self.refused, &self.chosen] {
+            match branch {
+                Branch::Row(row) => found.extend(row.terms.iter().map(|((node, _), _)| *node)),
+                Branch::Choice(own) => found.extend(own.nodes()),
+            }
+        }
+        found
+    }
 }
 
 /// Longer rows are no choices that somebody wrote.
 const LONGEST: usize = 64;
+
+/// How deep choices may be nested.
+const DEEPEST: usize = 6;
 
 /// All choices of a graph, by node and row.
 pub(crate) fn choices(program: &Program) -> BTreeMap<Place, Choice> {
@@ -49,25 +73,53 @@ pub(crate) fn choices(program: &Program) -> BTreeMap<Place, Choice> {
     found
 }
 
-/// The choice that a row is, if its only product is one of a truth.
+/// The choice that a row of a node is, if it is one.
 fn choice(program: &Program, node: usize, row: usize) -> Option<Choice> {
-    let whole = row_of(program, node, row)?;
-    let is_product = |((argument, _), _): &&(Place, f64)| matches!(program.roles[*argument], Role::Product(..));
-    let mut products = whole.terms.iter().filter(is_product);
-    let (&((product, element), weight), None) = (products.next()?, products.next()) else { return None };
+    match branch(program, row_of(program, node, row)?)? {
+        Branch::Choice(own) => Some(*own),
+        Branch::Row(_) => None,
+    }
+}
+
+/// A row as a choice, if it has products with truths. Of several, the outermost is the one without which, or with which, fewest are left: where it is chosen,
+/// what it stands before is taken away.
+fn branch(program: &Program, row: Row) -> Option<Branch> {
+    let products = products_of(program, &row);
+    if products.is_empty() {
+        return Some(Branch::Row(row));
+    }
+    if products.len() > DEEPEST {
+        return None;
+    }
+    let splits = products.iter().filter_map(|&product| split(program, &row, product));
+    let left = |own: &Row| products_of(program, own).len();
+    let split =
+        splits.min_by_key(|(_, refused, chosen)| (left(refused).max(left(chosen)), left(refused) + left(chosen)));
+    let (condition, refused, chosen) = split.filter(|(_, _, chosen)| left(chosen) < products.len())?;
+    let (refused, chosen) = (branch(program, refused)?, branch(program, chosen)?);
+    Some(Branch::Choice(Box::new(Choice { condition, refused, chosen })))
+}
+
+/// The products that a row is made of.
+fn products_of(program: &Program, row: &Row) -> Vec<Place> {
+    let is_product = |place: &Place| matches!(program.roles[place.0], Role::Product(..));
+    row.terms.iter().map(|(place, _)| *place).filter(is_product).collect()
+}
+
+/// A truth that a row has a product with, and the row where it is 0 and where it is 1.
+fn split(program: &Program, row: &Row, (product, element): Place) -> Option<(Place, Row, Row)> {
     let Role::Product(left, right) = program.roles[product] else { return None };
     let (condition, change) = match (is_truth(program, left), is_truth(program, right)) {
         (true, _) => (left, right),
         (_, true) => (right, left),
         _ => return None,
     };
-    let refused = Row {
-        terms: whole.terms.iter().filter(|term| term.0 != (product, element)).copied().collect(),
-        bias: whole.bias,
-    };
+    let weight = row.terms.iter().find(|(place, _)| *place == (product, element))?.1;
+    let others = row.terms.iter().filter(|(place, _)| *place != (product, element));
+    let refused = Row { terms: others.copied().collect(), bias: row.bias };
     let change = row_of(program, change, element).unwrap_or(Row { terms: vec![((change, element), 1.0)], bias: 0.0 });
     let chosen = sum(&refused, &change, weight)?;
-    Some(Choice { condition: (condition, element), refused, chosen })
+    Some(((condition, element), refused, chosen))
 }
 
 /// Whether a node is a comparison, or made of some as `and` and `not` are.
@@ -132,9 +184,9 @@ fn exact_sum(a: f64, b: f64) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use certus_graph::Graph;
+    use certus_graph::Tensor;
     use certus_graph::lower::lower;
     use certus_graph::ops::{Add, Compare, Constant, Select};
-    use certus_graph::Tensor;
 
     use super::*;
 
@@ -153,9 +205,40 @@ mod tests {
         let found: Vec<Choice> = choices(&program).into_values().collect();
         assert_eq!(found.len(), 1, "{found:?}");
         let values = |row: &Row| (row.bias, row.terms.iter().map(|(_, weight)| *weight).collect::<Vec<_>>());
-        let constants = |row: &Row| row.terms.iter().all(|((node, _), _)| matches!(program.graph.nodes()[*node].op, Op::Constant(Constant { .. })));
-        assert!(constants(&found[0].chosen) || values(&found[0].chosen) == (3.0, Vec::new()), "{found:?}");
+        let constants = |row: &Row| {
+            row.terms
+                .iter()
+                .all(|((node, _), _)| matches!(program.graph.nodes()[*node].op, Op::Constant(Constant { .. })))
+        };
+        let Branch::Row(row) = &found[0].chosen else { panic!("{found:?}") };
+        assert!(constants(row) || values(row) == (3.0, Vec::new()), "{found:?}");
         assert_eq!(found[0].condition.1, 0);
+    }
+
+    #[test]
+    fn a_choice_in_a_branch_is_found_too() {
+        // if x > 0 then x else (if x + 1 > 0 then 0 else y).
+        let mut graph = Graph::new();
+        let (x, y) = (graph.input("x", &[1]), graph.input("y", &[1]));
+        let zero = graph.constant(Tensor::new(&[1], vec![0.0]).unwrap());
+        let one = graph.constant(Tensor::new(&[1], vec![1.0]).unwrap());
+        let outer = graph.apply(Compare::Greater, &[x, zero]).unwrap();
+        let moved = graph.apply(Add, &[x, one]).unwrap();
+        let inner = graph.apply(Compare::Greater, &[moved, zero]).unwrap();
+        let inside = graph.apply(Select, &[inner, zero, y]).unwrap();
+        let all = graph.apply(Select, &[outer, x, inside]).unwrap();
+        graph.output("y", all);
+        let program = Program::new(lower(&graph).unwrap());
+        let place = program.graph.outputs()[0].node.index();
+        let Some(found) = choice(&program, place, 0) else { panic!("no choice") };
+        assert_eq!(found.chosen, Branch::Row(Row { terms: vec![((0, 0), 1.0)], bias: 0.0 }));
+        match &found.refused {
+            Branch::Choice(inner) => {
+                assert_eq!(inner.refused, Branch::Row(Row { terms: vec![((1, 0), 1.0)], bias: 0.0 }))
+            }
+            // The inner choice may be a node of its own.
+            Branch::Row(row) => assert!(row.terms.len() == 1 && choice(&program, row.terms[0].0.0, 0).is_some()),
+        }
     }
 
     #[test]
@@ -163,7 +246,10 @@ mod tests {
         assert_eq!(exact_sum(1.0, -1.0), Some(0.0));
         assert_eq!(exact_sum(0.1, 0.2), None);
         assert_eq!(exact_sum(f64::MAX, f64::MAX), None);
-        let row = |terms: &[(usize, f64)], bias: f64| Row { terms: terms.iter().map(|&(node, w)| ((node, 0), w)).collect(), bias };
+        let row = |terms: &[(usize, f64)], bias: f64| Row {
+            terms: terms.iter().map(|&(node, w)| ((node, 0), w)).collect(),
+            bias,
+        };
         assert_eq!(sum(&row(&[(1, 2.0)], 1.0), &row(&[(1, 2.0), (2, 1.0)], 0.5), -1.0), Some(row(&[(2, -1.0)], 0.5)));
         assert_eq!(sum(&row(&[], 0.0), &row(&[(1, 1.0)], 0.0), 0.5), None);
     }

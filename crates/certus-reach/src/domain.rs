@@ -17,7 +17,7 @@ use certus_solver::domain::{
 };
 use certus_solver::rounding::{ROOM, gamma};
 
-use crate::choice::{Choice, Row, choices};
+use crate::choice::{Branch, Choice, choices};
 use crate::curves;
 use crate::flow::Pipe;
 use crate::form::{Form, Space};
@@ -44,10 +44,7 @@ impl Prepared {
         let mut last_reader = last_readers_with(&program, &outputs);
         let choices = choices(&program);
         for (&(node, _), choice) in &choices {
-            for ((argument, _), _) in choice.refused.terms.iter().chain(&choice.chosen.terms) {
-                last_reader[*argument] = last_reader[*argument].max(node);
-            }
-            last_reader[choice.condition.0] = last_reader[choice.condition.0].max(node);
+            choice.nodes().into_iter().for_each(|own| last_reader[own] = last_reader[own].max(node));
         }
         let mut conditions = BTreeMap::new();
         for (place, node) in program.graph.nodes().iter().enumerate() {
@@ -260,21 +257,37 @@ impl<'a> Pass<'a> {
 
     /// What a choice comes to, given what the affine map makes of it.
     fn chosen(&self, choice: &Choice, form: Form) -> Form {
-        let of = |row: &Row| {
-            let terms: Vec<(Interval, &Form)> =
-                row.terms.iter().map(|&((node, element), w)| (Interval::point(w), &self.values[node][element])).collect();
-            self.space.combine(&terms, Interval::point(row.bias))
-        };
         let (node, element) = choice.condition;
         match self.values[node][element].range {
-            condition if condition == Interval::ZERO => of(&choice.refused),
-            condition if condition == Interval::ONE => of(&choice.chosen),
-            condition if Interval::UNKNOWN_TRUTH.encloses(condition) => {
-                let either = of(&choice.refused).range.hull(of(&choice.chosen).range);
-                self.space.within(form, either)
-            }
-            _ => form,
+            condition if condition == Interval::ZERO => self.branch(&choice.refused),
+            condition if condition == Interval::ONE => self.branch(&choice.chosen),
+            _ => match self.either(choice) {
+                Some(range) => self.space.within(form, range),
+                None => form,
+            },
         }
+    }
+
+    fn branch(&self, branch: &Branch) -> Form {
+        match branch {
+            Branch::Row(row) => {
+                let value = |(node, element): (usize, usize)| &self.values[node][element];
+                let terms: Vec<(Interval, &Form)> =
+                    row.terms.iter().map(|&(place, weight)| (Interval::point(weight), value(place))).collect();
+                self.space.combine(&terms, Interval::point(row.bias))
+            }
+            Branch::Choice(own) => {
+                let range = self.either(own).unwrap_or(Interval::ENTIRE);
+                self.chosen(own, self.space.constant(range))
+            }
+        }
+    }
+
+    /// Where both branches of a choice are, together; nothing if its condition may be no truth.
+    fn either(&self, choice: &Choice) -> Option<Interval> {
+        let (node, element) = choice.condition;
+        let is_truth = Interval::UNKNOWN_TRUTH.encloses(self.values[node][element].range);
+        is_truth.then(|| self.branch(&choice.refused).range.hull(self.branch(&choice.chosen).range))
     }
 
     /// The range of a comparison's argument, as far as the case says.

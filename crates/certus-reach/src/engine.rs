@@ -23,6 +23,7 @@ use certus_numerics::parallel;
 
 use crate::closed_loop::ClosedLoop;
 use crate::flowpipe::Trail;
+use crate::modes::Joined;
 use crate::tube::{Invariant, Obstacle, Reached, Shown, Tubes};
 
 /// The name of the engine.
@@ -66,6 +67,13 @@ const COST_OF_UNIT: u64 = 1 << 19;
 
 /// Steps of a turn, at least.
 const LEAST_STEPS: u64 = 4;
+
+/// Boxes are joined with no less work than this, and with such a part of a turn.
+const LEAST_JOINED: u64 = 64;
+const SHARE_OF_JOINED: u64 = 4;
+
+/// Boxes are joined for no more steps of sets than this.
+const MOST_JOINED: u64 = 1 << 16;
 
 /// A piece narrower than this share of the initial set is not split.
 const NARROWEST: f64 = 1e-6;
@@ -165,6 +173,8 @@ struct Branching<'t> {
     invariants: Vec<Invariant>,
     /// Whether some piece can be neither shown nor split.
     stuck: bool,
+    /// Whether boxes that are joined by their modes are still to be tried.
+    may_join: bool,
 }
 
 /// Degrees of Taylor models in so many variables, the first one last: low, then as high as keeps them small.
@@ -202,7 +212,37 @@ impl<'t> Branching<'t> {
             invariants: Vec::new(),
             obstacle: None,
             stuck: !has_states,
+            may_join: has_states && own_horizon(task.property).is_none(),
         })
+    }
+
+    /// The verdict that the property holds, before anything is said of how.
+    fn holds(&self, scope: Scope) -> Outcome {
+        let mut outcome = Outcome::new(NAME, Verdict::Holds(scope));
+        outcome.no_errors = Some(if self.task.assume_no_model_errors { NoErrors::Assumed } else { NoErrors::Within });
+        outcome
+    }
+
+    /// The same by boxes that are joined by their modes, if that was not tried and there is enough work left.
+    fn by_boxes(&mut self, work: &mut u64, budget: &Budget<'_>) -> Option<Outcome> {
+        let share = (*work / SHARE_OF_JOINED).min(MOST_JOINED);
+        if !self.may_join || share < LEAST_JOINED {
+            return None;
+        }
+        let mut left = share;
+        let joined = self.question.tubes(1, &[], budget).joined(&self.whole, &mut left);
+        *work -= share - left;
+        self.used = self.used.saturating_add(share - left);
+        tracing::trace!(target: "certus::count", set_steps = share - left);
+        self.may_join = matches!(joined, Joined::OutOfWork) && share < MOST_JOINED;
+        let Joined::Holds { boxes, steps } = joined else { return None };
+        self.pieces.clear();
+        (self.done, self.stuck) = (Pieces(vec![self.whole.clone()]), false);
+        let mut outcome = self.holds(Scope::Unbounded);
+        let boxes = if boxes == 1 { "one box".to_owned() } else { format!("{boxes} boxes") };
+        let after = if steps == 0 { String::new() } else { format!("{}, after which ", certus_model::steps(steps)) };
+        outcome.notes.push(format!("by reachable sets: {after}they stay in {boxes}"));
+        Some(outcome)
     }
 
     fn outcome(&self, reason: Option<UnknownReason>) -> Outcome {
@@ -317,7 +357,16 @@ impl Session for Branching<'_> {
         let units = (self.question.closed_loop.cost() / COST_OF_UNIT).max(1);
         let mut work = (budget.subproblems / units).max(LEAST_STEPS);
         let mut reason = None;
-        while !self.pieces.is_empty() && !self.stuck {
+        while !self.pieces.is_empty() {
+            // Tubes of the whole set say more where they work, and are tried before.
+            if (self.ladder.is_empty() || self.stuck)
+                && let Some(outcome) = self.by_boxes(&mut work, budget)
+            {
+                return Ok(Turn::Decided(Box::new(outcome)));
+            }
+            if self.stuck {
+                break;
+            }
             reason = spent(budget).or((work == 0).then_some(UnknownReason::Subproblems));
             if reason.is_some() {
                 break;
@@ -393,9 +442,7 @@ impl Session for Branching<'_> {
         }
         if self.pieces.is_empty() && !self.stuck {
             let scope = horizon.map_or(Scope::Unbounded, Scope::Horizon);
-            let mut outcome = Outcome::new(NAME, Verdict::Holds(scope));
-            outcome.no_errors =
-                Some(if self.task.assume_no_model_errors { NoErrors::Assumed } else { NoErrors::Within });
+            let mut outcome = self.holds(scope);
             let sets = match self.finished {
                 1 => "one set".to_owned(),
                 many => format!("{many} sets"),

@@ -80,11 +80,11 @@ pub(crate) struct Obstacle {
     pub(crate) margin: Option<Interval>,
 }
 
-struct Branch {
-    set: Set,
+pub(crate) struct Branch {
+    pub(crate) set: Set,
     cases: BTreeMap<Guard, Side>,
-    formula: Nnf<AtomId>,
-    step: usize,
+    pub(crate) formula: Nnf<AtomId>,
+    pub(crate) step: usize,
     next_return: usize,
     /// Whether what is not initial was cut off.
     is_cut: bool,
@@ -93,7 +93,7 @@ struct Branch {
 }
 
 impl Branch {
-    fn new(set: Set, formula: Nnf<AtomId>) -> Branch {
+    pub(crate) fn new(set: Set, formula: Nnf<AtomId>) -> Branch {
         Branch {
             set,
             cases: BTreeMap::new(),
@@ -132,7 +132,7 @@ enum Position {
 }
 
 /// What one step of a branch came to.
-enum Moved {
+pub(crate) enum Moved {
     /// The branch goes on.
     Onwards,
     /// The branch needs no further step, or was replaced by its cases.
@@ -142,7 +142,7 @@ enum Moved {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+pub(crate) enum Ending {
     /// Nothing begins in it.
     Empty,
     Cases,
@@ -196,7 +196,7 @@ impl Tubes<'_> {
     }
 
     /// One step of a branch. Where a comparison that matters is open, its cases take its place.
-    fn advance(
+    pub(crate) fn advance(
         &self,
         branch: &mut Branch,
         branches: &mut Vec<Branch>,

@@ -22,6 +22,8 @@ use crate::set::symbols_of;
 pub(crate) struct Set {
     pub(crate) space: Space,
     pub(crate) state: Vec<Form>,
+    /// Which part of its first range, [−1, 1], each strong variable has after cuts.
+    pub(crate) part: Vec<Interval>,
 }
 
 /// A step that is prepared for passes.
@@ -227,7 +229,7 @@ impl ClosedLoop {
             true => set.state.clone(),
             false => (0..self.state_len).map(|place| output(place).clone()).collect(),
         };
-        let mut next = Set { space: pass.space.clone(), state };
+        let mut next = Set { space: pass.space.clone(), state, part: set.part.clone() };
         // What no allowed choice leads to is no successor.
         if let Some(cut) = is_restricted.and_then(|(_, margin)| next.cut(output(margin), Side::Above)) {
             next = cut;

@@ -17,6 +17,9 @@ const SYMBOLS_PER_VARIABLE: usize = 16;
 /// And at least this many.
 const LEAST_SYMBOLS: usize = 64;
 
+/// More than what one cut rounds of the part that is left of a variable's first range.
+const SLACK: f64 = 1e-12;
+
 /// How many symbols a set of so many variables keeps.
 pub(crate) fn symbols_of(variables: usize) -> usize {
     (SYMBOLS_PER_VARIABLE * variables).max(LEAST_SYMBOLS)
@@ -39,7 +42,19 @@ impl Set {
                 }
             })
             .collect();
-        Set { space, state }
+        Set { space, state, part: vec![Interval { lo: -1.0, hi: 1.0 }; variables] }
+    }
+
+    /// Where in the box that the set began from its runs begin.
+    pub(crate) fn beginning(&self, bounds: &[Interval]) -> Vec<Interval> {
+        let mut parts = self.part.iter();
+        let mut inside = |range: &Interval| {
+            let part = if range.lo < range.hi { parts.next() } else { None };
+            let (centre, half) = middle(*range);
+            let own = part.map(|part| Interval::point(centre) + Interval::point(half) * *part);
+            own.and_then(|own| own.intersection(*range)).unwrap_or(*range)
+        };
+        bounds.iter().map(&mut inside).collect()
     }
 
     /// The box around the set.
@@ -135,6 +150,11 @@ impl Set {
     /// Replaces a variable or symbol by one that is scaled to a part of its range.
     fn rescale(&mut self, column: usize, range: Interval) {
         let (centre, half) = middle(range);
+        if let Some(part) = column.checked_sub(1).and_then(|variable| self.part.get_mut(variable)) {
+            let (own_centre, own_half) = middle(*part);
+            let rest = Interval::point(own_centre) + Interval::point(own_half) * range;
+            *part = rest.widen(SLACK).intersection(*part).unwrap_or(*part);
+        }
         let monomials = self.space.monomials.clone();
         for form in &mut self.state {
             if column >= monomials.len() {

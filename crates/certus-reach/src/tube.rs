@@ -40,9 +40,21 @@ pub(crate) enum Reached {
     /// Nothing begins in the piece.
     Empty,
     /// Something was not certain.
-    Open(Obstacle),
+    Open(Obstacle, Rest),
     /// The work was used up.
-    OutOfWork,
+    OutOfWork(Rest),
+}
+
+/// What is left of a box where some cases of its tube are finished: boxes around where the others begin.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rest {
+    /// The case that failed, and whether it only failed since there were too many.
+    pub(crate) failed: Vec<Interval>,
+    pub(crate) had_too_many: bool,
+    /// Those that were still to be looked at.
+    pub(crate) others: Vec<Vec<Interval>>,
+    /// How many are finished.
+    pub(crate) finished: usize,
 }
 
 /// A box of states from which every run satisfies a formula.
@@ -158,16 +170,26 @@ impl Tubes<'_> {
         let mut cases = MOST_CASES;
         let mut shown = None::<Shown>;
         let mut found = Vec::new();
+        let mut finished = 0;
+        let rest = |branch: &Branch, branches: &[Branch], cases: usize, finished: usize| Rest {
+            failed: branch.set.beginning(bounds),
+            had_too_many: cases == 0,
+            others: branches.iter().map(|own| own.set.beginning(bounds)).collect(),
+            finished,
+        };
         while let Some(mut branch) = branches.pop() {
             let ending = loop {
                 match self.advance(&mut branch, &mut branches, &mut cases, work, trail.as_deref_mut()) {
-                    Moved::OutOfWork => return Reached::OutOfWork,
-                    Moved::Obstacle(obstacle) => return Reached::Open(obstacle),
+                    Moved::OutOfWork => return Reached::OutOfWork(rest(&branch, &branches, cases, finished)),
+                    Moved::Obstacle(obstacle) => {
+                        return Reached::Open(obstacle, rest(&branch, &branches, cases, finished));
+                    }
                     Moved::Ended(ending) => break ending,
                     Moved::Onwards => {}
                 }
                 if branch.step > self.most_steps {
-                    return Reached::Open(branch.obstacle("no end in sight"));
+                    let obstacle = branch.obstacle("no end in sight");
+                    return Reached::Open(obstacle, rest(&branch, &branches, cases, finished));
                 }
                 let Some(wanted) = repeatable(&branch.formula) else { continue };
                 let hull = branch.set.hull();
@@ -182,10 +204,11 @@ impl Tubes<'_> {
                             break Ending::ShownForEver;
                         }
                         Ok(None) => {}
-                        Err(OutOfWork) => return Reached::OutOfWork,
+                        Err(OutOfWork) => return Reached::OutOfWork(rest(&branch, &branches, cases, finished)),
                     }
                 }
             };
+            finished += usize::from(ending != Ending::Cases);
             if matches!(ending, Ending::Shown | Ending::ShownForEver) {
                 let own = shown.get_or_insert_default();
                 own.steps = own.steps.max(branch.step);

@@ -177,3 +177,21 @@ fn a_branch_that_is_open_lies_between_both() {
     assert!(holds(&outcome), "{:?} {:?}", outcome.verdict, outcome.notes);
     assert!(!holds(&check(&system, "outside")));
 }
+
+#[test]
+fn a_loop_that_switches_is_shown_by_boxes_of_its_modes() {
+    // A valve that is locked for three steps after each switch: cases double with each switch, and meet again.
+    let text = "system t\nstate level in [0, 100]\nstate timer in [0, 100]\nstate valve in [0, 1]\ninput inflow in [1, 2]\ninput outflow in [0, 1]\n\
+                define wanted = if level < 50 then 1 else 0\ndefine chosen = if timer < 3 & wanted != valve then valve else wanted\n\
+                next level = clamp(level + chosen * inflow - outflow, 0, 100)\nnext timer = if chosen != valve then 0 else min(timer + 1, 100)\n\
+                next valve = chosen\ninit level in [45, 55] & timer in [0, 6] & valve == 0\n\
+                property near = G level in [40, 60]\nproperty too_near = G level in [43, 60]\nproperty closes = G F valve == 0\n";
+    let system = system(text);
+    let budget = Budget { threads: 1, subproblems: 1 << 20, ..Budget::default() };
+    for (name, expected) in [("near", true), ("too_near", false), ("closes", false)] {
+        let budget = Budget { subproblems: if expected { budget.subproblems } else { 20_000 }, ..budget };
+        let outcome =
+            run_alone(&Reach { takes: Takes::All }, &task(&system, name), &budget, &mut |_| {}).unwrap().outcome;
+        assert_eq!(holds(&outcome), expected, "{name}: {:?} {:?}", outcome.verdict, outcome.notes);
+    }
+}

@@ -156,22 +156,27 @@ impl Expander<'_> {
         let mut left = Left { cells: Vec::new(), labels: Vec::new() };
         let mut asked = Vec::new();
         let mut differences = Vec::new();
+        // A policy with numeric outputs is sampled for its labels, too.
+        let leave = |left: &mut Left, (place, cell): (usize, usize), own: &Bounded| {
+            left.cells.push(cell);
+            let earlier = &cells.labels[place * largest..(place + 1) * largest];
+            let labels = own.labels.iter().zip(earlier);
+            left.labels.extend(labels.map(|(own, earlier)| if gives_numbers { 0 } else { own | earlier }));
+        };
         for (place, (&cell, &block)) in cells.cells.iter().zip(&grouped.of).enumerate() {
             let (key, own) = (&keys[cell * words..(cell + 1) * words], &bounded[block as usize]);
             let is_unrefined = self.grid.is_unrefined(key);
             let wide = !own.actions.is_empty() && self.is_coarsened && self.grid.is_wide(key);
             // Of cells that were never halved all errors are a small enough share, or there would be no forms.
             if own.forms.is_empty() || wide || !(is_unrefined || self.is_small_beside(own, key)) {
-                left.cells.push(cell);
-                // A policy with numeric outputs is sampled for its labels, too.
-                let earlier = &cells.labels[place * largest..(place + 1) * largest];
-                let labels = own.labels.iter().zip(earlier);
-                left.labels.extend(labels.map(|(own, earlier)| if gives_numbers { 0 } else { own | earlier }));
+                leave(&mut left, (place, cell), own);
             } else if !own.actions.is_empty() {
                 asked.push((cell, block));
             } else if !(is_unrefined && self.place_whole((cell, key), own, truths, found)?) {
                 self.differences_of(key, own, &mut differences);
-                self.place_cell((cell, key), own, &differences, truths, found)?;
+                if !self.place_cell((cell, key), own, &differences, truths, found)? {
+                    leave(&mut left, (place, cell), own);
+                }
             }
         }
         self.with_actions(keys, &bounded, &asked, (truths, found))?;

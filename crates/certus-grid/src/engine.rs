@@ -150,6 +150,9 @@ pub fn check_prepared(
         ..*budget
     };
     let mut product = Product::new(own_system, &grid, violations.clone());
+    if !extracted {
+        product.with_closed_cells(own_system);
+    }
     product.most = options.most.unwrap_or(u64::MAX);
     product.with_initial_cells(InitialCells::new(system, cone));
     product.without_errors = options.assume_no_model_errors;

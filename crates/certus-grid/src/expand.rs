@@ -21,9 +21,10 @@ use certus_solver::AffineForms;
 
 use self::environment::{pieces, witnesses};
 pub(crate) use self::tables::{Boxes, Slices, columns, enclose_slices, fitting, truth, widest_node};
+pub(crate) use self::transition_bounds::touches_a_cut;
 use crate::blocks::{Left, Size, largest_share};
 use crate::extract::Extraction;
-use crate::grid::Grid;
+use crate::grid::{Axis, Grid};
 use crate::policy_bounds::PolicyBounds;
 use crate::possible_errors::{PossibleErrors, Valued};
 use crate::transition_relation::{TransitionRelation, definedness};
@@ -209,6 +210,19 @@ impl<'a> Expander<'a> {
         }
         (whole.counts, whole.box_truths, whole.images) = found.sorted(count, 2 * words);
         Ok(whole)
+    }
+
+    /// Whether cells contain both of their cuts: where no policy acts by cells.
+    pub(crate) fn has_closed_cells(&self) -> bool {
+        self.extraction.is_none()
+    }
+
+    /// The fine places that an interval meets.
+    pub(crate) fn met(&self, along: &Axis, (low, high): (f64, f64)) -> (u64, u64) {
+        match self.has_closed_cells() {
+            true => along.closed_places(low, high),
+            false => (along.place(low), along.place(high)),
+        }
     }
 
     /// Lower and upper ends of the state and the environment's choices over some cells, element-major.

@@ -1,7 +1,9 @@
 //! The grid: how the state space is divided into cells, and how a cell is packed into a few words.
 //!
-//! A cell is its first fine place on each axis and how often it was halved there ([`Axis`]); both are packed into few bits. A cell contains its lower cuts but not its
-//! upper ones, so every state lies in exactly one cell of each refinement.
+//! A cell is its first fine place on each axis and how often it was halved there ([`Axis`]); both are packed into few bits. An extracted policy acts by cells, so there a
+//! cell contains its lower cuts but not its upper ones, and every state lies in exactly one cell of each refinement. For the network itself cells contain both: what is
+//! known of a cell is known of its closure, and of a state that several cells contain any one of them may be followed. So a limit that states reach and do
+//! not cross can be a cut.
 
 mod axis;
 

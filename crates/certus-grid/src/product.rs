@@ -115,6 +115,14 @@ impl<'a> Product<'a> {
         }
     }
 
+    /// Cells contain both of their cuts: initial states at a cut need only one of the cells that meet there.
+    pub(crate) fn with_closed_cells(&mut self, system: &System) {
+        for (axis, own) in self.grid.axes.iter().enumerate() {
+            let (low, high) = (system.init_box.0[axis].max(own.lower), system.init_box.1[axis].min(own.upper));
+            (self.initial.low[axis], self.initial.high[axis]) = own.closed_places(low, high);
+        }
+    }
+
     /// How many bytes everything takes.
     pub fn bytes(&self) -> usize {
         self.cells.bytes() + self.state_sets.bytes() + 2 * self.rounds.capacity() + SEARCH_BYTES * self.cells.len()

@@ -28,6 +28,8 @@ const PRODUCTS_OF_UNIT: u64 = 1 << 18;
 pub(crate) struct Set {
     pub(crate) space: Space,
     pub(crate) state: Vec<Form>,
+    /// Which part of its first range, [−1, 1], each strong variable has after cuts.
+    pub(crate) part: Vec<Interval>,
 }
 
 /// A step that is prepared for passes.
@@ -240,7 +242,7 @@ impl ClosedLoop {
             true => set.state.clone(),
             false => (0..self.state_len).map(|place| output(place).clone()).collect(),
         };
-        let mut next = Set { space: pass.space.clone(), state };
+        let mut next = Set { space: pass.space.clone(), state, part: set.part.clone() };
         // What no allowed choice leads to is no successor.
         if let Some(cut) = is_restricted.and_then(|(_, margin)| next.cut(output(margin), Side::Above)) {
             next = cut;

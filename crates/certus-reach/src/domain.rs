@@ -17,6 +17,7 @@ use certus_solver::domain::{
 };
 use certus_solver::rounding::{ROOM, gamma};
 
+use crate::choice::{Branch, Choice, choices};
 use crate::curves;
 use crate::flow::Pipe;
 use crate::form::{Form, Space};
@@ -32,20 +33,26 @@ pub(crate) struct Prepared {
     pub(crate) outputs: Vec<(usize, usize)>,
     /// By the node that asks.
     conditions: BTreeMap<usize, Prepared>,
+    /// What rows of affine nodes choose between, by their node and row.
+    choices: BTreeMap<(usize, usize), Choice>,
 }
 
 impl Prepared {
     pub(crate) fn new(graph: &Graph) -> Result<Prepared, GraphError> {
         let program = Program::new(lower(graph)?);
         let outputs = flat_outputs(&program);
-        let last_reader = last_readers_with(&program, &outputs);
+        let mut last_reader = last_readers_with(&program, &outputs);
+        let choices = choices(&program);
+        for (&(node, _), choice) in &choices {
+            choice.nodes().into_iter().for_each(|own| last_reader[own] = last_reader[own].max(node));
+        }
         let mut conditions = BTreeMap::new();
         for (place, node) in program.graph.nodes().iter().enumerate() {
             if let Op::Throughout(own) = &node.op {
                 conditions.insert(place, Prepared::new(own.condition.graph())?);
             }
         }
-        Ok(Prepared { program, last_reader, outputs, conditions })
+        Ok(Prepared { program, last_reader, outputs, conditions, choices })
     }
 }
 
@@ -248,6 +255,41 @@ impl<'a> Pass<'a> {
         }
     }
 
+    /// What a choice comes to, given what the affine map makes of it.
+    fn chosen(&self, choice: &Choice, form: Form) -> Form {
+        let (node, element) = choice.condition;
+        match self.values[node][element].range {
+            condition if condition == Interval::ZERO => self.branch(&choice.refused),
+            condition if condition == Interval::ONE => self.branch(&choice.chosen),
+            _ => match self.either(choice) {
+                Some(range) => self.space.within(form, range),
+                None => form,
+            },
+        }
+    }
+
+    fn branch(&self, branch: &Branch) -> Form {
+        match branch {
+            Branch::Row(row) => {
+                let value = |(node, element): (usize, usize)| &self.values[node][element];
+                let terms: Vec<(Interval, &Form)> =
+                    row.terms.iter().map(|&(place, weight)| (Interval::point(weight), value(place))).collect();
+                self.space.combine(&terms, Interval::point(row.bias))
+            }
+            Branch::Choice(own) => {
+                let range = self.either(own).unwrap_or(Interval::ENTIRE);
+                self.chosen(own, self.space.constant(range))
+            }
+        }
+    }
+
+    /// Where both branches of a choice are, together; nothing if its condition may be no truth.
+    fn either(&self, choice: &Choice) -> Option<Interval> {
+        let (node, element) = choice.condition;
+        let is_truth = Interval::UNKNOWN_TRUTH.encloses(self.values[node][element].range);
+        is_truth.then(|| self.branch(&choice.refused).range.hull(self.branch(&choice.chosen).range))
+    }
+
     /// The range of a comparison's argument, as far as the case says.
     fn argument_of(&self, guard: Guard, form: &Form) -> Interval {
         let range = form.range;
@@ -314,7 +356,11 @@ impl AbstractDomain for Pass<'_> {
             let rest = slack + sums * layer.bias[row].abs() + layer.bias_error[row];
             let error = (error * own + rest) * ROOM + f64::MIN_POSITIVE;
             let form = Form { coefficients: coefficients.to_vec(), error, range: Interval::ENTIRE };
-            self.space.within(form, ranges.get(row).copied().unwrap_or(Interval::ENTIRE))
+            let form = self.space.within(form, ranges.get(row).copied().unwrap_or(Interval::ENTIRE));
+            match self.prepared.choices.get(&(node, row)) {
+                Some(choice) => self.chosen(choice, form),
+                None => form,
+            }
         });
         Some(forms.collect())
     }

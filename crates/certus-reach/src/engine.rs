@@ -23,7 +23,8 @@ use certus_numerics::parallel;
 
 use crate::closed_loop::ClosedLoop;
 use crate::flowpipe::Trail;
-use crate::tube::{Invariant, Obstacle, Reached, Shown, Tubes, Work};
+use crate::modes::Joined;
+use crate::tube::{Invariant, Obstacle, Reached, Rest, Shown, Tubes, Work};
 
 /// The name of the engine.
 pub const NAME: &str = "reach";
@@ -63,6 +64,16 @@ const MOST_INVARIANTS: usize = 256;
 
 /// Steps of a turn, at least.
 const LEAST_STEPS: u64 = 4;
+
+/// Boxes are joined with no less work than this, and with such a part of a turn.
+const LEAST_JOINED: u64 = 64;
+const SHARE_OF_JOINED: u64 = 4;
+
+/// Boxes are joined with no more work than this.
+const MOST_JOINED: u64 = 1 << 16;
+
+/// Parts of a piece are looked at by themselves where none has more of its volume than this.
+const MOST_LEFT: f64 = 0.75;
 
 /// A piece narrower than this share of the initial set is not split.
 const NARROWEST: f64 = 1e-6;
@@ -159,8 +170,12 @@ struct Branching<'t> {
     obstacle: Option<Obstacle>,
     /// Boxes from which what is left of the property holds for ever.
     invariants: Vec<Invariant>,
+    /// Work that the tube of a piece may need, as far as that was seen.
+    needed: u64,
     /// Whether some piece can be neither shown nor split.
     stuck: bool,
+    /// Whether boxes that are joined by their modes are still to be tried.
+    may_join: bool,
 }
 
 /// Degrees of Taylor models in so many variables, the first one last: low, then as high as keeps them small.
@@ -196,8 +211,38 @@ impl<'t> Branching<'t> {
             shown: Shown::default(),
             invariants: Vec::new(),
             obstacle: None,
+            needed: 1,
             stuck: !has_states,
+            may_join: has_states && own_horizon(task.property).is_none(),
         })
+    }
+
+    /// The verdict that the property holds, before anything is said of how.
+    fn holds(&self, scope: Scope) -> Outcome {
+        let mut outcome = Outcome::new(NAME, Verdict::Holds(scope));
+        outcome.no_errors = Some(if self.task.assume_no_model_errors { NoErrors::Assumed } else { NoErrors::Within });
+        outcome
+    }
+
+    /// The same by boxes that are joined by their modes, if that was not tried and there is enough work left.
+    fn by_boxes(&mut self, work: &mut u64, budget: &Budget<'_>) -> Option<Outcome> {
+        let share = (*work / SHARE_OF_JOINED).min(MOST_JOINED);
+        if !self.may_join || share < LEAST_JOINED {
+            return None;
+        }
+        let mut own = Work::new(share);
+        let joined = self.question.tubes(1, &[], budget).joined(&self.whole, &mut own);
+        *work -= share - own.left;
+        tracing::trace!(target: "certus::count", set_steps = own.steps);
+        self.may_join = matches!(joined, Joined::OutOfWork) && share < MOST_JOINED;
+        let Joined::Holds { boxes, steps } = joined else { return None };
+        self.pieces.clear();
+        (self.done, self.stuck) = (Pieces(vec![self.whole.clone()]), false);
+        let mut outcome = self.holds(Scope::Unbounded);
+        let boxes = if boxes == 1 { "one box".to_owned() } else { format!("{boxes} boxes") };
+        let after = if steps == 0 { String::new() } else { format!("{}, after which ", certus_model::steps(steps)) };
+        outcome.notes.push(format!("by reachable sets: {after}they stay in {boxes}"));
+        Some(outcome)
     }
 
     fn outcome(&self, reason: Option<UnknownReason>) -> Outcome {
@@ -258,8 +303,36 @@ impl<'t> Branching<'t> {
         (0..self.whole.len()).filter(|&place| self.whole[place].lo < self.whole[place].hi).collect()
     }
 
-    /// Halves a piece along the variable that matters most.
-    fn split(&self, piece: &[Interval], obstacle: &Obstacle) -> Option<[Vec<Interval>; 2]> {
+    /// What is left of a piece where some cases are finished, the next part last; nothing if that is not clearly less than the piece, or no case
+    /// is finished. The case that failed is halved, unless there was no obstacle but the number of cases.
+    fn left_of(&mut self, piece: &[Interval], rest: &Rest, obstacle: Option<&Obstacle>) -> Option<Vec<Vec<Interval>>> {
+        let mut left = rest.others.clone();
+        match obstacle.filter(|_| !rest.had_too_many) {
+            Some(obstacle) => left.extend(self.split(&rest.failed, obstacle)?),
+            None => left.push(rest.failed.clone()),
+        }
+        let share = self.share_of(piece);
+        if rest.finished == 0 || left.iter().any(|own| self.share_of(own) > MOST_LEFT * share) {
+            return None;
+        }
+        // Cases that differ by choices begin in the same states.
+        let inside =
+            |own: &[Interval], other: &[Interval]| own.iter().zip(other).all(|(own, other)| other.encloses(*own));
+        let mut kept: Vec<Vec<Interval>> = Vec::new();
+        for own in left.into_iter().rev() {
+            if !kept.iter().any(|other| inside(&own, other)) {
+                kept.retain(|other| !inside(other, &own));
+                kept.push(own);
+            }
+        }
+        kept.reverse();
+        self.share += (share - kept.iter().map(|own| self.share_of(own)).sum::<f64>()).max(0.0);
+        self.finished += 1;
+        Some(kept)
+    }
+
+    /// Halves a piece along the variable that matters most, the next half last.
+    fn split(&self, piece: &[Interval], obstacle: &Obstacle) -> Option<Vec<Vec<Interval>>> {
         let variables: Vec<usize> = (0..piece.len()).filter(|&place| piece[place].lo < piece[place].hi).collect();
         let wide = |place: usize| piece[place].width() > NARROWEST * self.whole[place].width();
         let chosen = variables
@@ -273,9 +346,9 @@ impl<'t> Branching<'t> {
         if !(range.lo < middle && middle < range.hi) {
             return None;
         }
-        let mut halves = [piece.to_vec(), piece.to_vec()];
-        halves[0][chosen].hi = middle;
-        halves[1][chosen].lo = middle;
+        let mut halves = vec![piece.to_vec(), piece.to_vec()];
+        halves[1][chosen].hi = middle;
+        halves[0][chosen].lo = middle;
         Some(halves)
     }
 }
@@ -317,12 +390,23 @@ impl Session for Branching<'_> {
         }
         let mut work = budget.subproblems.max(least);
         let mut reason = None;
-        while !self.pieces.is_empty() && !self.stuck {
+        while !self.pieces.is_empty() {
+            // Tubes of the whole set say more where they work, and are tried before.
+            if (self.ladder.is_empty() || self.stuck)
+                && let Some(outcome) = self.by_boxes(&mut work, budget)
+            {
+                return Ok(Turn::Decided(Box::new(outcome)));
+            }
+            if self.stuck {
+                break;
+            }
             reason = spent(budget).or((work == 0).then_some(UnknownReason::Subproblems));
             if reason.is_some() {
                 break;
             }
-            let from = self.pieces.len().saturating_sub(BATCH);
+            // Fewer at once, where each of them would have too little work to come to an end.
+            let batch = (work / self.needed).clamp(1, BATCH as u64) as usize;
+            let from = self.pieces.len().saturating_sub(batch);
             let batch: Vec<Vec<Interval>> = self.pieces.split_off(from);
             let is_whole = !self.ladder.is_empty();
             let degree = self.ladder.last().copied().unwrap_or(self.degree);
@@ -338,6 +422,9 @@ impl Session for Branching<'_> {
             for (piece, (reached, (used, steps), trail)) in batch.into_iter().zip(found).rev() {
                 work = work.saturating_sub(used);
                 tracing::trace!(target: "certus::count", set_steps = steps, pieces = 1u64);
+                if !is_whole && !matches!(reached, Reached::OutOfWork(_)) {
+                    self.needed = self.needed.max(used);
+                }
                 match reached {
                     Reached::Holds(shown, invariants) => {
                         let room = MOST_INVARIANTS.saturating_sub(self.invariants.len());
@@ -353,21 +440,29 @@ impl Session for Branching<'_> {
                         self.share += self.share_of(&piece);
                         self.done.0.push(piece);
                     }
-                    Reached::OutOfWork => {
-                        self.pieces.push(piece);
+                    Reached::OutOfWork(rest) => {
+                        self.needed = self.needed.max(2 * used);
+                        match self.left_of(&piece, &rest, None).filter(|_| !is_whole) {
+                            Some(left) => self.pieces.extend(left),
+                            None => self.pieces.push(piece),
+                        }
                         work = 0;
                     }
-                    Reached::Open(obstacle) if self.ladder.pop().is_some() && !obstacle.hopeless => {
+                    Reached::Open(obstacle, rest) if self.ladder.pop().is_some() && !obstacle.hopeless => {
                         if self.furthest.as_ref().is_none_or(|own| own.step < obstacle.step) {
                             (self.furthest, self.degree) = (Some(obstacle), degree);
                             self.trail = trail.unwrap_or_default();
                         }
-                        let halves = match (self.ladder.is_empty(), &self.furthest) {
+                        let furthest = self.furthest.clone();
+                        let left = match (self.ladder.is_empty(), &furthest) {
+                            (true, Some(own)) if self.degree == degree => {
+                                self.left_of(&piece, &rest, Some(own)).or_else(|| self.split(&piece, own))
+                            }
                             (true, Some(own)) => self.split(&piece, own),
                             _ => None,
                         };
-                        match halves {
-                            Some([first, second]) => self.pieces.extend([second, first]),
+                        match left {
+                            Some(left) => self.pieces.extend(left),
                             None => {
                                 self.stuck = self.ladder.is_empty();
                                 self.pieces.push(piece);
@@ -375,9 +470,10 @@ impl Session for Branching<'_> {
                         }
                         self.obstacle.clone_from(&self.furthest);
                     }
-                    Reached::Open(obstacle) => {
-                        match self.split(&piece, &obstacle).filter(|_| !obstacle.hopeless) {
-                            Some([first, second]) => self.pieces.extend([second, first]),
+                    Reached::Open(obstacle, rest) => {
+                        let left = self.left_of(&piece, &rest, Some(&obstacle));
+                        match left.or_else(|| self.split(&piece, &obstacle)).filter(|_| !obstacle.hopeless) {
+                            Some(left) => self.pieces.extend(left),
                             None => {
                                 self.pieces.push(piece);
                                 self.stuck = true;
@@ -392,9 +488,7 @@ impl Session for Branching<'_> {
         }
         if self.pieces.is_empty() && !self.stuck {
             let scope = horizon.map_or(Scope::Unbounded, Scope::Horizon);
-            let mut outcome = Outcome::new(NAME, Verdict::Holds(scope));
-            outcome.no_errors =
-                Some(if self.task.assume_no_model_errors { NoErrors::Assumed } else { NoErrors::Within });
+            let mut outcome = self.holds(scope);
             let sets = match self.finished {
                 1 => "one set".to_owned(),
                 many => format!("{many} sets"),

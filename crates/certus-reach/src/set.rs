@@ -10,6 +10,7 @@ use certus_solver::rounding::ROOM;
 use crate::closed_loop::Set;
 use crate::domain::Side;
 use crate::form::{Form, Space, middle};
+use crate::monomials::Monomials;
 
 /// How many noise symbols a set keeps for each of its variables.
 const SYMBOLS_PER_VARIABLE: usize = 16;
@@ -17,9 +18,61 @@ const SYMBOLS_PER_VARIABLE: usize = 16;
 /// And at least this many.
 const LEAST_SYMBOLS: usize = 64;
 
+/// A variable of which a cut leaves more than this share is left as it is.
+const MOST_KEPT: f64 = 0.99;
+
+/// Into how many slices the range of a variable is cut to see where a guard holds, and how often those at the ends are cut again.
+const SLICES: usize = 16;
+const CUT_AGAIN: usize = 3;
+
+/// More than what one cut rounds of the part that is left of a variable's first range.
+const SLACK: f64 = 1e-12;
+
 /// How many symbols a set of so many variables keeps.
 pub(crate) fn symbols_of(variables: usize) -> usize {
     (SYMBOLS_PER_VARIABLE * variables).max(LEAST_SYMBOLS)
+}
+
+impl Space {
+    /// The hull of where in the range of a variable a form, times a sign, may be zero or more whatever the other variables and symbols are; nothing if nowhere. The
+    /// form is a polynomial in the variable with intervals as coefficients, which is enclosed over slices.
+    fn where_not_negative(&self, guard: &Form, variable: usize, sign: f64) -> Option<Interval> {
+        let Monomials { degree, exponents, is_even, .. } = &*self.monomials;
+        let mut powers = vec![Interval::ZERO; degree + 1];
+        for (place, (own, c)) in exponents.iter().zip(&guard.coefficients).enumerate() {
+            let power = usize::from(own[variable]);
+            let others = match own.iter().map(|e| usize::from(*e)).sum::<usize>() - power {
+                0 => Interval::ONE,
+                // The variable's own power is even as well, so what is left is.
+                _ if is_even[place] => Interval { lo: 0.0, hi: 1.0 },
+                _ => Interval { lo: -1.0, hi: 1.0 },
+            };
+            powers[power] = powers[power] + Interval::point(sign * c) * others;
+        }
+        let noise = guard.coefficients[exponents.len()..].iter().map(|c| Interval::point(c.abs()));
+        let rest = noise.fold(Interval::point(guard.error), |sum, c| sum + c).hi;
+        powers[0] = powers[0].widen(rest);
+        let may_be = |slice: Interval| {
+            let value = powers.iter().rev().fold(Interval::ZERO, |sum, own| sum * slice + *own);
+            value.hi >= 0.0
+        };
+        let slices = |range: Interval| {
+            let at = move |place: usize| match place {
+                SLICES => range.hi,
+                _ => range.lo + (range.hi - range.lo) * (place as f64 / SLICES as f64),
+            };
+            (0..SLICES).map(move |place| Interval { lo: at(place), hi: at(place + 1) })
+        };
+        let whole = Interval { lo: -1.0, hi: 1.0 };
+        let (mut first, mut last) =
+            (slices(whole).find(|own| may_be(*own))?, slices(whole).filter(|own| may_be(*own)).last()?);
+        for _ in 0..CUT_AGAIN {
+            // A slice that may be may have parts none of which is: then its end is kept.
+            first = slices(first).find(|own| may_be(*own)).unwrap_or(Interval { lo: first.hi, hi: first.hi });
+            last = slices(last).filter(|own| may_be(*own)).last().unwrap_or(Interval { lo: last.lo, hi: last.lo });
+        }
+        (first.lo <= last.hi).then_some(Interval { lo: first.lo, hi: last.hi })
+    }
 }
 
 impl Set {
@@ -39,7 +92,19 @@ impl Set {
                 }
             })
             .collect();
-        Set { space, state }
+        Set { space, state, part: vec![Interval { lo: -1.0, hi: 1.0 }; variables] }
+    }
+
+    /// Where in the box that the set began from its runs begin.
+    pub(crate) fn beginning(&self, bounds: &[Interval]) -> Vec<Interval> {
+        let mut parts = self.part.iter();
+        let mut inside = |range: &Interval| {
+            let part = if range.lo < range.hi { parts.next() } else { None };
+            let (centre, half) = middle(*range);
+            let own = part.map(|part| Interval::point(centre) + Interval::point(half) * *part);
+            own.and_then(|own| own.intersection(*range)).unwrap_or(*range)
+        };
+        bounds.iter().map(&mut inside).collect()
     }
 
     /// The box around the set.
@@ -104,14 +169,20 @@ impl Set {
         let mut cut = self.clone();
         let linear = (1..=monomials.variables).chain(monomials.len()..columns);
         for column in linear {
-            let Some(c) = guard.coefficients.get(column).map(|c| sign * c).filter(|c| *c != 0.0) else { continue };
+            let Some(c) = guard.coefficients.get(column).map(|c| sign * c) else { continue };
             // c·s ≥ −(most of the rest), and the most of the rest is at most `most` + |c|, since s = ±1 is counted in `most`.
-            // Variables also stand in higher terms, so only what the linear term alone can gain is taken away.
             let in_higher = column < monomials.len()
                 && (1..monomials.len()).any(|place| {
                     place != column && guard.coefficients[place] != 0.0 && monomials.exponents[place][column - 1] > 0
                 });
             if in_higher {
+                let range = self.space.where_not_negative(guard, column - 1, sign)?;
+                if range.width() < MOST_KEPT * 2.0 {
+                    cut.rescale(column, range);
+                }
+                continue;
+            }
+            if c == 0.0 {
                 continue;
             }
             let rest = (most - c.abs()).next_up() + 4.0 * f64::EPSILON * (most + c.abs());
@@ -135,6 +206,11 @@ impl Set {
     /// Replaces a variable or symbol by one that is scaled to a part of its range.
     fn rescale(&mut self, column: usize, range: Interval) {
         let (centre, half) = middle(range);
+        if let Some(part) = column.checked_sub(1).and_then(|variable| self.part.get_mut(variable)) {
+            let (own_centre, own_half) = middle(*part);
+            let rest = Interval::point(own_centre) + Interval::point(own_half) * range;
+            *part = rest.widen(SLACK).intersection(*part).unwrap_or(*part);
+        }
         let monomials = self.space.monomials.clone();
         for form in &mut self.state {
             if column >= monomials.len() {
@@ -167,5 +243,45 @@ impl Set {
             }
             form.range = self.space.enclose(form).intersection(form.range).unwrap_or(form.range);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use certus_numerics::Random;
+
+    use super::*;
+
+    #[test]
+    fn a_cut_keeps_all_values_on_its_side_and_says_where_they_begin() {
+        let mut random = Random::new(11, 0);
+        let whole = [Interval { lo: -1.0, hi: 3.0 }, Interval { lo: 2.0, hi: 2.5 }];
+        let mut narrowed = 0;
+        for round in 0..200 {
+            let mut set = Set::of_box(&whole, 1 + round % 4);
+            let noise = set.space.noise(Interval { lo: -0.1, hi: 0.1 });
+            let mut number = || Interval::point(random.between(-1.0, 1.0));
+            let (a, b, c, d) = (number(), number(), number(), number());
+            let square = set.space.product(&set.state[0], &set.state[0], true);
+            let product = set.space.product(&set.state[0], &set.state[1], false);
+            let terms = [(a, &set.state[0]), (b, &square), (c, &product), (Interval::ONE, &noise)];
+            let guard = set.space.combine(&terms, d);
+            for side in [Side::Below, Side::Above] {
+                let cut = set.cut(&guard, side);
+                let begins = cut.as_ref().map(|cut| cut.beginning(&whole));
+                narrowed += usize::from(begins.as_ref().is_some_and(|own| own[0].width() < 3.9));
+                for _ in 0..100 {
+                    let (x, y, e) = (random.between(-1.0, 3.0), random.between(2.0, 2.5), random.between(-0.1, 0.1));
+                    let value = a.lo * x + b.lo * x * x + c.lo * x * y + d.lo + e;
+                    let is_inside = if side == Side::Above { value > 1e-9 } else { value < -1e-9 };
+                    if is_inside {
+                        let (cut, begins) = (cut.as_ref().unwrap(), begins.as_ref().unwrap());
+                        assert!(cut.hull()[0].contains(x) && cut.hull()[1].contains(y), "{x}, {y}: {:?}", cut.hull());
+                        assert!(begins[0].contains(x) && begins[1].contains(y), "{x}, {y}: {begins:?}");
+                    }
+                }
+            }
+        }
+        assert!(narrowed > 100, "{narrowed}");
     }
 }

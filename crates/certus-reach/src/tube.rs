@@ -40,9 +40,21 @@ pub(crate) enum Reached {
     /// Nothing begins in the piece.
     Empty,
     /// Something was not certain.
-    Open(Obstacle),
+    Open(Obstacle, Rest),
     /// The work was used up.
-    OutOfWork,
+    OutOfWork(Rest),
+}
+
+/// What is left of a box where some cases of its tube are finished: boxes around where the others begin.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rest {
+    /// The case that failed, and whether it only failed since there were too many.
+    pub(crate) failed: Vec<Interval>,
+    pub(crate) had_too_many: bool,
+    /// Those that were still to be looked at.
+    pub(crate) others: Vec<Vec<Interval>>,
+    /// How many are finished.
+    pub(crate) finished: usize,
 }
 
 /// What a tube may take, and what it has taken.
@@ -101,11 +113,11 @@ pub(crate) struct Obstacle {
     pub(crate) margin: Option<Interval>,
 }
 
-struct Branch {
-    set: Set,
+pub(crate) struct Branch {
+    pub(crate) set: Set,
     cases: BTreeMap<Guard, Side>,
-    formula: Nnf<AtomId>,
-    step: usize,
+    pub(crate) formula: Nnf<AtomId>,
+    pub(crate) step: usize,
     next_return: usize,
     /// Whether what is not initial was cut off.
     is_cut: bool,
@@ -114,7 +126,7 @@ struct Branch {
 }
 
 impl Branch {
-    fn new(set: Set, formula: Nnf<AtomId>) -> Branch {
+    pub(crate) fn new(set: Set, formula: Nnf<AtomId>) -> Branch {
         Branch {
             set,
             cases: BTreeMap::new(),
@@ -153,7 +165,7 @@ enum Position {
 }
 
 /// What one step of a branch came to.
-enum Moved {
+pub(crate) enum Moved {
     /// The branch goes on.
     Onwards,
     /// The branch needs no further step, or was replaced by its cases.
@@ -163,7 +175,7 @@ enum Moved {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Ending {
+pub(crate) enum Ending {
     /// Nothing begins in it.
     Empty,
     Cases,
@@ -179,16 +191,26 @@ impl Tubes<'_> {
         let mut cases = MOST_CASES;
         let mut shown = None::<Shown>;
         let mut found = Vec::new();
+        let mut finished = 0;
+        let rest = |branch: &Branch, branches: &[Branch], cases: usize, finished: usize| Rest {
+            failed: branch.set.beginning(bounds),
+            had_too_many: cases == 0,
+            others: branches.iter().map(|own| own.set.beginning(bounds)).collect(),
+            finished,
+        };
         while let Some(mut branch) = branches.pop() {
             let ending = loop {
                 match self.advance(&mut branch, &mut branches, &mut cases, work, trail.as_deref_mut()) {
-                    Moved::OutOfWork => return Reached::OutOfWork,
-                    Moved::Obstacle(obstacle) => return Reached::Open(obstacle),
+                    Moved::OutOfWork => return Reached::OutOfWork(rest(&branch, &branches, cases, finished)),
+                    Moved::Obstacle(obstacle) => {
+                        return Reached::Open(obstacle, rest(&branch, &branches, cases, finished));
+                    }
                     Moved::Ended(ending) => break ending,
                     Moved::Onwards => {}
                 }
                 if branch.step > self.most_steps {
-                    return Reached::Open(branch.obstacle("no end in sight"));
+                    let obstacle = branch.obstacle("no end in sight");
+                    return Reached::Open(obstacle, rest(&branch, &branches, cases, finished));
                 }
                 let Some(wanted) = repeatable(&branch.formula) else { continue };
                 let hull = branch.set.hull();
@@ -203,10 +225,11 @@ impl Tubes<'_> {
                             break Ending::ShownForEver;
                         }
                         Ok(None) => {}
-                        Err(OutOfWork) => return Reached::OutOfWork,
+                        Err(OutOfWork) => return Reached::OutOfWork(rest(&branch, &branches, cases, finished)),
                     }
                 }
             };
+            finished += usize::from(ending != Ending::Cases);
             if matches!(ending, Ending::Shown | Ending::ShownForEver) {
                 let own = shown.get_or_insert_default();
                 own.steps = own.steps.max(branch.step);
@@ -217,7 +240,7 @@ impl Tubes<'_> {
     }
 
     /// One step of a branch. Where a comparison that matters is open, its cases take its place.
-    fn advance(
+    pub(crate) fn advance(
         &self,
         branch: &mut Branch,
         branches: &mut Vec<Branch>,

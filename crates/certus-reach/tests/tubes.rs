@@ -152,3 +152,46 @@ fn pieces_share_what_holds_for_ever() {
                 init x in [-1, 1] & y in [-1, 1]\nproperty p = G (x^2 + y^2 <= 2.01)\n";
     assert_eq!(check(&system(text), "p").verdict, Verdict::Holds(Scope::Unbounded));
 }
+
+#[test]
+fn a_clock_that_a_branch_resets_stays_exact() {
+    // The clock has one value in all of the set, or two where x decides; anything beside them would leave its range.
+    let text = "system t\nstate x in [-4, 4]\nstate clock in [0, 5]\ninput w in [-0.1, 0.1]\nnext x = 0.7 * x + w\n\
+                next clock = if clock >= 5 then 0 else clock + 1\ninit x in [-1, 1] & clock == 0\n\
+                property early = G<=40 clock <= 5\nproperty resets = F[6, 6] clock <= 0\n";
+    let system = system(text);
+    for name in ["early", "resets"] {
+        let outcome = check(&system, name);
+        assert!(holds(&outcome), "{name}: {:?} {:?}", outcome.verdict, outcome.notes);
+    }
+}
+
+#[test]
+fn a_branch_that_is_open_lies_between_both() {
+    // Taken apart, 5 - x and x would add up to more than either.
+    let text = "system t\nstate x in [-4, 4]\nstate y in [0, 5]\ninput w in [-1, 1]\nnext x = x\n\
+                next y = if w > 0 then 5 - x else x + 1\ninit x in [0, 4] & y == 0\n\
+                property inside = G<=1 (y >= 0 & y <= 5)\nproperty outside = G<=1 y <= 4.9\n";
+    let system = system(text);
+    let outcome = check(&system, "inside");
+    assert!(holds(&outcome), "{:?} {:?}", outcome.verdict, outcome.notes);
+    assert!(!holds(&check(&system, "outside")));
+}
+
+#[test]
+fn a_loop_that_switches_is_shown_by_boxes_of_its_modes() {
+    // A valve that is locked for three steps after each switch: cases double with each switch, and meet again.
+    let text = "system t\nstate level in [0, 100]\nstate timer in [0, 100]\nstate valve in [0, 1]\ninput inflow in [1, 2]\ninput outflow in [0, 1]\n\
+                define wanted = if level < 50 then 1 else 0\ndefine chosen = if timer < 3 & wanted != valve then valve else wanted\n\
+                next level = clamp(level + chosen * inflow - outflow, 0, 100)\nnext timer = if chosen != valve then 0 else min(timer + 1, 100)\n\
+                next valve = chosen\ninit level in [45, 55] & timer in [0, 6] & valve == 0\n\
+                property near = G level in [40, 60]\nproperty too_near = G level in [43, 60]\nproperty closes = G F valve == 0\n";
+    let system = system(text);
+    let budget = Budget { threads: 1, subproblems: 1 << 20, ..Budget::default() };
+    for (name, expected) in [("near", true), ("too_near", false), ("closes", false)] {
+        let budget = Budget { subproblems: if expected { budget.subproblems } else { 20_000 }, ..budget };
+        let outcome =
+            run_alone(&Reach { takes: Takes::All }, &task(&system, name), &budget, &mut |_| {}).unwrap().outcome;
+        assert_eq!(holds(&outcome), expected, "{name}: {:?} {:?}", outcome.verdict, outcome.notes);
+    }
+}

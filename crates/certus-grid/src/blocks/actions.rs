@@ -69,7 +69,8 @@ impl Expander<'_> {
             self.differences_of(key, own, &mut room.differences);
             let away = room.actions.iter().zip(&own.middles[self.symbols..]);
             room.differences.extend(away.map(|(action, middle)| (action.lo - middle, action.hi - middle)));
-            self.place_cell((cell, key), own, &room.differences, truths, found)?;
+            let placed = self.place_cell((cell, key), own, &room.differences, truths, found)?;
+            debug_assert!(placed, "cells of a policy that acts by cells are not closed");
         }
         Ok(())
     }

@@ -5,7 +5,7 @@ use certus_graph::fault::Fault;
 use certus_graph::{GraphError, Interval};
 
 use super::bound::{BEFORE_SLOPES, Bounded};
-use crate::expand::{Boxes, Expander};
+use crate::expand::{Boxes, Expander, touches_a_cut};
 use crate::grid::MOST_AXES;
 
 impl Expander<'_> {
@@ -71,7 +71,7 @@ impl Expander<'_> {
         self.crossed("the form of a block and its range", axis, ends)
     }
 
-    /// The boxes of a cell's next states, from the forms of its block.
+    /// The boxes of a cell's next states, from the forms of its block. False if the cell alone may do better: where a halved cell's successors may end at a cut.
     pub(super) fn place_cell(
         &self,
         (cell, key): (usize, &[u64]),
@@ -79,8 +79,10 @@ impl Expander<'_> {
         differences: &[(f64, f64)],
         truths: &mut [Truths],
         found: &mut Boxes,
-    ) -> Result<(), GraphError> {
+    ) -> Result<bool, GraphError> {
         let words = self.grid.words();
+        let may_touch = self.has_closed_cells() && !self.grid.is_unrefined(key);
+        let (begun, settled) = (found.corners.len(), found.owners.len());
         for form in &own.forms {
             let first = found.corners.len();
             found.corners.resize(first + 2 * words, 0);
@@ -104,13 +106,22 @@ impl Expander<'_> {
                     let middle = (below / 2.0 + above / 2.0, above / 2.0 - below / 2.0);
                     return Err(self.does_not_meet(axis, middle, (least, most)).into());
                 }
-                self.grid.pack_place(axis, along.place(below.max(least)), low);
-                self.grid.pack_place(axis, along.place(above.min(most)), high);
+                let (below, above) = (below.max(least), above.min(most));
+                if may_touch && touches_a_cut(along, (below, above), 2.0 * error) {
+                    found.corners.truncate(begun);
+                    found.owners.truncate(settled);
+                    return Ok(false);
+                }
+                let (first, last) = self.met(along, (below, above));
+                self.grid.pack_place(axis, first, low);
+                self.grid.pack_place(axis, last, high);
             }
-            truths[cell].yes &= form.truths.yes;
-            truths[cell].no &= form.truths.no;
             found.owners.push((cell as u32, form.truths));
         }
-        Ok(())
+        for form in &own.forms {
+            truths[cell].yes &= form.truths.yes;
+            truths[cell].no &= form.truths.no;
+        }
+        Ok(true)
     }
 }

@@ -10,6 +10,7 @@ use certus_graph::{GraphError, Interval};
 
 use super::{Expander, Prepared, Slices, enclose_slices, truth};
 use crate::cells::hash;
+use crate::grid::Axis;
 use crate::possible_errors::PossibleErrors;
 
 /// One cell in so many is sampled in debug builds.
@@ -20,6 +21,11 @@ const ROUNDED: f64 = 1e-6;
 
 /// In cells that were halved so often, the environment's choices are cut as well.
 const DEEP: u32 = 4;
+
+/// Whether an interval ends just beyond a cut, or would without an error of this size, so that a sharper one may meet fewer cells.
+pub(crate) fn touches_a_cut(along: &Axis, (low, high): (f64, f64), error: f64) -> bool {
+    along.is_just_beyond_a_cut(high, true, error) || along.is_just_beyond_a_cut(low, false, error)
+}
 
 /// Bounds of one transition over one cell.
 #[derive(Default)]
@@ -140,7 +146,11 @@ impl Expander<'_> {
             let outside = ends.filter(|(_, (range, axis))| !(axis.lower <= range.lo && range.hi <= axis.upper));
             outside.fold(0u32, |bits, (axis, _)| bits | 1 << axis)
         };
-        if is_part || leaving(next) != 0 {
+        let touches = |next: &[Interval]| {
+            let mut ends = next.iter().zip(&self.grid.axes);
+            self.has_closed_cells() && ends.any(|(range, axis)| touches_a_cut(axis, (range.lo, range.hi), 0.0))
+        };
+        if is_part || leaving(next) != 0 || touches(next) {
             let exact = enclose_slices(&own.next, input)?;
             for (axis, (range, exact)) in next.iter_mut().zip(exact).enumerate() {
                 *range = match range.intersection(exact) {
@@ -162,7 +172,7 @@ impl Expander<'_> {
             "a sample of {} is not in the enclosure of its cell's successors",
             own.next.outputs().len()
         );
-        let outside = |(range, axis): (&Interval, &crate::grid::Axis)| range.lo > axis.upper || range.hi < axis.lower;
+        let outside = |(range, axis): (&Interval, &Axis)| range.lo > axis.upper || range.hi < axis.lower;
         if next.iter().zip(&self.grid.axes).any(outside) {
             return Ok(bounds);
         }
@@ -174,7 +184,7 @@ impl Expander<'_> {
             let along = &self.grid.axes[axis];
             let (first, last) = match own.copies[axis] {
                 Some(from) => self.grid.copied(key, from, axis),
-                None => (along.place(range.lo.max(along.lower)), along.place(range.hi.min(along.upper))),
+                None => self.met(along, (range.lo.max(along.lower), range.hi.min(along.upper))),
             };
             debug_assert!(first <= last, "axis {axis}: a box from {first} to {last}");
             self.grid.pack_place(axis, first, low);

@@ -16,6 +16,9 @@ const STEPS: f64 = (1u64 << DEPTH) as f64;
 /// So many fine places are not far.
 const AROUND: i64 = 3;
 
+/// Beyond a cut by this share of the finest width is just beyond it.
+const JUST: f64 = 1e-6;
+
 /// How one coordinate is cut.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Axis {
@@ -134,6 +137,26 @@ impl Axis {
         if self.cut(place) <= x && x < self.cut(place + 1) { place } else { self.place_near(place, x) }
     }
 
+    /// The fine places that an interval meets, if cells contain both of their cuts: an interval of some width that ends at a cut ends in the cell
+    /// below it.
+    pub fn closed_places(&self, low: f64, high: f64) -> (u64, u64) {
+        let (first, last) = (self.place(low), self.place(high));
+        let ends_below = first < last && self.cut(last) == high;
+        (first, if ends_below { last - 1 } else { last })
+    }
+
+    /// Whether a number is so little beyond a cut of cells that were never halved, above it or below it, that a sharper enclosure may not be.
+    pub fn is_just_beyond_a_cut(&self, x: f64, above: bool, error: f64) -> bool {
+        let place = (self.cell_of(x) + i64::from(!above)) as f64;
+        let distance = x - self.cut_at(place, self.width);
+        distance != 0.0 && distance.abs() <= error + JUST * self.fine
+    }
+
+    /// Nearly the whole place from the anchor of the cell in which a number lies.
+    fn cell_of(&self, x: f64) -> i64 {
+        ((x - self.anchor) / self.width).floor() as i64
+    }
+
     /// Fine places that are not above and not below those in which the ends of an interval lie, nor far from them: quicker to have than the
     /// places themselves.
     pub fn places_around(&self, low: f64, high: f64) -> (u64, u64) {
@@ -182,6 +205,22 @@ mod tests {
             let first = place >> (DEPTH - level) << (DEPTH - level);
             prop_assert!(axis.cut(first) <= x && x < axis.cut(first + (1 << (DEPTH - level))));
             prop_assert_eq!(axis.cut(axis.place(anchor)), anchor);
+        }
+
+        #[test]
+        fn closed_cells_cover_what_they_meet(
+            anchor in -2.0..2.0f64, width in 1e-4..1.0f64, low in 0..40u64, cells in 0..40u64, share in 0.0..1.0f64,
+        ) {
+            let axis = Axis::new(anchor, width, -3.0, 5.0, 0).unwrap();
+            let last = (axis.cells() << DEPTH) - 1;
+            // The upper end is a cut.
+            let low = axis.cut((low << DEPTH).min(last)) + share * axis.fine;
+            let high = axis.cut((axis.place(low) + (cells << 8)).min(last)).max(low);
+            let (first, end) = axis.closed_places(low, high);
+            prop_assert!(axis.cut(first) <= low && high <= axis.cut(end + 1));
+            prop_assert!(low == high || axis.cut(end) < high);
+            let (_, inside) = axis.closed_places(low, high.next_up());
+            prop_assert!(high.next_up() <= axis.cut(inside + 1));
         }
 
         #[test]

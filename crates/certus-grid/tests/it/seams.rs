@@ -51,6 +51,17 @@ fn a_bad_state_is_bad_where_the_successor_is_out_of_its_range() {
 }
 
 #[test]
+fn a_limit_that_states_reach_and_do_not_cross_can_be_a_cut() {
+    // Both cells that meet at 1 contain it; of the upper one nothing else is reached.
+    let touching = "state x in [-2, 2]\nstate t in [0, 1]\nnext x = if t < 0.5 then 2 * x else 0.25 * x\nnext t = 1\n\
+                    init x in [-0.5, 0.5] & t == 0";
+    assert_eq!(asked(touching, "G abs(x) <= 1"), Verdict::Holds(Scope::Unbounded));
+    assert!(!matches!(asked(touching, "G abs(x) < 1"), Verdict::Holds(_)));
+    let beyond = touching.replace("2 * x", "2.0000000001 * x");
+    assert!(!matches!(asked(&beyond, "G abs(x) <= 1"), Verdict::Holds(_)));
+}
+
+#[test]
 fn the_last_position_is_allowed_where_the_property_reads_what_is_chosen() {
     let pushed = "state x in [0, 10]\ninput u in [0, 1]\nnext x = clamp(x + u, 0, 10)\nassume u > 0.5\ninit x == 0";
     assert_eq!(asked(pushed, "G u > 0.4"), Verdict::Holds(Scope::Unbounded));

@@ -207,20 +207,20 @@ impl Tube<'_> {
         Ok(false)
     }
 
-    /// Looks for an invariant around a set.
+    /// Looks for an invariant around a set: boxes that are a little wider, and wider still where runs leave them.
     fn around(&self, set: &Set, formula: &Nnf, most: usize) -> Option<Invariant> {
-        let mut tried = [0.5, 0.1, 0.02].map(|share| inflated(&set.ranges(), share)).to_vec();
-        let mut widenings = 0;
-        while let Some(bounds) = tried.pop() {
-            match self.returns(&bounds, formula, most) {
-                Ok(within) => return Some(Invariant { within, bounds }),
-                // Where everything went belongs to the next box.
-                Err(Some(reached)) if tried.is_empty() && widenings < MOST_WIDENINGS => {
-                    let both: Vec<Interval> = bounds.iter().zip(reached).map(|(a, b)| a.hull(b)).collect();
-                    tried.push(inflated(&both, 0.05));
-                    widenings += 1;
+        for share in [0.02, 0.1, 0.5] {
+            let mut bounds = inflated(&set.ranges(), share);
+            for _ in 0..=MOST_WIDENINGS {
+                match self.returns(&bounds, formula, most) {
+                    Ok(within) => return Some(Invariant { within, bounds }),
+                    // Where everything went belongs to the next box.
+                    Err(Some(reached)) => {
+                        let both: Vec<Interval> = bounds.iter().zip(reached).map(|(a, b)| a.hull(b)).collect();
+                        bounds = inflated(&both, 0.05);
+                    }
+                    Err(None) => break,
                 }
-                Err(_) => {}
             }
         }
         None

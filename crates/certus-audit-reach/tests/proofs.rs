@@ -258,7 +258,7 @@ fn sets_are_cut_to_initial_states_and_to_allowed_choices() {
     holds(&load(&text.replace("x <= 0.4", "x <= 0.7").replace("x >= 0.6", "x >= 0.3")), "p", 2, 40);
     // Where choices are restricted by a successor, and in a state that has ended.
     let text = "system ends\nstate x in [-4, 4]\ninput u in [-1, 1]\nnext x = 0.9 * x + u\nassume next(x) <= 1\nterminal x > 0.8\n\
-                init x in [0, 0.5]\nproperty low = G x <= 1.01\nproperty lower = G x <= 0.9\nproperty high = G x >= -3.9\n";
+                init x in [0, 0.5]\nproperty low = G<=1 x <= 1.1\nproperty lower = G<=1 x <= 0.9\nproperty high = G x >= -3.9\n";
     let system = load(text);
     let bounded = load(&text.replace("u in [-1, 1]", "u in [-0.1, 1]"));
     holds(&bounded, "low", 2, 40);

@@ -99,6 +99,20 @@ POLICIES = {
         bias=[20, 20],
     ),
     "docking/docking": feedback([-0.0018, 0, -1.2, 0], [0, -0.0018, 0, -1.2]),
+    # Height: both poles at -2. Each horizontal velocity: three poles at -2, through its angle.
+    "quadrotor/quadrotor": feedback(
+        [0, 0, -5.6, 0, 0, 5.6, 0, 0, 0, 0, 0, 0],
+        [0, 0, 0, 0, -0.044, 0, -0.648, 0, 0, -0.324, 0, 0],
+        [0, 0, 0, 0.044, 0, 0, 0, -0.648, 0, 0, -0.324, 0],
+        bias=[5.6, 0, 0],
+    ),
+    # Both poles of each joint at -2, where the angles are small and alike; the coupling of the joints is undone.
+    "double_pendulum/double_pendulum": feedback([-1.5, -0.5, -1, -0.5], [-0.5, -0.75, -0.5, -0.5]),
+    "attitude/attitude": feedback(
+        [-4, 0, 0, -2, 0, 0],
+        [0, -2, 0, 0, -1, 0],
+        [0, 0, -1, 0, 0, -0.5],
+    ),
 }
 
 

@@ -4,9 +4,9 @@ use certus_graph::Interval;
 use certus_lang::system::{AtomId, Property, System};
 use certus_obligations::{Nnf, Refused, Scope, formula_of};
 
-use crate::claim::{Branch, Reachable, Return};
+use crate::claim::{Branch, Reachable};
 use crate::position::Step;
-use crate::tube::{Returns, Tube};
+use crate::tube::{Invariants, Lasting, Tube};
 
 /// A property of a system, prepared for the check of its certificate.
 #[derive(Debug)]
@@ -33,8 +33,8 @@ pub struct Checked {
 /// What came of a box.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Attempt {
-    /// The property holds for every run from it, with these boxes that runs return to.
-    Shown(Vec<Return>),
+    /// The property holds for every run from it, with these invariants beside those that were known.
+    Shown(Vec<Lasting>),
     /// That was not seen.
     Open {
         /// Where.
@@ -99,12 +99,12 @@ impl Checker {
         }
     }
 
-    /// Looks for what a leaf with this box could say, until told to stop.
-    pub fn attempt(&self, bounds: &[Interval], stop: &dyn Fn() -> bool) -> Attempt {
-        let mut returns = Returns::Sought(Vec::new());
-        match (self.tube(MOST_SOUGHT, stop).shows(bounds, &mut returns), returns) {
-            (Ok(_), Returns::Sought(found)) => Attempt::Shown(found),
-            (Ok(_), Returns::Given(_)) => Attempt::Shown(Vec::new()),
+    /// Whether a box could be a leaf, until told to stop; looks for invariants beside those that are known.
+    pub fn attempt(&self, bounds: &[Interval], known: &[Lasting], stop: &dyn Fn() -> bool) -> Attempt {
+        let mut invariants = Invariants::Sought(known, Vec::new());
+        match (self.tube(MOST_SOUGHT, stop).shows(bounds, &mut invariants), invariants) {
+            (Ok(_), Invariants::Sought(_, found)) => Attempt::Shown(found),
+            (Ok(_), Invariants::Given(..)) => Attempt::Shown(Vec::new()),
             (Err(own), _) => {
                 let mut scores = vec![0.0; bounds.len()];
                 let wide = (0..bounds.len()).filter(|&place| bounds[place].lo < bounds[place].hi);
@@ -114,12 +114,13 @@ impl Checker {
         }
     }
 
-    /// Checks a tree. `progress` is told how many leaves were checked.
-    pub fn check(&self, tree: &[Branch], progress: &mut dyn FnMut(u64)) -> Result<Checked, Refused> {
+    /// Checks a tree whose leaves share some invariants. `progress` is told how many leaves were checked.
+    pub fn check(&self, claim: &Reachable, progress: &mut dyn FnMut(u64)) -> Result<Checked, Refused> {
         let mut open = vec![self.initial.clone()];
         let (mut leaves, mut steps) = (0, 0);
         let tube = self.tube(MOST_STEPS, &|| false);
-        for branch in tree {
+        let mut invariants = Invariants::Given(&claim.invariants, Vec::new());
+        for branch in &claim.tree {
             let Some(bounds) = open.pop() else { return Err(Refused::new("the tree goes on after its last leaf")) };
             match branch {
                 Branch::Split { element, at } => {
@@ -135,8 +136,8 @@ impl Checker {
                     open.push(part(Interval { lo: *at, hi: range.hi }));
                     open.push(part(Interval { lo: range.lo, hi: *at }));
                 }
-                Branch::Leaf(returns) => {
-                    let longest = tube.shows(&bounds, &mut Returns::Given(returns)).map_err(|own| {
+                Branch::Leaf => {
+                    let longest = tube.shows(&bounds, &mut invariants).map_err(|own| {
                         let ranges = self.names.iter().zip(&bounds).map(|(name, range)| format!("{name} in {range}"));
                         let place = ranges.collect::<Vec<_>>().join(", ");
                         Refused::new(format!("leaf {leaves}, {place}: {} at step {}", own.reason, own.step))
@@ -162,6 +163,6 @@ impl Checker {
         progress: &mut dyn FnMut(u64),
     ) -> Result<Checked, Refused> {
         let checker = Checker::new(system, property, claim.degree, claim.order, claim.shows_no_errors)?;
-        checker.check(&claim.tree, progress)
+        checker.check(claim, progress)
     }
 }

@@ -1,4 +1,4 @@
-//! What a certificate of a reachability proof says: a tree of splits of the initial set, and for each leaf what the checker is to try.
+//! What a certificate of a reachability proof says: a tree of splits of the initial set, and boxes that may be invariants.
 //!
 //! None of it has to be believed. The tree is a list in preorder, so that reading it takes no recursion; numbers are texts that read back to the same double.
 
@@ -14,6 +14,8 @@ pub struct Reachable {
     pub order: usize,
     /// Whether that no run has a model error is shown along the way, or assumed.
     pub shows_no_errors: bool,
+    /// Boxes that runs from any leaf may end up in.
+    pub invariants: Vec<Invariant>,
     /// The tree, in preorder.
     pub tree: Vec<Branch>,
 }
@@ -29,14 +31,12 @@ pub enum Branch {
         at: f64,
     },
     /// Nothing more is split.
-    Leaf(Vec<Return>),
+    Leaf,
 }
 
 /// A box that runs return to for ever.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Return {
-    /// The step at which the set lies in the box.
-    pub after: usize,
+pub struct Invariant {
     /// Within how many more steps everything in it is in it again.
     pub within: usize,
     /// The box.
@@ -59,25 +59,29 @@ impl Reachable {
         let order = number("order", LARGEST_ORDER).ok_or("proof")?;
         let tree = own["tree"].as_array().ok_or("proof")?;
         let tree = tree.iter().map(branch_from).collect::<Option<_>>().ok_or("proof")?;
+        let invariants = own["invariants"].as_array().ok_or("proof")?;
+        let invariants = invariants.iter().map(invariant_from).collect::<Option<_>>().ok_or("proof")?;
         let errors = value["errors"].as_object().filter(|own| own.len() == 1);
         let shows_no_errors = match errors.and_then(|own| own.keys().next()).map(String::as_str) {
             Some("along") => true,
             Some("assumed") => false,
             _ => return Err("errors"),
         };
-        Ok(Reachable { degree, order, shows_no_errors, tree })
+        Ok(Reachable { degree, order, shows_no_errors, invariants, tree })
     }
 
     /// Writes it as members of a JSON object.
     pub fn to_json(&self) -> Value {
         let tree: Value = self.tree.iter().map(branch_to).collect();
         let errors = if self.shows_no_errors { json!({"along": {}}) } else { json!({"assumed": {}}) };
-        json!({"proof": {"reachable": {"degree": self.degree, "order": self.order, "tree": tree}}, "errors": errors})
+        let invariants: Value = self.invariants.iter().map(invariant_to).collect();
+        let own = json!({"degree": self.degree, "order": self.order, "invariants": invariants, "tree": tree});
+        json!({"proof": {"reachable": own}, "errors": errors})
     }
 
     /// How many leaves it has.
     pub fn leaves(&self) -> usize {
-        self.tree.iter().filter(|own| matches!(own, Branch::Leaf(_))).count()
+        self.tree.iter().filter(|own| matches!(own, Branch::Leaf)).count()
     }
 }
 
@@ -93,38 +97,31 @@ fn branch_from(value: &Value) -> Option<Branch> {
     if let Some(element) = value.get("split") {
         return Some(Branch::Split { element: count(element)?, at: double(&value["at"])? });
     }
-    let returns = value["leaf"].as_array()?.iter().map(return_from).collect::<Option<_>>()?;
-    Some(Branch::Leaf(returns))
+    value["leaf"].as_object().filter(|own| own.is_empty()).map(|_| Branch::Leaf)
 }
 
-fn return_from(value: &Value) -> Option<Return> {
+fn invariant_from(value: &Value) -> Option<Invariant> {
     let bounds = value["box"].as_array()?.iter().map(|range| {
         let (lo, hi) = (double(&range[0])?, double(&range[1])?);
         (lo <= hi).then_some(Interval { lo, hi })
     });
-    Some(Return {
-        after: count(&value["after"])?,
-        within: count(&value["within"])?,
-        bounds: bounds.collect::<Option<_>>()?,
-    })
+    Some(Invariant { within: count(&value["within"])?, bounds: bounds.collect::<Option<_>>()? })
+}
+
+fn text(value: f64) -> String {
+    format!("{value:?}")
 }
 
 fn branch_to(branch: &Branch) -> Value {
-    let text = |value: f64| format!("{value:?}");
     match branch {
         Branch::Split { element, at } => json!({"split": element, "at": text(*at)}),
-        Branch::Leaf(returns) => {
-            let returns: Value = returns
-                .iter()
-                .map(|own| {
-                    let bounds: Value =
-                        own.bounds.iter().map(|range| json!([text(range.lo), text(range.hi)])).collect();
-                    json!({"after": own.after, "within": own.within, "box": bounds})
-                })
-                .collect();
-            json!({"leaf": returns})
-        }
+        Branch::Leaf => json!({"leaf": {}}),
     }
+}
+
+fn invariant_to(own: &Invariant) -> Value {
+    let bounds: Value = own.bounds.iter().map(|range| json!([text(range.lo), text(range.hi)])).collect();
+    json!({"within": own.within, "box": bounds})
 }
 
 #[cfg(test)]
@@ -134,23 +131,32 @@ mod tests {
     #[test]
     fn claims_read_back_as_they_were_written() {
         let bounds = vec![Interval { lo: 0.1, hi: 0.30000000000000004 }, Interval { lo: -1e-300, hi: 0.0 }];
-        let tree = vec![
-            Branch::Split { element: 1, at: 0.1 + 0.2 },
-            Branch::Leaf(Vec::new()),
-            Branch::Leaf(vec![Return { after: 8, within: 3, bounds }]),
-        ];
+        let tree = vec![Branch::Split { element: 1, at: 0.1 + 0.2 }, Branch::Leaf, Branch::Leaf];
+        let invariants = vec![Invariant { within: 3, bounds }];
         for shows_no_errors in [true, false] {
-            let own = Reachable { degree: 3, order: 7, shows_no_errors, tree: tree.clone() };
+            let own =
+                Reachable { degree: 3, order: 7, shows_no_errors, invariants: invariants.clone(), tree: tree.clone() };
             let text = own.to_json().to_string();
             assert_eq!(Reachable::from_json(&serde_json::from_str(&text).unwrap()), Ok(own));
         }
         let wrong = |text: &str| Reachable::from_json(&serde_json::from_str(text).unwrap());
         assert_eq!(wrong("{}"), Err("proof"));
-        let tree = r#"{"proof":{"reachable":{"degree":99,"order":7,"tree":[]}},"errors":{"along":{}}}"#;
-        assert_eq!(wrong(tree), Err("proof"));
-        let tree = r#"{"proof":{"reachable":{"degree":2,"order":7,"tree":[{"leaf":1}]}},"errors":{"along":{}}}"#;
-        assert_eq!(wrong(tree), Err("proof"));
-        let tree = r#"{"proof":{"reachable":{"degree":2,"order":7,"tree":[]}},"errors":{"everywhere":{}}}"#;
-        assert_eq!(wrong(tree), Err("errors"));
+        let with = |degree: usize, invariants: &str, tree: &str, errors: &str| {
+            let own = format!(r#""degree":{degree},"order":7,"invariants":{invariants},"tree":{tree}"#);
+            wrong(&format!(r#"{{"proof":{{"reachable":{{{own}}}}},"errors":{{"{errors}":{{}}}}}}"#))
+        };
+        assert!(with(2, "[]", r#"[{"leaf":{}}]"#, "along").is_ok());
+        assert_eq!(with(99, "[]", "[]", "along"), Err("proof"));
+        for (invariants, tree) in [
+            ("{}", "[]"),
+            (r#"[{"within":1}]"#, "[]"),
+            (r#"[{"within":1,"box":[["1","0"]]}]"#, "[]"),
+            (r#"[{"within":1,"box":[["0","inf"]]}]"#, "[]"),
+            ("[]", r#"[{"leaf":1}]"#),
+            ("[]", r#"[{"leaf":[]}]"#),
+        ] {
+            assert_eq!(with(2, invariants, tree, "along"), Err("proof"), "{invariants} {tree}");
+        }
+        assert_eq!(with(2, "[]", "[]", "everywhere"), Err("errors"));
     }
 }

@@ -7,7 +7,7 @@
 //! * `basis`, `form`: Taylor models with noise symbols; `curve`, `smooth`: functions of them;
 //! * `series`, `flow`: validated integration of differential equations; `pass`: a set through a graph;
 //! * `position`: what is certain at a position, from `docs/semantics.md`; `progression`: what that leaves to show;
-//! * `set`, `tube`: sets from step to step, cases, boxes that runs return to; `check`: the tree.
+//! * `set`, `tube`: sets from step to step, cases, invariants; `check`: the tree.
 //!
 //! It depends on no engine, and never will: all arithmetic here was written for this purpose. It takes on trust how a file becomes a step (`certus-lang`) and the lowered form of a graph
 //! (`certus-graph`). [`Checker::attempt`] suggests what a certificate may say; whoever writes one asks here first.
@@ -29,4 +29,5 @@ mod smooth;
 mod tube;
 
 pub use check::{Attempt, Checked, Checker};
-pub use claim::{Branch, Reachable, Return};
+pub use claim::{Branch, Invariant, Reachable};
+pub use tube::Lasting;

@@ -276,3 +276,10 @@ pub(crate) struct Passed {
     /// Margins along flows that are open, at the instants where they are: nothing but hints, to split by.
     pub(crate) hints: Vec<Rc<Form>>,
 }
+
+impl Passed {
+    /// The first elements of some outputs.
+    pub(crate) fn of(&self, ports: &[usize]) -> Vec<&Form> {
+        ports.iter().filter_map(|port| self.outputs[*port].first()).map(Rc::as_ref).collect()
+    }
+}

@@ -78,8 +78,17 @@ fn joined(parts: impl IntoIterator<Item = Nnf>, conjunction: bool) -> Nnf {
     }
 }
 
+/// What suffices of a formula and can last: the formula itself, or some of its disjuncts.
+pub(crate) fn lasting(formula: &Nnf) -> Vec<&Nnf> {
+    let parts = match formula {
+        Nnf::Any(parts) => parts.as_slice(),
+        own => std::slice::from_ref(own),
+    };
+    parts.iter().filter(|part| can_last(part)).collect()
+}
+
 /// Whether a formula is a conjunction of releases without bounds.
-pub(crate) fn can_last(formula: &Nnf) -> bool {
+fn can_last(formula: &Nnf) -> bool {
     match formula {
         Nnf::All(parts) => !parts.is_empty() && parts.iter().all(can_last),
         Nnf::Release(bounds, ..) => bounds.lower == 0 && bounds.upper.is_none(),
@@ -133,6 +142,10 @@ mod tests {
         assert!(!can_last(&waiting));
         assert_eq!(progressed(&waiting, &[Some(true)]), response);
         assert_eq!(progressed(&response, &[Some(true)]), response);
+        let settles = Nnf::Until(Bounds::default(), truth(true), Box::new(response.clone()));
+        assert!(lasting(&settles).is_empty());
+        assert_eq!(lasting(&progressed(&settles, &[Some(true)])), [&response]);
+        assert!(lasting(&progressed(&settles, &[Some(false)])).is_empty());
         assert!(!can_last(&Nnf::Release(within(0, 3), truth(false), atom(0))) && !can_last(&Nnf::Constant(true)));
     }
 }

@@ -3,6 +3,7 @@
 //! Reduction: Girard, "Reachability of uncertain linear systems using zonotopes", HSCC 2005. A cut narrows the ranges of symbols and of variables that the comparison depends
 //! on linearly, and leaves everything else as it is: what is cut away is certainly on the other side.
 
+use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -97,34 +98,44 @@ impl Set {
 
     /// A set around those points where a form over the same space (or one with more symbols) is at least zero, or at most zero; none if there are none.
     pub(crate) fn cut(&self, guard: &Form, above: bool) -> Option<Set> {
+        self.cut_from(&[guard], above, 1)
+    }
+
+    /// The same for several forms at once, but variables and symbols before a column keep their ranges.
+    pub(crate) fn cut_from(&self, guards: &[&Form], above: bool, first: usize) -> Option<Set> {
         let sign = if above { 1.0 } else { -1.0 };
-        let most = if above { guard.range.hi } else { -guard.range.lo };
-        if most < 0.0 {
-            return None;
-        }
-        let mut cut = self.clone();
-        if !guard.is_bounded() {
-            return Some(cut);
-        }
-        let basis = Arc::clone(&self.space.basis);
-        // sign·guard = c·s + rest ≥ 0 needs c·s ≥ −(the most of the rest).
-        for column in (1..=basis.variables).chain(basis.len()..self.space.columns) {
-            let Some(c) = guard.coefficients.get(column).map(|c| sign * c).filter(|c| *c != 0.0) else { continue };
-            let mut rest: Vec<f64> = guard.coefficients.iter().map(|own| sign * own).collect();
-            rest[column] = 0.0;
-            // Other monomials of the same variable count with all their values.
-            let largest = self.space.enclosure(&rest, guard.error).hi;
-            let border = -Interval::point(largest) / Interval::point(c);
-            let range = match c > 0.0 {
-                true => Interval { lo: border.lo.max(-1.0), hi: 1.0 },
-                false => Interval { lo: -1.0, hi: border.hi.min(1.0) },
-            };
-            if range.lo > range.hi {
+        let basis = &self.space.basis;
+        let mut narrowed: BTreeMap<usize, Interval> = BTreeMap::new();
+        for guard in guards {
+            let most = if above { guard.range.hi } else { -guard.range.lo };
+            if most < 0.0 {
                 return None;
             }
-            if range.lo > -1.0 || range.hi < 1.0 {
-                cut.rescale(column, range);
+            if !guard.is_bounded() {
+                continue;
             }
+            // sign·guard = c·s + rest ≥ 0 needs c·s ≥ −(the most of the rest).
+            let linear = (1..=basis.variables).chain(basis.len()..self.space.columns);
+            for column in linear.filter(|column| *column >= first) {
+                let Some(c) = guard.coefficients.get(column).map(|c| sign * c).filter(|c| *c != 0.0) else { continue };
+                let mut rest: Vec<f64> = guard.coefficients.iter().map(|own| sign * own).collect();
+                rest[column] = 0.0;
+                // Other monomials of the same variable count with all their values.
+                let largest = self.space.enclosure(&rest, guard.error).hi;
+                let border = -Interval::point(largest) / Interval::point(c);
+                let own = narrowed.entry(column).or_insert(Interval { lo: -1.0, hi: 1.0 });
+                match c > 0.0 {
+                    true => own.lo = own.lo.max(border.lo),
+                    false => own.hi = own.hi.min(border.hi),
+                }
+                if own.lo > own.hi {
+                    return None;
+                }
+            }
+        }
+        let mut cut = self.clone();
+        for (column, range) in narrowed.into_iter().filter(|(_, own)| own.lo > -1.0 || own.hi < 1.0) {
+            cut.rescale(column, range);
         }
         Some(cut)
     }

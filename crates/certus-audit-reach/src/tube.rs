@@ -1,18 +1,18 @@
 //! The reach tube of a box of initial states: whether it shows a property.
 //!
 //! A branch of the tube is a set that contains the state at a position of every run that is in its case, and a formula that every such run must satisfy from there on. It ends where
-//! nothing is left to show, and where the set lies in a box that runs return to for ever.
+//! nothing is left to show, and where the set lies in an invariant: a box that runs return to for ever, whichever box of initial states they come from.
 
 use std::rc::Rc;
 
 use certus_graph::Interval;
 use certus_obligations::Nnf;
 
-use crate::claim::Return;
+use crate::claim::Invariant;
 use crate::form::Form;
 use crate::pass::Cases;
 use crate::position::{Position, Step};
-use crate::progression::{can_last, progressed};
+use crate::progression::{lasting, progressed};
 use crate::set::Set;
 
 /// Cases that a tube is split into, at most.
@@ -21,12 +21,26 @@ const MOST_CASES: usize = 512;
 /// How often a box that is left is made wider.
 const MOST_WIDENINGS: usize = 4;
 
-/// Where returns come from.
-pub(crate) enum Returns<'r> {
-    /// From a certificate.
-    Given(&'r [Return]),
-    /// They are looked for from the eighth step on, and what is found is kept.
-    Sought(Vec<Return>),
+/// An invariant from which every run satisfies a formula.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Lasting {
+    /// The box.
+    pub invariant: Invariant,
+    formula: Nnf,
+}
+
+impl Lasting {
+    fn covers(&self, set: &Set, formula: &Nnf) -> bool {
+        self.formula == *formula && contains(&self.invariant.bounds, set)
+    }
+}
+
+/// Where invariants come from.
+pub(crate) enum Invariants<'i> {
+    /// From a certificate, with what was found out about each: for which formulas runs return to it.
+    Given(&'i [Invariant], Vec<(usize, Nnf, bool)>),
+    /// From other boxes of initial states; more are looked for from the eighth step on, and kept.
+    Sought(&'i [Lasting], Vec<Lasting>),
 }
 
 /// Why a tube shows nothing.
@@ -67,15 +81,21 @@ enum After {
 
 impl Tube<'_> {
     /// Shows the property of every run from a box; how many steps that took.
-    pub(crate) fn shows(&self, bounds: &[Interval], returns: &mut Returns<'_>) -> Result<usize, Obstacle> {
+    pub(crate) fn shows(&self, bounds: &[Interval], invariants: &mut Invariants<'_>) -> Result<usize, Obstacle> {
         let Some(set) = Set::of_box(bounds, self.degree) else { return Err(obstacle(0, "too many monomials", &[], 0)) };
         let first = Branch { set, cases: Cases::new(), formula: self.property.clone(), at: 0, next_return: 8 };
         let mut branches = vec![first];
         let (mut cases, mut longest) = (1, 0);
         while let Some(mut branch) = branches.pop() {
+            if branch.at == 0 {
+                match self.step.initial_part(branch.set) {
+                    Some(set) => branch.set = set,
+                    None => continue,
+                }
+            }
             loop {
                 longest = longest.max(branch.at);
-                if branch.cases.is_empty() && self.lasts(&mut branch, returns)? {
+                if branch.cases.is_empty() && self.lasts(&mut branch, invariants)? {
                     break;
                 }
                 match self.after(&branch.set, &branch.cases, &branch.formula, branch.at, cases < MOST_CASES)? {
@@ -109,11 +129,7 @@ impl Tube<'_> {
         if (self.stop)() {
             return Err(obstacle(at, "no time is left", &set.state, variables));
         }
-        let Position { successor, letter, initial, is_sound, goes_on, has_ended, open, margins } =
-            self.step.at(set, cases);
-        if at == 0 && initial == Some(false) {
-            return Ok(After::Shown);
-        }
+        let Position { successor, letter, is_sound, goes_on, has_ended, open, margins } = self.step.at(set, cases);
         if let Some((guard, argument)) = open.filter(|_| may_split) {
             let sides = [true, false].into_iter().filter_map(|above| {
                 let mut own = cases.clone();
@@ -143,64 +159,77 @@ impl Tube<'_> {
             return Err(obstacle(at, "the set has no bounds", &successor.state, variables));
         }
         // Every later position has the same state, and the letter has its values whatever is chosen there.
-        if has_ended && left == *formula && can_last(formula) {
+        if has_ended && lasting(formula).into_iter().any(|part| progressed(part, &letter) == *part) {
             return Ok(After::Shown);
         }
         Ok(After::Next(successor.reduced(), left))
     }
 
     /// Whether a branch lies in a box that runs return to for ever.
-    fn lasts(&self, branch: &mut Branch, returns: &mut Returns<'_>) -> Result<bool, Obstacle> {
-        let inside = |bounds: &[Interval]| contains(bounds, &branch.set);
-        match returns {
-            Returns::Given(given) => {
-                for own in given.iter().filter(|own| own.after == branch.at && inside(&own.bounds)) {
-                    if self.returns(&own.bounds, &branch.formula, branch.at, own.within).is_ok() {
-                        return Ok(true);
+    fn lasts(&self, branch: &mut Branch, invariants: &mut Invariants<'_>) -> Result<bool, Obstacle> {
+        let wanted = lasting(&branch.formula);
+        match invariants {
+            Invariants::Given(given, asked) => {
+                for formula in wanted {
+                    for (place, own) in given.iter().enumerate().filter(|(_, own)| contains(&own.bounds, &branch.set)) {
+                        let known = asked.iter().find(|(other, about, _)| *other == place && about == formula);
+                        let returns = match known {
+                            Some((.., returns)) => *returns,
+                            None => {
+                                let returns = self.returns(&own.bounds, formula, own.within).is_ok();
+                                asked.push((place, formula.clone(), returns));
+                                returns
+                            }
+                        };
+                        if returns {
+                            return Ok(true);
+                        }
                     }
                 }
-                Ok(false)
             }
-            Returns::Sought(found) => {
-                if branch.at < branch.next_return || !can_last(&branch.formula) {
+            Invariants::Sought(known, found) => {
+                let is_known = |formula: &Nnf| known.iter().chain(&*found).any(|own| own.covers(&branch.set, formula));
+                if wanted.iter().any(|formula| is_known(formula)) {
+                    return Ok(true);
+                }
+                if branch.at < branch.next_return || wanted.is_empty() {
                     return Ok(false);
                 }
                 branch.next_return *= 2;
-                let known = found.iter().find(|own| own.after == branch.at && inside(&own.bounds)).cloned();
-                let around = |share: f64| inflated(&branch.set.ranges(), share);
-                let mut tried =
-                    known.map_or_else(|| vec![around(0.5), around(0.1), around(0.02)], |own| vec![own.bounds]);
-                let mut widenings = 0;
-                while let Some(bounds) = tried.pop() {
-                    match self.returns(&bounds, &branch.formula, branch.at, branch.at) {
-                        Ok(within) => {
-                            found.push(Return { after: branch.at, within, bounds });
-                            return Ok(true);
-                        }
-                        // Where everything went belongs to the next box.
-                        Err(Some(reached)) if tried.is_empty() && widenings < MOST_WIDENINGS => {
-                            let both: Vec<Interval> = bounds.iter().zip(reached).map(|(a, b)| a.hull(b)).collect();
-                            tried.push(inflated(&both, 0.05));
-                            widenings += 1;
-                        }
-                        Err(_) => {}
+                for formula in wanted {
+                    if let Some(invariant) = self.around(&branch.set, formula, branch.at) {
+                        found.push(Lasting { invariant, formula: formula.clone() });
+                        return Ok(true);
                     }
                 }
-                Ok(false)
             }
         }
+        Ok(false)
+    }
+
+    /// Looks for an invariant around a set: boxes that are a little wider, and wider still where runs leave them.
+    fn around(&self, set: &Set, formula: &Nnf, most: usize) -> Option<Invariant> {
+        for share in [0.02, 0.1, 0.5] {
+            let mut bounds = inflated(&set.ranges(), share);
+            for _ in 0..=MOST_WIDENINGS {
+                match self.returns(&bounds, formula, most) {
+                    Ok(within) => return Some(Invariant { within, bounds }),
+                    // Where everything went belongs to the next box.
+                    Err(Some(reached)) => {
+                        let both: Vec<Interval> = bounds.iter().zip(reached).map(|(a, b)| a.hull(b)).collect();
+                        bounds = inflated(&both, 0.05);
+                    }
+                    Err(None) => break,
+                }
+            }
+        }
+        None
     }
 
     /// The number of steps within which everything in a box is in it again, while a formula that can last returns to itself; at most so many. Otherwise
     /// a box around what is elsewhere then, if that is all that is missing.
-    fn returns(
-        &self,
-        bounds: &[Interval],
-        formula: &Nnf,
-        at: usize,
-        most: usize,
-    ) -> Result<usize, Option<Vec<Interval>>> {
-        if !can_last(formula) || bounds.iter().any(|range| !range.is_well_formed()) {
+    fn returns(&self, bounds: &[Interval], formula: &Nnf, most: usize) -> Result<usize, Option<Vec<Interval>>> {
+        if bounds.iter().any(|range| !range.is_well_formed()) {
             return Err(None);
         }
         let set = Set::of_box(bounds, self.degree.min(2)).ok_or(None)?;
@@ -223,8 +252,7 @@ impl Tube<'_> {
                 });
                 continue;
             }
-            // Never the first position of a run, whatever is initial.
-            match self.after(&set, &own, &left, at.max(1) + steps, cases < MOST_CASES).map_err(|_| None)? {
+            match self.after(&set, &own, &left, steps, cases < MOST_CASES).map_err(|_| None)? {
                 After::Shown => {}
                 After::Next(set, left) => branches.push((set, Cases::new(), left, steps + 1)),
                 After::Cases(found) => {

@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use certus_audit_reach::{Attempt, Branch, Checker, Reachable, Return};
+use certus_audit_reach::{Attempt, Branch, Checker, Invariant, Lasting, Reachable};
 use certus_graph::Interval;
 use certus_lang::system::System;
 use certus_lang::{FileNetworks, LowerOptions, load_file, load_str};
@@ -23,9 +23,13 @@ fn claim(system: &System, property: &str, degree: usize, mut splits: usize) -> R
     let checker = Checker::new(system, about, degree, 6, true).map_err(|refused| refused.to_string())?;
     let mut open = vec![checker.initial().to_vec()];
     let mut tree = Vec::new();
+    let mut known: Vec<Lasting> = Vec::new();
     while let Some(bounds) = open.pop() {
-        match checker.attempt(&bounds, &|| false) {
-            Attempt::Shown(returns) => tree.push(Branch::Leaf(returns)),
+        match checker.attempt(&bounds, &known, &|| false) {
+            Attempt::Shown(found) => {
+                known.extend(found);
+                tree.push(Branch::Leaf);
+            }
             Attempt::Open { step, reason, .. } if splits == 0 => return Err(format!("{reason} at step {step}")),
             Attempt::Open { scores, .. } => {
                 splits -= 1;
@@ -39,7 +43,8 @@ fn claim(system: &System, property: &str, degree: usize, mut splits: usize) -> R
             }
         }
     }
-    Ok(Reachable { degree, order: 6, shows_no_errors: true, tree })
+    let invariants = known.into_iter().map(|own| own.invariant).collect();
+    Ok(Reachable { degree, order: 6, shows_no_errors: true, invariants, tree })
 }
 
 fn accepts(system: &System, property: &str, claim: &Reachable) -> Result<(Scope, usize), String> {
@@ -110,6 +115,7 @@ fn model_errors_count_as_long_as_the_property_is_open() {
     let divides = with("next x = x / (x + 1)\nproperty p = G<=3 1 / x >= 0\nproperty q = G<=3 1 / (x + 1) >= 0");
     assert!(claim(&divides, "p", 2, 10).is_err());
     holds(&divides, "q", 2, 4);
+    // No choice is allowed beyond two.
     let stuck = with("input u in [0, 1]\nnext x = clamp(x + u, 0, 10)\nassume u >= x - 1\nproperty p = G<=4 x <= 10");
     assert!(claim(&stuck, "p", 2, 10).unwrap_err().contains("forbidden"));
     let free = with("input u in [0, 1]\nnext x = 0.5 * x\nassume u <= 2 - x\nproperty p = G<=4 x <= 10");
@@ -145,6 +151,122 @@ fn slow_loops_and_ends_of_runs_are_followed() {
     }
 }
 
+/// Numbers that slowly come nearer, at first from many sides: boxes of initial states have an invariant in common.
+const SHARED: &str = "system shared\nstate x in [-9, 9]\nstate v in [-9, 9]\nnext x = x + 0.1 * v\nnext v = v - 0.2 * x - 0.3 * v\n\
+    init x in [-2, 2] & v in [-2, 2] & abs(x) + abs(v) >= 1\nproperty near = G (abs(x) < 4 & abs(v) < 4)\nproperty settles = F G abs(x) < 0.5\n\
+    property too_near = F G abs(x) < -0.1\nproperty nearer = G abs(x) < 1.9\n";
+
+#[test]
+fn boxes_of_initial_states_share_invariants() {
+    let system = load(SHARED);
+    let about = system.property("settles").unwrap();
+    // Sixteen boxes, from which runs take as long as they take to come where others were before.
+    let tree = |boxes: &mut dyn FnMut(&[Interval])| {
+        let checker = Checker::new(&system, about, 2, 6, true).unwrap();
+        let mut tree = Vec::new();
+        let mut open = vec![(checker.initial().to_vec(), 4usize)];
+        while let Some((bounds, splits)) = open.pop() {
+            if splits == 0 {
+                boxes(&bounds);
+                tree.push(Branch::Leaf);
+                continue;
+            }
+            let element = splits % 2;
+            let at = bounds[element].lo / 2.0 + bounds[element].hi / 2.0;
+            let mut halves = [bounds.clone(), bounds];
+            (halves[0][element].hi, halves[1][element].lo) = (at, at);
+            tree.push(Branch::Split { element, at });
+            let [below, above] = halves;
+            open.extend([(above, splits - 1), (below, splits - 1)]);
+        }
+        tree
+    };
+    let checker = Checker::new(&system, about, 2, 6, true).unwrap();
+    let mut known: Vec<Lasting> = Vec::new();
+    let tree = tree(&mut |bounds| match checker.attempt(bounds, &known, &|| false) {
+        Attempt::Shown(found) => known.extend(found),
+        Attempt::Open { step, reason, .. } => panic!("{bounds:?}: {reason} at step {step}"),
+    });
+    assert!((1..16).contains(&known.len()), "{} invariants for 16 boxes", known.len());
+    let invariants: Vec<Invariant> = known.into_iter().map(|own| own.invariant).collect();
+    let honest = Reachable { degree: 2, order: 6, shows_no_errors: true, invariants, tree };
+    assert_eq!(accepts(&system, "settles", &honest), Ok((Scope::AllTime, 16)));
+    // Boxes that do not contain the tubes that should end in them, that runs leave, where the property does not hold, or none.
+    let refused = |change: &dyn Fn(&mut Invariant)| {
+        let mut own = honest.clone();
+        own.invariants.iter_mut().for_each(change);
+        accepts(&system, "settles", &own).unwrap_err()
+    };
+    refused(&|own| own.bounds.iter_mut().for_each(|side| *side = Interval::new(side.lo + 3.0, side.hi + 3.0)));
+    refused(&|own| own.bounds[0] = Interval::point(0.0));
+    refused(&|own| own.bounds[0] = Interval::new(-9.0, 9.0));
+    refused(&|own| own.bounds[1] = Interval::new(own.bounds[1].lo, own.bounds[1].lo / 2.0));
+    refused(&|own| own.within = 0);
+    refused(&|own| own.bounds.clear());
+    refused(&|own| own.bounds.iter_mut().for_each(|side| *side = Interval::point(side.hi)));
+    assert!(accepts(&system, "settles", &Reachable { invariants: Vec::new(), ..honest.clone() }).is_err());
+    // The same words about what is false, or about more initial states.
+    for name in ["too_near", "nearer"] {
+        assert!(accepts(&system, name, &honest).is_err(), "{name}");
+    }
+    let elsewhere = load(&SHARED.replace("init x in [-2, 2] & v in [-2, 2]", "init x in [-8, 8] & v in [-2, 2]"));
+    assert!(accepts(&elsewhere, "near", &honest).is_err() || claim(&elsewhere, "near", 2, 40).is_ok());
+    assert!(accepts(&load(&SHARED.replace("- 0.3 * v", "+ 0.3 * v")), "settles", &honest).is_err());
+}
+
+#[test]
+fn sets_are_cut_to_initial_states_and_to_allowed_choices() {
+    // On half of the box of initial states the property does not hold.
+    let text = "system cuts\nstate x in [-4, 4]\nstate y in [-4, 4]\nnext x = 0.9 * x\nnext y = 0.9 * y\ninit x in [0, 2] & y in [0, 2] & x + y <= 1\n\
+                property below = G<=5 x + y <= 1.3\nproperty under = G<=5 x + y <= 0.99\nproperty side = G<=5 x <= 1.01\n";
+    let system = load(text);
+    holds(&system, "below", 2, 40);
+    holds(&system, "side", 2, 0);
+    assert!(claim(&system, "under", 2, 60).is_err());
+    let whole =
+        Reachable { degree: 2, order: 6, shows_no_errors: true, invariants: Vec::new(), tree: vec![Branch::Leaf] };
+    assert!(accepts(&system, "side", &whole).is_ok());
+    assert!(accepts(&load(&text.replace(" & x + y <= 1\n", "\n")), "side", &whole).is_err());
+    let empty = load(&text.replace("x + y <= 1\n", "x + y <= -1\n"));
+    assert!(accepts(&empty, "under", &whole).is_ok(), "without initial states there are no runs");
+
+    let text = "system chosen\nstate x in [-4, 4]\ninput u in [0, 1]\ninput w in [0, 1]\nassume u > 0.5\nassume u + w <= 1\n\
+                next x = 0.5 * x + 0.1 * u - 0.1 * w\ninit x in [0, 1]\nproperty chosen = G<=5 (u >= 0.49 & w <= 0.51)\n\
+                property above = G<=5 next(x) >= -0.001\nproperty for_ever = G x < 1.1\nproperty more = G<=5 u > 0.51\n\
+                property higher = G<=5 next(x) >= 0.01\n";
+    let system = load(text);
+    for name in ["chosen", "above", "for_ever"] {
+        holds(&system, name, 2, 8);
+    }
+    for name in ["more", "higher"] {
+        assert!(claim(&system, name, 2, 40).is_err(), "{name}");
+        assert!(accepts(&system, name, &whole).is_err(), "{name}");
+    }
+    // Without the assumptions, or where nothing may be allowed, nothing of that follows.
+    for (from, to) in [("assume u > 0.5\n", ""), ("assume u + w <= 1\n", ""), ("u > 0.5\n", "u > 1.5 - x\n")] {
+        let other = load(&text.replace(from, to));
+        let claims = ["chosen", "above"].map(|name| accepts(&other, name, &whole).is_err());
+        assert!(claims.contains(&true), "{to:?}");
+    }
+    let forbidden = load(&text.replace("u > 0.5\n", "u > 1.5 - x\n"));
+    assert!(claim(&forbidden, "for_ever", 2, 40).unwrap_err().contains("forbidden"));
+    // A comparison with a choice tells cases apart. In neither of them is one choice allowed in every state, and in the middle none is.
+    let text = "system mixed\nstate x in [-9, 9]\ninput u in [0, 1]\nnext x = if u > x then 0.5 * x else 0.4 * x\n\
+                assume (u >= 1 & x <= 0.4) | (u <= 0 & x >= 0.6)\ninit x in [0, 1]\nproperty p = G<=2 x <= 2\n";
+    assert!(claim(&load(text), "p", 2, 40).is_err());
+    assert!(accepts(&load(text), "p", &whole).is_err());
+    holds(&load(&text.replace("x <= 0.4", "x <= 0.7").replace("x >= 0.6", "x >= 0.3")), "p", 2, 40);
+    // Where choices are restricted by a successor, and in a state that has ended.
+    let text = "system ends\nstate x in [-4, 4]\ninput u in [-1, 1]\nnext x = 0.9 * x + u\nassume next(x) <= 1\nterminal x > 0.8\n\
+                init x in [0, 0.5]\nproperty low = G<=1 x <= 1.1\nproperty lower = G<=1 x <= 0.9\nproperty high = G x >= -3.9\n";
+    let system = load(text);
+    let bounded = load(&text.replace("u in [-1, 1]", "u in [-0.1, 1]"));
+    holds(&bounded, "low", 2, 40);
+    for name in ["lower", "high"] {
+        assert!(claim(&system, name, 2, 40).is_err(), "{name}");
+    }
+}
+
 /// Every claim with these hints about something false.
 #[test]
 fn false_claims_are_refused_whatever_the_hints_are() {
@@ -159,12 +281,18 @@ fn false_claims_are_refused_whatever_the_hints_are() {
             [everything(system), start.clone(), vec![Interval::ENTIRE; 2], vec![Interval::point(0.0); 2], Vec::new()];
         for degree in [1, 3] {
             for bounds in &boxes {
-                for (after, within) in [(0, 1), (1, 1), (3, 8)] {
-                    let leaf = Branch::Leaf(vec![Return { after, within, bounds: bounds.clone() }]);
+                for within in [0, 1, 8] {
+                    let invariants = vec![Invariant { within, bounds: bounds.clone() }];
                     let at = start[0].lo / 2.0 + start[0].hi / 2.0;
                     let split = Branch::Split { element: 0, at };
-                    for tree in [vec![leaf.clone()], vec![split, leaf.clone(), leaf]] {
-                        let own = Reachable { degree, order: 3, shows_no_errors: false, tree };
+                    for tree in [vec![Branch::Leaf], vec![split, Branch::Leaf, Branch::Leaf]] {
+                        let own = Reachable {
+                            degree,
+                            order: 3,
+                            shows_no_errors: false,
+                            invariants: invariants.clone(),
+                            tree,
+                        };
                         assert!(accepts(system, property, &own).is_err(), "{property}: {own:?}");
                     }
                 }
@@ -183,32 +311,26 @@ fn damaged_trees_are_refused() {
         assert!(reason.contains(why), "{reason}");
     };
     let split = |element: usize, at: f64| Branch::Split { element, at };
-    let leaf = honest.tree.last().unwrap().clone();
-    assert!(matches!(&leaf, Branch::Leaf(returns) if !returns.is_empty()));
+    assert!(!honest.invariants.is_empty());
     refused(vec![], "fewer leaves");
     refused(honest.tree[..honest.tree.len() - 1].to_vec(), "fewer leaves");
-    refused([honest.tree.clone(), vec![leaf.clone()]].concat(), "after its last leaf");
+    refused([honest.tree.clone(), vec![Branch::Leaf]].concat(), "after its last leaf");
     // Split points that are outside of the box, on its border, or of nothing.
     for own in [split(0, 5.0), split(0, 1.0), split(2, 0.9), split(0, f64::NAN)] {
-        refused(vec![own, leaf.clone(), leaf.clone()], "outside of its box");
+        refused(vec![own, Branch::Leaf, Branch::Leaf], "outside of its box");
     }
-    // Boxes that do not return, or that the set is not in.
-    let with = |change: &dyn Fn(&mut Return)| {
-        let Branch::Leaf(mut returns) = leaf.clone() else { panic!("no leaf") };
-        returns.iter_mut().for_each(change);
-        Branch::Leaf(returns)
+    // Boxes that do not return, or that no set is in.
+    let refused = |change: &dyn Fn(&mut Invariant)| {
+        let mut own = honest.clone();
+        own.invariants.iter_mut().for_each(change);
+        let reason = accepts(&system, "near", &own).unwrap_err();
+        assert!(reason.contains("at step"), "{reason}");
     };
-    let only = |leaf: Branch| {
-        let tree =
-            honest.tree.iter().map(|own| if matches!(own, Branch::Leaf(_)) { leaf.clone() } else { own.clone() });
-        tree.collect::<Vec<Branch>>()
-    };
-    refused(only(with(&|own| own.bounds.iter_mut().for_each(|range| *range = range.widen(1.0)))), "at step");
-    refused(only(with(&|own| own.bounds.iter_mut().for_each(|range| *range = Interval::point(range.lo)))), "at step");
-    refused(only(with(&|own| own.within = 0)), "at step");
-    refused(only(with(&|own| own.after = 1)), "at step");
-    refused(only(with(&|own| own.bounds.truncate(1))), "at step");
-    refused(only(Branch::Leaf(Vec::new())), "at step");
+    refused(&|own| own.bounds.iter_mut().for_each(|range| *range = range.widen(1.0)));
+    refused(&|own| own.bounds.iter_mut().for_each(|range| *range = Interval::point(range.lo)));
+    refused(&|own| own.within = 0);
+    refused(&|own| own.bounds.truncate(1));
+    assert!(accepts(&system, "near", &Reachable { invariants: Vec::new(), ..honest.clone() }).is_err());
     // The same words about another property, or another system.
     assert!(accepts(&system, "nearer", &honest).is_err() && accepts(&system, "soon", &honest).is_err());
     assert!(accepts(&load(&LOOP.replace("-1.2 * x", "1.2 * x")), "near", &honest).is_err());

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use certus_graph::ops::Op;
-use certus_graph::{GraphError, Interval};
+use certus_graph::{Graph, GraphError, Interval, NodeId};
 use certus_lang::system::{AtomId, System, Truth};
 use certus_solver::domain::{AbstractDomain, Curve, Keeps, Layer, Program, Role, walk};
 
@@ -40,15 +40,17 @@ pub(crate) struct ClosedLoop {
     atoms: Vec<AtomId>,
     /// Places of truth and margin of each atom.
     truths: Vec<(usize, usize)>,
+    /// Where every choice is defined, allowed or not.
+    choice_defined: Option<usize>,
     /// Places of truths that must be certain at every position that a run is at.
     here: Vec<usize>,
     /// Places of truths that must be certain for the successor to count.
     onwards: Vec<usize>,
-    /// Truth and margin of the initial condition, and of the restriction of choices.
-    initial: Option<(usize, usize)>,
-    assume: Option<(usize, usize)>,
-    /// That restriction alone, where a witness may show that some choice is allowed.
-    allowed: Option<Prepared>,
+    /// Of the initial condition, and of the restriction of choices: the truth, and the margins of its conjuncts.
+    initial: Option<(usize, Vec<usize>)>,
+    assume: Option<(usize, Vec<usize>)>,
+    /// Whether inputs are all that is chosen, so that a witness may show that some choice is allowed.
+    only_inputs: bool,
     /// Whether a state is terminal.
     terminal: Option<usize>,
     /// For each node, whether it depends on the state alone.
@@ -78,9 +80,9 @@ pub(crate) struct Step {
     pub(crate) certain: bool,
     /// Whether the successor is certainly defined and in its ranges.
     pub(crate) goes_on: Result<(), String>,
-    /// Whether every state of the set is initial, or none; as a truth value. And the margin, where it is open.
+    /// Whether every state of the set is initial, or none; as a truth value. And the margins, where it is open.
     pub(crate) initial: Option<bool>,
-    pub(crate) initial_margin: Option<Form>,
+    pub(crate) initial_margins: Vec<Form>,
     /// Whether every state of the set, in this case, is terminal: the successor is the state.
     pub(crate) ended: bool,
     /// A comparison that matters and is open, with its argument.
@@ -105,14 +107,24 @@ impl ClosedLoop {
                 (keep(own.truth.port), keep(own.margin.port))
             })
             .collect();
-        let mut both = |own: &Option<Truth>| own.as_ref().map(|own| (keep(own.truth.port), keep(own.margin.port)));
-        let (initial, assume) = (both(&roles.init), both(&roles.assume));
+        let mut graph = system.step.clone();
+        let mut parts = |own: &Option<Truth>| {
+            own.as_ref().map(|own| {
+                let margins = conjuncts(&system.step, own.margin.port).into_iter().map(|node| {
+                    graph.output("conjunct", node);
+                    keep(graph.outputs().len() - 1)
+                });
+                let margins = margins.collect::<Vec<usize>>();
+                (keep(own.truth.port), margins)
+            })
+        };
+        let (initial, assume) = (parts(&roles.init), parts(&roles.assume));
         let mut certain = |own: &Option<Truth>| own.as_ref().map(|own| keep(own.truth.port));
-        let mut here: Vec<usize> = certain(&roles.choice_defined).into_iter().collect();
-        here.extend(atoms.iter().filter_map(|atom| certain(&roles.atoms_defined[atom.0])));
+        let choice_defined = certain(&roles.choice_defined);
+        let here: Vec<usize> = atoms.iter().filter_map(|atom| certain(&roles.atoms_defined[atom.0])).collect();
         let onwards: Vec<usize> = certain(&roles.defined).into_iter().collect();
         let terminal = certain(&roles.terminal);
-        let prepared = Prepared::new(&system.step.keep_outputs(&ports))?;
+        let prepared = Prepared::new(&graph.keep_outputs(&ports))?;
         let program = &prepared.program;
         // Ports become places of flattened outputs.
         let mut starts = Vec::with_capacity(ports.len());
@@ -160,21 +172,19 @@ impl ClosedLoop {
         let labels = labels.saturating_sub(free.len());
         others.extend(std::iter::repeat_n(Interval::UNKNOWN_TRUTH, labels));
         others.extend(free);
-        let allowed = match &roles.assume {
-            Some(assume) if labels == 0 => Some(Prepared::new(&system.step.keep_outputs(&[assume.truth.port]))?),
-            _ => None,
-        };
-        let places = |(truth, margin): (usize, usize)| (place(truth), place(margin));
+        let only_inputs = labels == 0 && roles.free_params.is_empty();
+        let places = |(truth, margins): (usize, Vec<usize>)| (place(truth), margins.into_iter().map(place).collect());
         Ok(ClosedLoop {
             matters,
             state_len,
             atoms: atoms.to_vec(),
             truths: truths.iter().map(|&(truth, margin)| (place(truth), place(margin))).collect(),
+            choice_defined: choice_defined.map(place),
             here: here.into_iter().map(place).collect(),
             onwards: onwards.into_iter().map(place).collect(),
             initial: initial.map(places),
             assume: assume.map(places),
-            allowed,
+            only_inputs,
             terminal: terminal.map(place),
             of_state,
             ranges,
@@ -209,8 +219,28 @@ impl ClosedLoop {
         let mut space = set.space.clone();
         let mut inputs = set.state.clone();
         inputs.extend(self.others.iter().map(|range| space.noise(*range)));
+        let known = space.clone();
+        let allowed;
         let mut pass = Pass::new(&self.prepared, space, &inputs, cases, &self.matters);
         pass.run()?;
+        let is_true = |pass: &Pass<'_>, place: usize| pass.output(place).range.certainty() == Some(true);
+        let choices_are_defined = self.choice_defined.is_none_or(|place| is_true(&pass, place));
+        let ended = self.terminal.is_some_and(|place| is_true(&pass, place));
+        // Where a run has ended, nothing need be allowed.
+        let restriction = self.assume.as_ref().filter(|(own, _)| !ended && !is_true(&pass, *own));
+        let goes_on_somehow = restriction.is_none() || self.some_choice_is_allowed(set, cases);
+        // The position again, with the choices that may be allowed. What is known of the state stays, so that comparisons speak of the same set.
+        if restriction.is_some()
+            && let Some(own) = self.narrowed(
+                Set { space: known, state: inputs.clone(), part: set.part.clone() },
+                set.space.columns,
+                cases,
+            )
+        {
+            allowed = own;
+            pass = Pass::new(&self.prepared, allowed.space, &allowed.state, cases, &self.matters);
+            pass.run()?;
+        }
         let output = |place: usize| pass.output(place);
         let truth = |place: usize| output(place).range.certainty();
         let mut letter = vec![None; self.all_atoms];
@@ -233,19 +263,17 @@ impl ClosedLoop {
             .map(|(_, (_, margin))| output(*margin).clone())
             .collect();
         margins.extend(pass.hints.iter().cloned());
-        let ended = self.terminal.is_some_and(|place| truth(place) == Some(true));
-        let is_restricted = self.assume.filter(|(own, _)| truth(*own) != Some(true));
-        // Where a run has ended, nothing need be allowed.
-        let goes_on_somehow = is_restricted.is_none() || ended || self.some_choice_is_allowed(set);
-        let certain = goes_on_somehow && self.here.iter().all(|&place| truth(place) == Some(true));
+        let certain =
+            goes_on_somehow && choices_are_defined && self.here.iter().all(|&place| truth(place) == Some(true));
         let state: Vec<Form> = match ended {
             true => set.state.clone(),
             false => (0..self.state_len).map(|place| output(place).clone()).collect(),
         };
         let mut next = Set { space: pass.space.clone(), state, part: set.part.clone() };
         // What no allowed choice leads to is no successor.
-        if let Some(cut) = is_restricted.and_then(|(_, margin)| next.cut(output(margin), Side::Above)) {
-            next = cut;
+        if let Some((_, margins)) = restriction {
+            let margins: Vec<&Form> = margins.iter().map(|place| output(*place)).collect();
+            next = next.cut_from(1, &margins, Side::Above).unwrap_or(next);
         }
         let outside = next.state.iter().zip(&self.ranges).position(|(form, range)| !range.encloses(form.range));
         let goes_on = match outside {
@@ -261,27 +289,43 @@ impl ClosedLoop {
         if goes_on.is_err() {
             self.of_successor.iter().for_each(|&atom| letter[atom] = None);
         }
-        let initial = match self.initial {
-            None => Some(true),
-            Some((own, _)) => truth(own),
-        };
-        let initial_margin = self.initial.filter(|_| initial.is_none()).map(|(_, margin)| output(margin).clone());
+        let initial = self.initial.as_ref().map_or(Some(true), |(own, _)| truth(*own));
+        let margins_of = self.initial.iter().filter(|_| initial.is_none()).flat_map(|(_, margins)| margins);
+        let initial_margins = margins_of.map(|place| output(*place).clone()).collect();
         let Pass { open, pipes, .. } = pass;
         let pipes = pipes.into_iter().filter_map(|((node, _), pipe)| Some((node, pipe?))).collect();
         let cost = self.cost(next.space.columns);
-        Some(Step { next, cost, letter, margins, certain, goes_on, initial, initial_margin, ended, open, pipes })
+        Some(Step { next, cost, letter, margins, certain, goes_on, initial, initial_margins, ended, open, pipes })
     }
 
-    /// Whether one choice is allowed in every state of a set: constants are tried.
-    fn some_choice_is_allowed(&self, set: &Set) -> bool {
-        let Some(allowed) = &self.allowed else { return false };
-        let matters = vec![false; allowed.program.roles.len()];
-        let none = BTreeMap::new();
+    /// States and choices without choices that are certainly forbidden; nothing if that leaves them as they are. `first` is the first symbol of a choice.
+    fn narrowed(&self, mut whole: Set, first: usize, cases: &BTreeMap<Guard, Side>) -> Option<Set> {
+        let (truth, margins) = self.assume.as_ref()?;
+        let mut is_narrower = false;
+        for _ in 0..MOST_NARROWINGS {
+            let mut pass = Pass::new(&self.prepared, whole.space.clone(), &whole.state, cases, &self.matters);
+            pass.run()?;
+            if pass.output(*truth).range.certainty() == Some(true) {
+                break;
+            }
+            let margins: Vec<&Form> = margins.iter().map(|place| pass.output(*place)).collect();
+            let Some(cut) = whole.cut_from(first, &margins, Side::Above) else { break };
+            (whole, is_narrower) = (cut, true);
+        }
+        is_narrower.then_some(whole)
+    }
+
+    /// Whether one choice is allowed in every state of a set, in a case: constants are tried.
+    fn some_choice_is_allowed(&self, set: &Set, cases: &BTreeMap<Guard, Side>) -> bool {
+        let Some((truth, _)) = self.assume.as_ref().filter(|_| self.only_inputs) else { return false };
+        // A witness need not be in the case: only what the case says of states counts.
+        let mut cases = cases.clone();
+        cases.retain(|guard, _| self.is_of_state(*guard));
         witnesses(&self.others).into_iter().any(|choice| {
             let mut inputs = set.state.clone();
             inputs.extend(choice.iter().map(|value| set.space.constant(Interval::point(*value))));
-            let mut pass = Pass::new(allowed, set.space.clone(), &inputs, &none, &matters);
-            pass.run().is_some() && pass.output(0).range.certainty() == Some(true)
+            let mut pass = Pass::new(&self.prepared, set.space.clone(), &inputs, &cases, &self.matters);
+            pass.run().is_some() && pass.output(*truth).range.certainty() == Some(true)
         })
     }
 
@@ -301,6 +345,23 @@ impl ClosedLoop {
         found
     }
 }
+
+/// The nodes whose values are all at least zero where that of an output is: the arguments of minima.
+fn conjuncts(graph: &Graph, port: usize) -> Vec<NodeId> {
+    let mut found = Vec::new();
+    let mut open = vec![graph.outputs()[port].node];
+    while let Some(id) = open.pop() {
+        let node = graph.node(id);
+        match node.op {
+            Op::Min(_) if node.inputs.iter().all(|input| graph.elements(*input) == 1) => open.extend(&node.inputs),
+            _ => found.push(id),
+        }
+    }
+    found
+}
+
+/// How often choices are narrowed to those that may be allowed: what one conjunct leaves narrows what another one does.
+const MOST_NARROWINGS: usize = 3;
 
 /// Up to this many, all corners are tried as witnesses.
 const FEW_CHOICES: usize = 4;

@@ -12,6 +12,7 @@
 use certus_graph::Interval;
 use certus_graph::ops::{Activation, Family};
 use certus_solver::domain::{Curve, band};
+use certus_solver::rounding::{ROOM, gamma};
 
 use crate::form::{Form, Space, middle};
 
@@ -27,9 +28,26 @@ struct Approximation {
     centre: f64,
     coefficients: Vec<f64>,
     band: Interval,
+    /// Where, from the centre, it would agree with the function but for rounding, if it was interpolated.
+    nodes: Vec<f64>,
 }
 
 impl Approximation {
+    /// With what rounding of coefficients may be off by, which only an approximation that is taken is worth to bound.
+    fn with_rounding(mut self, curve: &Curve) -> Approximation {
+        let mut off = 0.0f64;
+        for &node in &self.nodes {
+            let exact = curve.enclose(Interval::point(self.centre) + Interval::point(node));
+            let horner = |sum: f64, c: f64, node: f64| sum * node + c;
+            let value = self.coefficients.iter().rev().fold(0.0, |sum, c| horner(sum, *c, node));
+            let size = self.coefficients.iter().rev().fold(0.0, |sum, c| horner(sum, c.abs(), node.abs()));
+            let far = (exact.hi - value).max(value - exact.lo);
+            off = off.max(far + f64::EPSILON * far.abs() + gamma(2 * self.coefficients.len()) * size * ROOM);
+        }
+        self.band = self.band.widen((off * LEBESGUE).next_up());
+        self
+    }
+
     /// What composition with a form loses: the band, and what is truncated.
     fn loss(&self, space: &Space, moving: f64, remainder: f64) -> f64 {
         let (_, half) = middle(self.band);
@@ -43,18 +61,18 @@ impl Approximation {
     }
 }
 
-/// The curve of a form.
-pub(crate) fn apply(space: &mut Space, curve: &Curve, form: &Form) -> Form {
+/// The curve of a form. What is lost is its error, which has no symbol yet.
+pub(crate) fn apply(space: &Space, curve: &Curve, form: &Form) -> Form {
     let range = form.range;
     let known = curve.enclose(range);
     if known.lo == known.hi || !(range.lo.is_finite() && range.hi.is_finite()) {
-        return space.noise(known);
+        return space.constant(known);
     }
     let (slope, rest) = band(curve, range);
-    let line = Approximation { centre: 0.0, coefficients: vec![0.0, slope], band: rest };
-    let mut best = line;
+    let mut best = Approximation { centre: 0.0, coefficients: vec![0.0, slope], band: rest, nodes: Vec::new() };
+    let sizes = space.sizes(form);
     if !curve.is_linear(range) && space.monomials.degree >= 2 {
-        let remainder = space.remainder(form);
+        let remainder = sizes.noise + form.error;
         let moving = (range.width() / 2.0 - remainder).max(0.0);
         let mut least = best.loss(space, moving, remainder);
         let degrees = 2..=space.monomials.degree.min(MOST_DEGREE);
@@ -69,37 +87,10 @@ pub(crate) fn apply(space: &mut Space, curve: &Curve, form: &Form) -> Form {
                 (least, best) = (loss, other);
             }
         }
+        best = best.with_rounding(curve);
     }
-    compose(space, &best, form, known)
-}
-
-fn compose(space: &mut Space, own: &Approximation, form: &Form, known: Interval) -> Form {
-    let (shift, half) = middle(own.band);
-    let mut found = match own.coefficients.as_slice() {
-        [_, slope] => space.affine(form, *slope, shift),
-        coefficients => {
-            let moved = space.affine(form, 1.0, -own.centre);
-            let (last, rest) = coefficients.split_last().unwrap_or((&0.0, &[]));
-            let mut value = space.affine(&moved, *last, rest.last().copied().unwrap_or(0.0));
-            for c in rest.iter().rev().skip(1) {
-                let product = space.product(&value, &moved, false);
-                value = space.affine(&product, 1.0, *c);
-            }
-            // A parabola is a square, which is tighter than a product.
-            if let [c, b, a] = coefficients
-                && *a != 0.0
-            {
-                let square = space.product(&moved, &moved, true);
-                value = space
-                    .combine(&[(Interval::point(*a), &square), (Interval::point(*b), &moved)], Interval::point(*c));
-            }
-            space.affine(&value, 1.0, shift)
-        }
-    };
-    found.error = (found.error + half).next_up();
-    let mut found = space.within(found, known);
-    space.name_error(&mut found);
-    found
+    let found = space.composed(form, &sizes, (best.centre, &best.coefficients), best.band);
+    space.within(found, known)
 }
 
 /// The parabola that agrees with a function with one breakpoint at the ends and at zero.
@@ -129,7 +120,7 @@ fn parabola(negative_slope: f64, range: Interval) -> Option<Approximation> {
     let linear = Interval::point(negative_slope) + share * b_ - Interval::point(coefficients[1]);
     let square = share * a_ - Interval::point(coefficients[2]);
     let band = share * all + linear * range + square * range.powi(2);
-    Some(Approximation { centre: 0.0, coefficients, band })
+    Some(Approximation { centre: 0.0, coefficients, band, nodes: Vec::new() })
 }
 
 /// Interpolation at Chebyshev nodes for each of some degrees.
@@ -139,10 +130,16 @@ fn interpolations(curve: &Curve, range: Interval, degrees: std::ops::RangeInclus
     degrees.filter_map(|degree| interpolation(curve, centre, half, degree, over_range[degree + 1])).collect()
 }
 
+/// Chebyshev nodes over [−1, 1], for degrees from two on.
+const NODES: [&[f64]; MOST_DEGREE - 1] = [
+    &[0.866_025_403_784_438_7, 0.0, -0.866_025_403_784_438_7],
+    &[0.923_879_532_511_286_7, 0.382_683_432_365_089_8, -0.382_683_432_365_089_8, -0.923_879_532_511_286_7],
+    &[0.951_056_516_295_153_5, 0.587_785_252_292_473_1, 0.0, -0.587_785_252_292_473_1, -0.951_056_516_295_153_5],
+];
+
+/// Without what rounding makes of it: that is added by [`Approximation::with_rounding`].
 fn interpolation(curve: &Curve, centre: f64, half: f64, degree: usize, derivative: Interval) -> Option<Approximation> {
-    let nodes: Vec<f64> = (0..=degree)
-        .map(|place| half * ((2 * place + 1) as f64 * std::f64::consts::PI / (2 * degree + 2) as f64).cos())
-        .collect();
+    let nodes: Vec<f64> = NODES.get(degree - 2)?.iter().map(|node| half * node).collect();
     // Newton's divided differences, then multiplied out.
     let mut differences: Vec<f64> = nodes.iter().map(|node| curve.value(centre + node)).collect();
     for level in 1..=degree {
@@ -160,17 +157,10 @@ fn interpolation(curve: &Curve, centre: f64, half: f64, degree: usize, derivativ
     if !coefficients.iter().all(|c| c.is_finite()) {
         return None;
     }
-    let mut off = 0.0f64;
-    for node in &nodes {
-        let x = Interval::point(centre) + Interval::point(*node);
-        let moved = x - Interval::point(centre);
-        let value = coefficients.iter().rev().fold(Interval::ZERO, |sum, c| sum * moved + Interval::point(*c));
-        off = off.max((curve.enclose(x) - value).magnitude());
-    }
     // Π|x − xᵢ| is at most 2 (r/2)^(d+1); the rounding of nodes is far below the factor.
     let product = 2.0 * (half / 2.0).powi(degree as i32 + 1) * (1.0 + 1e-6);
-    let size = (derivative.magnitude() * product * (1.0 + 1e-9) + off * LEBESGUE).next_up();
-    size.is_finite().then_some(Approximation { centre, coefficients, band: Interval { lo: -size, hi: size } })
+    let size = (derivative.magnitude() * product * (1.0 + 1e-9)).next_up();
+    size.is_finite().then_some(Approximation { centre, coefficients, band: Interval { lo: -size, hi: size }, nodes })
 }
 
 /// Enclosures of f⁽ᵏ⁾/k! over an interval, up to an order; nothing for functions that are not known, or not smooth there.
@@ -319,7 +309,7 @@ mod tests {
                 if form.range.lo < least {
                     continue;
                 }
-                let found = apply(&mut space, &curve, &form);
+                let found = apply(&space, &curve, &form);
                 for (s, t, e) in &points {
                     let x = a + b * s + c * s * t + d * e;
                     let y = curve.value(x);

@@ -10,17 +10,17 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use certus_graph::lower::lower;
-use certus_graph::ops::{Arg, Flow, Matrix, Op, Operator, Quantity, Throughout};
+use certus_graph::ops::{Arg, Flow, Op, Operator, Quantity, Throughout};
 use certus_graph::{Graph, GraphError, Interval};
 use certus_solver::domain::{
-    AbstractDomain, Curve, Keeps, Layer, Program, Term, flat_outputs, last_readers_with, walk,
+    AbstractDomain, Curve, Keeps, Layer, Program, Role, flat_outputs, last_readers_with, walk,
 };
 use certus_solver::rounding::{ROOM, gamma};
 
 use crate::choice::{Branch, Choice, choices};
 use crate::curves;
 use crate::flow::Pipe;
-use crate::form::{Form, Space};
+use crate::form::{Form, Space, magnitude};
 
 /// A comparison in the graph: its node and element.
 pub(crate) type Guard = (usize, usize);
@@ -31,6 +31,8 @@ pub(crate) struct Prepared {
     pub(crate) last_reader: Vec<usize>,
     /// For each flattened output, its node and element.
     pub(crate) outputs: Vec<(usize, usize)>,
+    /// For each node, whether the errors of its elements have no symbols: the one affine node that reads it gives them some.
+    has_errors: Vec<bool>,
     /// By the node that asks.
     conditions: BTreeMap<usize, Prepared>,
     /// What rows of affine nodes choose between, by their node and row.
@@ -46,14 +48,37 @@ impl Prepared {
         for (&(node, _), choice) in &choices {
             choice.nodes().into_iter().for_each(|own| last_reader[own] = last_reader[own].max(node));
         }
+        let has_errors = curves_of_one_layer(&program, &outputs);
         let mut conditions = BTreeMap::new();
         for (place, node) in program.graph.nodes().iter().enumerate() {
             if let Op::Throughout(own) = &node.op {
                 conditions.insert(place, Prepared::new(own.condition.graph())?);
             }
         }
-        Ok(Prepared { program, last_reader, outputs, conditions, choices })
+        Ok(Prepared { program, last_reader, outputs, has_errors, conditions, choices })
     }
+}
+
+/// For each node, whether it is a curve that one large affine node reads, and nothing else.
+fn curves_of_one_layer(program: &Program, outputs: &[(usize, usize)]) -> Vec<bool> {
+    let mut readers = vec![Vec::new(); program.roles.len()];
+    for (reader, node) in program.graph.nodes().iter().enumerate() {
+        node.inputs.iter().for_each(|argument| readers[argument.index()].push(reader));
+    }
+    let is_large = |node: usize, argument: usize| match (&program.roles[node], &program.graph.nodes()[node].op) {
+        (Role::Affine(layer), Op::Affine(_)) => layer
+            .terms
+            .iter()
+            .any(|term| term.argument == argument && program.sizes[node] * term.weights.cols() > SMALL),
+        _ => false,
+    };
+    let is_output = |node: usize| outputs.iter().any(|&(own, _)| own == node);
+    (0..program.roles.len())
+        .map(|node| match (&program.roles[node], readers[node].as_slice()) {
+            (Role::Curve(..), [reader]) => is_large(*reader, node) && !is_output(node),
+            _ => false,
+        })
+        .collect()
 }
 
 /// One pass over a graph.
@@ -79,6 +104,9 @@ pub(crate) struct Pass<'a> {
 
 /// Affine nodes with at most so many weights per matrix are enclosed by intervals, too.
 const SMALL: usize = 256;
+
+/// Errors of a layer that are this share of what the next one makes of the set remain errors; larger ones become symbols.
+const SMALL_ERROR: f64 = 1e-4;
 
 /// Into how many slices of time each step of a pipe is cut, one after the other, until a condition is decided.
 const CUTS: [usize; 3] = [1, 4, 16];
@@ -202,59 +230,6 @@ impl<'a> Pass<'a> {
         table
     }
 
-    /// The symbols that only one element of a node has, with that element: most of those that a layer of activations brought up.
-    fn private_symbols(&self, node: usize, width: usize) -> Vec<(usize, usize)> {
-        let mut owner = vec![None; width];
-        let mut is_private = vec![true; width];
-        for (element, form) in self.values[node].iter().enumerate() {
-            for (column, c) in form.coefficients.iter().enumerate() {
-                if *c != 0.0 {
-                    is_private[column] &= owner[column].is_none();
-                    owner[column] = Some(element);
-                }
-            }
-        }
-        let symbols = self.space.monomials.len()..width;
-        symbols.filter(|&column| is_private[column]).filter_map(|column| Some((column, owner[column]?))).collect()
-    }
-
-    /// Adds a matrix times the forms of its argument to a table: a product of matrices for what elements share, scaled columns of the
-    /// matrix for what only one of them has.
-    fn by_columns(
-        &mut self,
-        (term, matrix): (&Term, &Matrix),
-        private: &[(usize, usize)],
-        table: &mut [f64],
-        width: usize,
-    ) {
-        let mut is_shared = vec![true; width];
-        let mut of_element = vec![Vec::new(); term.weights.cols()];
-        let forms = &self.values[term.argument];
-        for &(column, element) in private {
-            is_shared[column] = false;
-            of_element[element].push((column, forms[element].coefficients[column]));
-        }
-        let shared: Vec<usize> = (0..width).filter(|&column| is_shared[column]).collect();
-        let mut argument = vec![0.0; forms.len() * shared.len()];
-        for (row, form) in argument.chunks_exact_mut(shared.len()).zip(forms) {
-            for (to, &column) in row.iter_mut().zip(&shared) {
-                *to = form.coefficients.get(column).copied().unwrap_or(0.0);
-            }
-        }
-        let mut found = vec![0.0; term.weights.rows() * shared.len()];
-        term.weights.mul_acc(&argument, &mut found, shared.len(), &mut self.scratch);
-        for (to, from) in table.chunks_exact_mut(width).zip(found.chunks_exact(shared.len())) {
-            for (value, &column) in from.iter().zip(&shared) {
-                to[column] += value;
-            }
-        }
-        for (row, to) in table.chunks_exact_mut(width).enumerate() {
-            for (element, weight) in matrix.row(row) {
-                of_element[element].iter().for_each(|&(column, c)| to[column] += weight * c);
-            }
-        }
-    }
-
     /// What a choice comes to, given what the affine map makes of it.
     fn chosen(&self, choice: &Choice, form: Form) -> Form {
         let (node, element) = choice.condition;
@@ -319,40 +294,65 @@ impl AbstractDomain for Pass<'_> {
         for (row, bias) in table.chunks_exact_mut(width).zip(&layer.bias) {
             row[0] = *bias;
         }
+        for term in &layer.terms {
+            let argument = self.table(term.argument, width);
+            term.weights.mul_acc(&argument, &mut table, width, &mut self.scratch);
+        }
+        let sizes: Vec<f64> = table.chunks_exact(width).map(|row| magnitude(&row[1..])).collect();
         let mut errors = vec![0.0; rows];
+        let mut symbols = Vec::new();
         let mut slack = 0.0;
         let mut longest = 0;
         for (place, term) in layer.terms.iter().enumerate() {
             let columns = term.weights.cols();
-            let matrix = match &program.graph.nodes()[node].op {
-                Op::Affine(own) if rows * columns > SMALL => own.matrices().get(place),
-                _ => None,
-            };
-            let private = matrix.map_or_else(Vec::new, |_| self.private_symbols(term.argument, width));
-            match matrix.filter(|_| 2 * private.len() > width) {
-                Some(matrix) => self.by_columns((term, matrix), &private, &mut table, width),
-                None => {
-                    let argument = self.table(term.argument, width);
-                    term.weights.mul_acc(&argument, &mut table, width, &mut self.scratch);
-                }
-            }
             longest = longest.max(columns);
             let factor = gamma(columns + layer.terms.len());
-            let own: Vec<f64> = self.values[term.argument]
-                .iter()
-                .map(|form| {
-                    let size = form.coefficients.iter().map(|c| c.abs()).sum::<f64>() * ROOM;
-                    slack += term.weight_error * (size + form.error) * ROOM;
-                    form.error + factor * size
-                })
-                .collect();
+            let mut own: Vec<f64> = self.values[term.argument].iter().map(|form| form.error).collect();
+            let forms = &self.values[term.argument];
+            let rounded: Vec<f64> =
+                forms.iter().map(|form| (magnitude(&form.coefficients) + form.error) * ROOM).collect();
+            slack += term.weight_error * rounded.iter().sum::<f64>() * ROOM;
+            if self.prepared.has_errors[term.argument] {
+                let mut added = vec![0.0; rows];
+                term.magnitudes.mul_acc(&own, &mut added, 1, &mut self.scratch);
+                if added.iter().zip(&sizes).any(|(error, size)| *error > SMALL_ERROR * size) {
+                    let sized = own.iter_mut().enumerate().filter(|(_, error)| **error > 0.0);
+                    symbols.extend(sized.map(|(element, error)| (place, element, std::mem::take(error))));
+                }
+            }
+            own.iter_mut().zip(&rounded).for_each(|(error, size)| *error += factor * size);
             term.magnitudes.mul_acc(&own, &mut errors, 1, &mut self.scratch);
+        }
+        let (first, wider) = match symbols.is_empty() {
+            true => (width, width),
+            false => (self.space.columns, self.space.columns + symbols.len()),
+        };
+        self.space.columns = self.space.columns.max(wider);
+        let mut wide = vec![0.0; rows * wider];
+        for (to, from) in wide.chunks_exact_mut(wider).zip(table.chunks_exact(width)) {
+            to[..width].copy_from_slice(from);
+        }
+        if let (false, Op::Affine(op)) = (symbols.is_empty(), &program.graph.nodes()[node].op) {
+            let mut columns: Vec<Vec<Option<(usize, f64)>>> =
+                layer.terms.iter().map(|term| vec![None; term.weights.cols()]).collect();
+            for (column, &(place, element, size)) in symbols.iter().enumerate() {
+                columns[place][element] = Some((first + column, size));
+            }
+            for (row, to) in wide.chunks_exact_mut(wider).enumerate() {
+                for (matrix, columns) in op.matrices().iter().zip(&columns) {
+                    for (element, weight) in matrix.row(row) {
+                        if let Some((column, size)) = columns[element] {
+                            to[column] += weight * size;
+                        }
+                    }
+                }
+            }
         }
         // Intervals keep what is exact: counters, clocks and whatever else is one number for the whole set.
         let ranges = if rows * longest <= SMALL { self.enclosed(node) } else { Vec::new() };
         let own = 1.0 + gamma(longest + layer.terms.len());
         let sums = gamma(layer.terms.len() + 2);
-        let forms = table.chunks_exact(width).zip(errors).enumerate().map(|(row, (coefficients, error))| {
+        let forms = wide.chunks_exact(wider).zip(errors).enumerate().map(|(row, (coefficients, error))| {
             let rest = slack + sums * layer.bias[row].abs() + layer.bias_error[row];
             let error = (error * own + rest) * ROOM + f64::MIN_POSITIVE;
             let form = Form { coefficients: coefficients.to_vec(), error, range: Interval::ENTIRE };
@@ -388,7 +388,11 @@ impl AbstractDomain for Pass<'_> {
                 found.push(self.space.noise(value));
                 continue;
             }
-            found.push(curves::apply(&mut self.space, curve, form));
+            let mut own = curves::apply(&self.space, curve, form);
+            if !self.prepared.has_errors[node] {
+                self.space.name_error(&mut own);
+            }
+            found.push(own);
         }
         self.values[argument] = forms;
         Some(found)
@@ -439,51 +443,67 @@ impl Keeps for Pass<'_> {
 
 #[cfg(test)]
 mod tests {
-    use certus_graph::ops::Affine;
+    use certus_graph::eval::evaluate;
+    use certus_graph::ops::{Affine, Relu, Tanh};
     use certus_numerics::Random;
 
     use super::*;
 
-    #[test]
-    fn columns_of_private_symbols_are_those_of_the_product() {
-        const ELEMENTS: usize = 40;
-        let mut random = Random::new(7, 0);
-        let weights: Vec<f64> = (0..8 * ELEMENTS).map(|_| random.between(-1.0, 1.0)).collect();
+    const ELEMENTS: usize = 40;
+    const ROWS: usize = 8;
+
+    /// Two inputs, two layers of activations, and rows of which the first two are the same.
+    fn network(random: &mut Random) -> Graph {
         let mut graph = Graph::new();
-        let input = graph.input("x", &[ELEMENTS]);
-        let dense = Affine::dense(weights.clone(), 8, ELEMENTS, vec![0.5; 8]).unwrap();
-        let output = graph.apply(dense, &[input]).unwrap();
+        let input = graph.input("x", &[2]);
+        let mut dense = |rows: usize, columns: usize, size: f64| {
+            let mut weights: Vec<f64> = (0..rows * columns).map(|_| random.between(-size, size)).collect();
+            weights.copy_within(..columns, columns);
+            Affine::dense(weights, rows, columns, vec![0.1; rows]).unwrap()
+        };
+        let first = graph.apply(dense(ELEMENTS, 2, 1.5), &[input]).unwrap();
+        let hidden = graph.apply(Tanh, &[first]).unwrap();
+        let second = graph.apply(dense(ELEMENTS, ELEMENTS, 0.3), &[hidden]).unwrap();
+        let hidden = graph.apply(Relu, &[second]).unwrap();
+        let output = graph.apply(dense(ROWS, ELEMENTS, 0.3), &[hidden]).unwrap();
         graph.output("y", output);
-        let prepared = Prepared::new(&graph).unwrap();
-        // Two variables, two symbols that all elements have, and one or two of each element alone.
-        let mut space = Space::new(2, 1);
-        let shared = [space.fresh(), space.fresh()];
-        let forms: Vec<Form> = (0..ELEMENTS)
-            .map(|element| {
-                let own: Vec<usize> = (0..=element % 2).map(|_| space.fresh()).collect();
-                let mut form = space.constant(Interval::point(random.between(-1.0, 1.0)));
-                form.coefficients.resize(space.columns, 0.0);
-                let all = [1, 2].into_iter().chain(shared).chain(own);
-                all.for_each(|column| form.coefficients[column] = random.between(0.5, 1.0));
-                form.range = space.enclose(&form);
-                form
-            })
-            .collect();
-        let columns = space.columns;
-        let (cases, matters) = (BTreeMap::new(), vec![false; prepared.program.roles.len()]);
-        let mut pass = Pass::new(&prepared, space, &forms, &cases, &matters);
-        pass.values.push(forms.clone());
-        assert_eq!(pass.private_symbols(input.index(), columns).len(), ELEMENTS * 3 / 2);
-        pass.values.clear();
-        pass.run().unwrap();
-        for (row, weights) in weights.chunks(ELEMENTS).enumerate() {
-            for column in 0..columns {
-                let of = |form: &Form| form.coefficients.get(column).copied().unwrap_or(0.0);
-                let bias = if column == 0 { 0.5 } else { 0.0 };
-                let exact = bias + weights.iter().zip(&forms).map(|(weight, form)| weight * of(form)).sum::<f64>();
-                let found = of(pass.output(row));
-                assert!((found - exact).abs() <= 1e-13, "row {row}, column {column}: {found}, not {exact}");
+        graph
+    }
+
+    /// The errors of a layer are the same for all elements of the next one, whether they become symbols or, being small, remain errors.
+    #[test]
+    fn layers_enclose_what_runs_through_them_and_share_its_errors() {
+        let mut random = Random::new(7, 0);
+        for (width, degree) in [(1e-3, 2), (0.1, 3), (1.0, 2), (2.0, 1)] {
+            let graph = network(&mut random);
+            let prepared = Prepared::new(&graph).unwrap();
+            assert_eq!(prepared.has_errors.iter().filter(|own| **own).count(), 2);
+            let space = Space::new(2, degree);
+            let corner = [random.between(-1.0, 1.0), random.between(-1.0, 1.0)];
+            let side = |place: usize| Interval::new(corner[place], corner[place] + width);
+            let forms = [space.variable(0, side(0)), space.variable(1, side(1))];
+            let (cases, matters) = (BTreeMap::new(), vec![false; prepared.program.roles.len()]);
+            let mut pass = Pass::new(&prepared, space, &forms, &cases, &matters);
+            pass.run().unwrap();
+            let space = &pass.space;
+            for _ in 0..50 {
+                let at = [random.between(-1.0, 1.0), random.between(-1.0, 1.0)];
+                let x: Vec<f64> = (0..2).map(|i| corner[i] + width * (at[i] + 1.0) / 2.0).collect();
+                let y = &evaluate(&graph, &[&x]).unwrap()[0];
+                for (row, exact) in y.iter().enumerate() {
+                    let own = pass.output(row);
+                    let powers = |exponents: &[u8]| at[0].powi(exponents[0].into()) * at[1].powi(exponents[1].into());
+                    let monomials = space.monomials.exponents.iter().zip(&own.coefficients);
+                    let value: f64 = monomials.map(|(exponents, c)| c * powers(exponents)).sum();
+                    let rest = space.remainder(own) + 1e-12;
+                    assert!((value - exact).abs() <= rest, "row {row}: {exact} is not in {value} ± {rest}");
+                    assert!(own.range.lo - 1e-12 <= *exact && *exact <= own.range.hi + 1e-12);
+                }
             }
+            let terms = [(Interval::ONE, pass.output(0)), (Interval::point(-1.0), pass.output(1))];
+            let difference = space.combine(&terms, Interval::ZERO).range.width();
+            let own = pass.output(0).range.width();
+            assert!(difference <= 4e-3 * own, "degree {degree}: {difference} of {own}");
         }
     }
 }

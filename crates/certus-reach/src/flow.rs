@@ -71,7 +71,9 @@ impl Arithmetic for Forms<'_> {
                 return function.interval(a.range).map(|range| self.0.noise(range));
             }
         };
-        Some(curves::apply(self.0, &curve, a))
+        let mut found = curves::apply(self.0, &curve, a);
+        self.0.name_error(&mut found);
+        Some(found)
     }
 
     fn range(&self, a: &Form) -> Interval {

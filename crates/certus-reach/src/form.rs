@@ -42,9 +42,9 @@ pub(crate) struct Space {
 }
 
 /// The parts of a form by their size.
-struct Sizes {
+pub(crate) struct Sizes {
     of_degree: [f64; MOST_DEGREE + 1],
-    noise: f64,
+    pub(crate) noise: f64,
 }
 
 impl Sizes {
@@ -52,8 +52,22 @@ impl Sizes {
         self.of_degree.iter().sum()
     }
 
+    /// What the polynomial has beside its constant.
+    fn moving(&self) -> f64 {
+        self.of_degree[1..].iter().sum()
+    }
+
     fn all(&self) -> f64 {
         self.polynomial() + self.noise
+    }
+
+    /// What the monomials beyond the degree add up to in a product of two polynomials.
+    fn beyond(&self, other: &[f64; MOST_DEGREE + 1], degree: usize) -> f64 {
+        let mut beyond = 0.0;
+        for (i, left) in self.of_degree.iter().enumerate().take(degree + 1).skip(1) {
+            beyond += left * other[degree + 1 - i..=degree].iter().sum::<f64>();
+        }
+        beyond
     }
 }
 
@@ -103,14 +117,14 @@ impl Space {
         }
     }
 
-    fn sizes(&self, form: &Form) -> Sizes {
-        let noise = form.coefficients[self.monomials.len()..].iter().map(|c| c.abs()).sum();
+    pub(crate) fn sizes(&self, form: &Form) -> Sizes {
+        let noise = magnitude(&form.coefficients[self.monomials.len()..]);
         Sizes { of_degree: self.monomials.sizes(&form.coefficients), noise }
     }
 
     /// How large the linear part in the noise symbols and the error are together.
     pub(crate) fn remainder(&self, form: &Form) -> f64 {
-        self.sizes(form).noise + form.error
+        magnitude(&form.coefficients[self.monomials.len()..]) + form.error
     }
 
     /// Contains all values that the coefficients and the error allow.
@@ -141,7 +155,7 @@ impl Space {
             let value = c[place];
             add(if is_even[place] { (value.min(0.0), value.max(0.0)) } else { (-value.abs(), value.abs()) });
         }
-        let rest = c[self.monomials.len()..].iter().map(|c| c.abs()).sum::<f64>() + form.error;
+        let rest = magnitude(&c[self.monomials.len()..]) + form.error;
         let slack = gamma(c.len() + 8) * (high - low + rest + c[0].abs()) * ROOM + TINY;
         let (lo, hi) = (c[0] + (low - rest) - slack, c[0] + (high + rest) + slack);
         if lo.is_finite() && hi.is_finite() {
@@ -175,7 +189,7 @@ impl Space {
         let mut known = bias;
         for (weight, form) in terms {
             let (w, spread) = middle(*weight);
-            let own: f64 = form.coefficients.iter().map(|c| c.abs()).sum();
+            let own = magnitude(&form.coefficients);
             coefficients.iter_mut().zip(&form.coefficients).for_each(|(to, c)| *to += w * c);
             size += w.abs() * own;
             error += w.abs() * form.error;
@@ -210,17 +224,8 @@ impl Space {
         for (to, value) in coefficients[monomials..].iter_mut().zip(&c[monomials..]) {
             *to += d[0] * value;
         }
-        let degree = self.monomials.degree;
-        let mut beyond = 0.0;
-        for (i, left) in a.of_degree.iter().enumerate().take(degree + 1) {
-            for (j, right) in b.of_degree.iter().enumerate().take(degree + 1) {
-                if i + j > degree {
-                    beyond += left * right;
-                }
-            }
-        }
-        let (a_moving, b_moving) = (a.polynomial() - a.of_degree[0], b.polynomial() - b.of_degree[0]);
-        beyond += a_moving.max(0.0) * b.noise + b_moving.max(0.0) * a.noise;
+        let mut beyond = a.beyond(&b.of_degree, self.monomials.degree);
+        beyond += a.moving() * b.noise + b.moving() * a.noise;
         if is_square {
             // The square of what the noise symbols add is between zero and this.
             let half = a.noise * a.noise / 2.0;
@@ -231,16 +236,94 @@ impl Space {
         }
         let errors = x.error * (b.all() + y.error) + y.error * a.all();
         let rounding = gamma(monomials + 4) * a.all() * b.all() + 4.0 * f64::EPSILON * beyond;
-        // What is left of a sum without its first term may be off by a rounding of the sum.
-        let cancelled = 4.0 * f64::EPSILON * (a.polynomial() * b.noise + b.polynomial() * a.noise);
-        let error = (beyond + errors + rounding + cancelled) * (1.0 + 64.0 * f64::EPSILON) * ROOM + TINY;
+        let error = (beyond + errors + rounding) * (1.0 + 64.0 * f64::EPSILON) * ROOM + TINY;
         self.settled(Form { coefficients, error, range: known }, known)
+    }
+
+    /// Σ cₖ (x − centre)ᵏ plus something in a band; `sizes` are those of x.
+    ///
+    /// About the constant x₀ of x this is Σ bₖ (z + δ)ᵏ, z the rest of the polynomial, δ the noise and the error. Of that, Σ bₖ zᵏ is computed up to the degree,
+    /// b₁ δ stays linear in the symbols, and bₖ ((z + δ)ᵏ − zᵏ) for k ≥ 2 is error, but for δ², which is never negative.
+    pub(crate) fn composed(
+        &self,
+        form: &Form,
+        sizes: &Sizes,
+        (centre, coefficients): (f64, &[f64]),
+        band: Interval,
+    ) -> Form {
+        let constants = self.monomials.len();
+        let most = coefficients.len() - 1;
+        let apart = form.coefficients[0] - centre;
+        let error = form.error + f64::EPSILON * apart.abs();
+        let moving = sizes.moving() * ROOM;
+        let delta = (sizes.noise + error) * ROOM;
+        // The Taylor shift to x₀, with what bounds its roundings.
+        let mut about = coefficients.to_vec();
+        let mut largest: Vec<f64> = coefficients.iter().map(|c| c.abs()).collect();
+        for first in 0..most {
+            for power in (first..most).rev() {
+                about[power] += apart * about[power + 1];
+                largest[power] += apart.abs() * largest[power + 1];
+            }
+        }
+        let slope = about.get(1).copied().unwrap_or(0.0);
+        let shifted: f64 = largest.iter().rev().fold(0.0, |sum, b| sum * (moving + delta) + b);
+        let mut lost = gamma(2 * most + 2) * shifted + slope.abs() * (error + f64::EPSILON * sizes.noise);
+        let mut middle_of_square = 0.0;
+        for (power, b) in about.iter().enumerate().skip(2) {
+            if power == 2 {
+                middle_of_square = b * delta * delta / 2.0;
+                lost += b.abs() * (2.0 * moving * delta + delta * delta / 2.0);
+                continue;
+            }
+            // (z + δ)ᵏ − zᵏ = δ Σ (z + δ)ⁱ zᵏ⁻¹⁻ⁱ.
+            let powers = (0..power as i32).map(|i| (moving + delta).powi(i) * moving.powi(power as i32 - 1 - i));
+            lost += b.abs() * delta * powers.sum::<f64>();
+        }
+        let (shift, half) = middle(band);
+        // Horner's rule for the polynomial alone; the constant of z is zero.
+        let z = &form.coefficients[..constants];
+        let mut of_value: Vec<f64> = z.iter().map(|c| about[most] * c).collect();
+        of_value[0] = about[most - 1];
+        let mut off = f64::EPSILON * about[most].abs() * moving;
+        let mut value = vec![0.0; form.coefficients.len()];
+        for power in (0..most - 1).rev() {
+            let own = self.monomials.sizes(&of_value);
+            let all: f64 = own.iter().sum();
+            let product = &mut value[..constants];
+            product.fill(0.0);
+            for &(left, right, target) in &self.monomials.products()[constants..] {
+                product[usize::from(target)] += z[usize::from(left)] * of_value[usize::from(right)];
+            }
+            product[0] = about[power];
+            off = (off + gamma(constants + 4) * all) * moving + sizes.beyond(&own, self.monomials.degree);
+            of_value.copy_from_slice(product);
+        }
+        value[..constants].copy_from_slice(&of_value);
+        value[0] += shift + middle_of_square;
+        lost +=
+            off + half + 4.0 * f64::EPSILON * (value[0].abs() + shift.abs() + middle_of_square.abs() + about[0].abs());
+        let noise = value[constants..].iter_mut().zip(&form.coefficients[constants..]);
+        noise.for_each(|(to, c)| *to = slope * c);
+        Form { coefficients: value, error: lost * (1.0 + 64.0 * f64::EPSILON) * ROOM + TINY, range: Interval::ENTIRE }
     }
 
     /// The same form with values that are known to lie in a range.
     pub(crate) fn within(&self, form: Form, range: Interval) -> Form {
         self.settled(form, range)
     }
+}
+
+/// The sum of magnitudes, to nearest, by several partial sums that need not wait for each other.
+pub(crate) fn magnitude(values: &[f64]) -> f64 {
+    const LANES: usize = 8;
+    let mut sums = [0.0; LANES];
+    let chunks = values.chunks_exact(LANES);
+    let rest: f64 = chunks.remainder().iter().map(|c| c.abs()).sum();
+    for chunk in chunks {
+        sums.iter_mut().zip(chunk).for_each(|(sum, c)| *sum += c.abs());
+    }
+    sums.iter().sum::<f64>() + rest
 }
 
 /// The least and the greatest value of a·s + b·s² over [−1, 1], to nearest.

@@ -3,6 +3,8 @@
 //! A polynomial is a vector of coefficients over this list. Multiplication up to the degree is a walk over a table of triples that is made
 //! once (the "Taylor polynomial multiplication by addresses" of Berz, "Modern Map Methods in Particle Beam Physics", 1999, chapter 2).
 
+use crate::form::magnitude;
+
 /// One product: the coefficient of the first argument, that of the second, and where their product goes.
 type Triple = (u16, u16, u16);
 
@@ -71,7 +73,7 @@ impl Monomials {
     pub(crate) fn sizes(&self, coefficients: &[f64]) -> [f64; MOST_DEGREE + 1] {
         let mut sizes = [0.0; MOST_DEGREE + 1];
         for (size, ends) in sizes.iter_mut().zip(self.starts.windows(2)) {
-            *size = coefficients[ends[0]..ends[1]].iter().map(|c| c.abs()).sum();
+            *size = magnitude(&coefficients[ends[0]..ends[1]]);
         }
         sizes
     }

@@ -157,48 +157,58 @@ impl Set {
 
     /// The part of the set where a form over it (and over symbols that came after it) is on one side of zero; nothing if that is empty.
     pub(crate) fn cut(&self, guard: &Form, side: Side) -> Option<Set> {
+        self.cut_from(1, &[guard], side)
+    }
+
+    /// The part where several forms are on one side of zero, with the ranges of variables and symbols from a column on contracted, and those of the others as they are.
+    pub(crate) fn cut_from(&self, first: usize, guards: &[&Form], side: Side) -> Option<Set> {
         let Space { monomials, columns } = &self.space;
-        let columns = *columns;
         let sign = if side == Side::Above { 1.0 } else { -1.0 };
-        // sign · guard ≥ 0.
-        let whole = self.space.enclose(guard);
-        let most = if side == Side::Above { whole.hi } else { -whole.lo };
-        if most < 0.0 {
-            return None;
-        }
-        let mut cut = self.clone();
-        let linear = (1..=monomials.variables).chain(monomials.len()..columns);
-        for column in linear {
-            let Some(c) = guard.coefficients.get(column).map(|c| sign * c) else { continue };
-            // c·s ≥ −(most of the rest), and the most of the rest is at most `most` + |c|, since s = ±1 is counted in `most`.
-            let in_higher = column < monomials.len()
-                && (1..monomials.len()).any(|place| {
-                    place != column && guard.coefficients[place] != 0.0 && monomials.exponents[place][column - 1] > 0
-                });
-            if in_higher {
-                let range = self.space.where_not_negative(guard, column - 1, sign)?;
-                if range.width() < MOST_KEPT * 2.0 {
-                    cut.rescale(column, range);
-                }
-                continue;
-            }
-            if c == 0.0 {
-                continue;
-            }
-            let rest = (most - c.abs()).next_up() + 4.0 * f64::EPSILON * (most + c.abs());
-            let border = -rest / c;
-            let slack = 1e-12 * border.abs();
-            let range = if c > 0.0 {
-                Interval { lo: (border - slack).max(-1.0), hi: 1.0 }
-            } else {
-                Interval { lo: -1.0, hi: (border + slack).min(1.0) }
-            };
-            if range.lo > range.hi {
+        let mut ranges = vec![Interval { lo: -1.0, hi: 1.0 }; *columns];
+        for guard in guards {
+            // sign · guard ≥ 0.
+            let whole = self.space.enclose(guard);
+            let most = if side == Side::Above { whole.hi } else { -whole.lo };
+            if most < 0.0 {
                 return None;
             }
-            if range.lo > -1.0 || range.hi < 1.0 {
-                cut.rescale(column, range);
+            let linear = (1..=monomials.variables).chain(monomials.len()..*columns);
+            for column in linear.filter(|column| *column >= first) {
+                let Some(c) = guard.coefficients.get(column).map(|c| sign * c) else { continue };
+                // c·s ≥ −(most of the rest), and the most of the rest is at most `most` + |c|, since s = ±1 is counted in `most`.
+                let in_higher = column < monomials.len()
+                    && (1..monomials.len()).any(|place| {
+                        place != column
+                            && guard.coefficients[place] != 0.0
+                            && monomials.exponents[place][column - 1] > 0
+                    });
+                if in_higher {
+                    let range = self.space.where_not_negative(guard, column - 1, sign)?;
+                    if range.width() < MOST_KEPT * 2.0 {
+                        let own = &mut ranges[column];
+                        *own = own.intersection(range)?;
+                    }
+                    continue;
+                }
+                if c == 0.0 {
+                    continue;
+                }
+                let rest = (most - c.abs()).next_up() + 4.0 * f64::EPSILON * (most + c.abs());
+                let border = -rest / c;
+                let slack = 1e-12 * border.abs();
+                let own = &mut ranges[column];
+                match c > 0.0 {
+                    true => own.lo = own.lo.max(border - slack),
+                    false => own.hi = own.hi.min(border + slack),
+                }
+                if own.lo > own.hi {
+                    return None;
+                }
             }
+        }
+        let mut cut = self.clone();
+        for (column, range) in ranges.into_iter().enumerate().filter(|(_, own)| own.lo > -1.0 || own.hi < 1.0) {
+            cut.rescale(column, range);
         }
         Some(cut)
     }

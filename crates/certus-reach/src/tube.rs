@@ -259,10 +259,9 @@ impl Tubes<'_> {
         if branch.step == 0 && step.initial == Some(false) {
             return Moved::Ended(Ending::Empty);
         }
-        if branch.step == 0
-            && let Some(margin) = step.initial_margin.as_ref().filter(|_| !branch.is_cut)
-        {
-            return match branch.set.cut(margin, Side::Above) {
+        if branch.step == 0 && !branch.is_cut && !step.initial_margins.is_empty() {
+            let margins: Vec<&Form> = step.initial_margins.iter().collect();
+            return match branch.set.cut_from(1, &margins, Side::Above) {
                 Some(set) => {
                     // What is left may have no initial states, as a case may be empty.
                     (branch.set, branch.is_cut, branch.certain) = (set, true, false);

@@ -195,3 +195,26 @@ fn a_loop_that_switches_is_shown_by_boxes_of_its_modes() {
         assert_eq!(holds(&outcome), expected, "{name}: {:?} {:?}", outcome.verdict, outcome.notes);
     }
 }
+
+/// Letters that read choices are about those that are allowed, and each part of what is assumed counts.
+#[test]
+fn letters_speak_of_allowed_choices() {
+    let text = "system t\nstate x in [-4, 4]\ninput u in [0, 1]\ninput w in [0, 1]\nassume u > 0.5\nassume u + w <= 1\n\
+                next x = 0.5 * x + 0.1 * u - 0.1 * w\ninit x in [0, 1]\nproperty chosen = G<=5 (u >= 0.49 & w <= 0.51)\n\
+                property above = G<=5 next(x) >= -0.001\nproperty more = G<=5 u > 0.51\nproperty higher = G<=5 next(x) >= 0.01\n";
+    let chosen = system(text);
+    for (name, expected) in [("chosen", true), ("above", true), ("more", false), ("higher", false)] {
+        assert_eq!(holds(&check(&chosen, name)), expected, "{name}");
+    }
+    assert!(!holds(&check(&system(&text.replace("assume u > 0.5\n", "")), "chosen")));
+    // A part of the initial box: x + y is a conjunct beside four bounds.
+    let text = "system t\nstate x in [-4, 4]\nstate y in [-4, 4]\nnext x = 0.9 * x\nnext y = 0.9 * y\n\
+                init x in [0, 2] & y in [0, 2] & x + y <= 1\nproperty side = G<=5 x <= 1.01\n";
+    let outcome = check(&system(text), "side");
+    assert!(holds(&outcome) && outcome.notes.iter().any(|note| note.contains("one set")), "{:?}", outcome.notes);
+    // A comparison with a choice tells cases apart; where no choice is allowed, none of them helps.
+    let text = "system t\nstate x in [-9, 9]\ninput u in [0, 1]\nnext x = if u > x then 0.5 * x else 0.4 * x\n\
+                assume (u >= 1 & x <= 0.4) | (u <= 0 & x >= 0.6)\ninit x in [0, 1]\nproperty p = G<=2 x <= 2\n";
+    assert!(!holds(&check(&system(text), "p")));
+    assert!(holds(&check(&system(&text.replace("x <= 0.4", "x <= 0.7").replace("x >= 0.6", "x >= 0.3")), "p")));
+}

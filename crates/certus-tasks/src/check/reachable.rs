@@ -6,7 +6,7 @@
 use std::path::Path;
 use std::time::Instant;
 
-use certus_audit_reach::{Attempt, Branch, Checker, Reachable, Return};
+use certus_audit_reach::{Attempt, Branch, Checker, Lasting, Reachable};
 use certus_engine::{Budget, Progress, spent};
 use certus_graph::Interval;
 use certus_numerics::parallel;
@@ -37,7 +37,7 @@ const ORDER: usize = 7;
 enum Node {
     Split { element: usize, at: f64, parts: [usize; 2] },
     Open(Vec<Interval>),
-    Leaf(Vec<Return>),
+    Leaf,
 }
 
 /// The degree of polynomials in so many variables.
@@ -71,8 +71,9 @@ pub(super) fn write(
     let deadline = budget.deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(SHARE_OF_TIME));
     let budget = Budget { deadline, ..*budget };
     let mut nodes = arranged(checker.initial(), &pieces.0);
-    grow(&checker, &mut nodes, pieces.0.len(), &budget, watch)?;
-    let claim = Reachable { degree, order: ORDER, shows_no_errors: !assumed, tree: in_preorder(nodes) };
+    let found = grow(&checker, &mut nodes, pieces.0.len(), &budget, watch)?;
+    let invariants = found.into_iter().map(|own| own.invariant).collect();
+    let claim = Reachable { degree, order: ORDER, shows_no_errors: !assumed, invariants, tree: in_preorder(&nodes) };
     let header = header(loading, &sealed, property, certus_reach::NAME, claim.to_json());
     write_atomically(path, &format!("certus-certificate 1\nproof {header}\nend\n"))
 }
@@ -82,14 +83,15 @@ pub fn certify_reachable(path: &Path, loading: &Loading, property: &str, budget:
     write(path, loading, property, &Pieces::default(), false, budget, &mut |_| {})
 }
 
-/// Splits open boxes until all are leaves.
+/// Splits open boxes until all are leaves; the invariants that they share.
 fn grow(
     checker: &Checker,
     nodes: &mut Vec<Node>,
     pieces: usize,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Progress),
-) -> Result<(), Failure> {
+) -> Result<Vec<Lasting>, Failure> {
+    let mut known: Vec<Lasting> = Vec::new();
     let mut tries = TRIES_PER_PIECE * pieces + MORE_TRIES;
     let mut leaves = 0;
     let mut open: Vec<usize> = (0..nodes.len()).filter(|&place| matches!(nodes[place], Node::Open(_))).rev().collect();
@@ -105,12 +107,14 @@ fn grow(
                 _ => None,
             })
             .collect();
-        let found =
-            parallel::map(&boxes, budget.threads, |(_, bounds)| checker.attempt(bounds, &|| spent(budget).is_some()));
+        let found = parallel::map(&boxes, budget.threads, |(_, bounds)| {
+            checker.attempt(bounds, &known, &|| spent(budget).is_some())
+        });
         for ((place, bounds), attempt) in boxes.into_iter().zip(found).rev() {
             match attempt {
-                Attempt::Shown(returns) => {
-                    nodes[place] = Node::Leaf(returns);
+                Attempt::Shown(found) => {
+                    known.extend(found);
+                    nodes[place] = Node::Leaf;
                     leaves += 1;
                 }
                 Attempt::Open { .. } if spent(budget).is_some() => return Err(unfinished("no time is left")),
@@ -131,7 +135,7 @@ fn grow(
         }
         watch(Progress::Exploration { refinements: open.len(), steps: 0, cells: leaves });
     }
-    Ok(())
+    Ok(known)
 }
 
 /// The halves of a box along the element that matters most, or the widest one where nothing is known of that.
@@ -193,17 +197,16 @@ fn cut_between(bounds: &[Interval], pieces: &[&Vec<Interval>]) -> Option<(usize,
 }
 
 /// The nodes as a certificate lists them.
-fn in_preorder(mut nodes: Vec<Node>) -> Vec<Branch> {
+fn in_preorder(nodes: &[Node]) -> Vec<Branch> {
     let mut found = Vec::with_capacity(nodes.len());
     let mut waiting = vec![0];
     while let Some(place) = waiting.pop() {
-        match &mut nodes[place] {
+        match &nodes[place] {
             Node::Split { element, at, parts } => {
                 found.push(Branch::Split { element: *element, at: *at });
                 waiting.extend([parts[1], parts[0]]);
             }
-            Node::Leaf(returns) => found.push(Branch::Leaf(std::mem::take(returns))),
-            Node::Open(_) => found.push(Branch::Leaf(Vec::new())),
+            Node::Leaf | Node::Open(_) => found.push(Branch::Leaf),
         }
     }
     found
@@ -225,12 +228,12 @@ mod tests {
             vec![range(0.0, 0.5), range(0.0, 1.0), range(2.0, 2.0)],
             vec![range(0.5, 1.0), range(0.5, 1.0), range(2.0, 2.0)],
         ];
-        let tree = in_preorder(arranged(&whole, &pieces));
-        let leaf = Branch::Leaf(Vec::new());
+        let tree = in_preorder(&arranged(&whole, &pieces));
+        let leaf = Branch::Leaf;
         let split = |element, at| Branch::Split { element, at };
         assert_eq!(tree, [split(0, 0.5), leaf.clone(), split(1, 0.5), leaf.clone(), leaf.clone()]);
         for too_few in [&pieces[..1], &[]] {
-            assert_eq!(in_preorder(arranged(&whole, too_few)), std::slice::from_ref(&leaf));
+            assert_eq!(in_preorder(&arranged(&whole, too_few)), std::slice::from_ref(&leaf));
         }
     }
 

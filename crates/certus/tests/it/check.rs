@@ -199,8 +199,15 @@ fn reachability_proofs_have_certificates_that_are_recomputed() {
     let file = folder.write("cools.certus", exact);
     let certificate = folder.file("reach.cert");
     let tora = "zoo/tora_reach/tora_reach.certus";
-    let claims =
-        [(tora, "reaches_goal", "up to step 10"), (&file, "small", "up to step 9"), (&file, "stays", "for all time")];
+    let chosen = "system chosen\nstate x in [-2, 2]\nstate y in [0, 1]\ninput u in [0, 1]\nassume u > 0.5\nnext x = 0.5 * x + 0.1 * u\nnext y = y\n\
+                  init x in [0, 2] & y in [0, 1] & x + 3 * y <= 1\nproperty low = G (next(x) > 0.02 & x <= 1.01)\n";
+    let chosen = folder.write("chosen.certus", chosen);
+    let claims = [
+        (tora, "reaches_goal", "up to step 10"),
+        (&chosen, "low", "for all time"),
+        (&file, "small", "up to step 9"),
+        (&file, "stays", "for all time"),
+    ];
     for (system, property, scope) in claims {
         let ran = certus(&["check", system, property, "--engine", "reach", "--certificate", &certificate]);
         assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
@@ -225,9 +232,11 @@ fn reachability_proofs_have_certificates_that_are_recomputed() {
     assert!(
         rejected(text.replace("\"property\":\"stays\"", "\"property\":\"smaller\"")).contains("the property is open")
     );
-    rejected(text.replace("\"leaf\":[{", "\"leaf\":[],\"unused\":[{"));
+    let without = text.replace("\"invariants\":[{", "\"invariants\":[],\"unused\":[{");
+    assert_ne!(without, text);
+    rejected(without);
     rejected(text.replace("\"tree\":[", "\"tree\":[{\"split\":0,\"at\":\"0.55\"},"));
-    rejected(text.replace("\"tree\":[", "\"tree\":[{\"split\":0,\"at\":\"0.7\"},{\"leaf\":[]},"));
+    rejected(text.replace("\"tree\":[", "\"tree\":[{\"split\":0,\"at\":\"0.7\"},{\"leaf\":{}},"));
     folder.write("cools.certus", exact.replace("2 * u", "3 * u"));
     assert!(rejected(text).contains("has changed"));
     // Other engines say nothing that could be recomputed.

@@ -45,7 +45,7 @@ property too_much = G[0s, 1s] throughout(x > 0.34)
 ";
 
 fn pipe(system: &System, name: &str) -> Flowpipe {
-    flowpipe(&task(system, name), &Budget::default()).unwrap()
+    flowpipe(&task(system, name), None, &Budget::default()).unwrap()
 }
 
 #[test]

@@ -113,7 +113,7 @@ pub(crate) fn draw_within(
     // Boxes of a colour follow each other: one path for them all.
     let mut at: Option<usize> = None;
     let mut d = String::new();
-    let mut flush = |drawing: &mut Drawing, d: &mut String, at: Option<usize>| {
+    let flush = |drawing: &mut Drawing, d: &mut String, at: Option<usize>| {
         if let Some(level) = at.filter(|_| !d.is_empty()) {
             drawing.path(d, "heat", &shade(level), "");
         }

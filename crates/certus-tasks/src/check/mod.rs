@@ -20,7 +20,7 @@ mod grid;
 mod reachable;
 mod region;
 mod region_document;
-mod state_sets;
+pub(crate) mod state_sets;
 mod trace_table;
 mod work;
 

@@ -13,24 +13,34 @@ use super::document::names_of;
 const SQUARES: usize = 96;
 
 /// Where pictures of a system show states: sets that are no polyhedra are looked at there.
-pub(super) struct Extents(Vec<(f64, f64)>);
+pub(crate) struct Extents(Vec<(f64, f64)>);
 
 impl Extents {
     /// The initial states.
-    pub(super) fn of(system: &System) -> Extents {
+    pub(crate) fn of(system: &System) -> Extents {
         let (lower, upper) = &system.init_box;
         Extents(lower.iter().copied().zip(upper.iter().copied()).collect())
     }
 
+    /// The declared ranges, where they have ends, and the initial states.
+    pub(crate) fn of_ranges(system: &System) -> Extents {
+        let mut extents = Extents::of(system);
+        let ends = system.states.iter().flat_map(|state| state.lower.iter().copied().zip(state.upper.iter().copied()));
+        for (own, (low, high)) in extents.0.iter_mut().zip(ends).filter(|(_, (low, high))| (high - low).is_finite()) {
+            *own = (own.0.min(low), own.1.max(high));
+        }
+        extents
+    }
+
     /// More states, with two ends for each element.
-    pub(super) fn add(&mut self, ends: impl IntoIterator<Item = (f64, f64)>) {
+    pub(crate) fn add(&mut self, ends: impl IntoIterator<Item = (f64, f64)>) {
         for (own, (low, high)) in self.0.iter_mut().zip(ends) {
             *own = (own.0.min(low), own.1.max(high));
         }
     }
 
     /// The boxes of a flowpipe.
-    pub(super) fn add_boxes(&mut self, pipe: &Flowpipe) {
+    pub(crate) fn add_boxes(&mut self, pipe: &Flowpipe) {
         for own in &pipe.boxes {
             self.add(own.ends.iter().map(|[low, high]| (low.0, high.0)));
         }
@@ -46,7 +56,7 @@ impl Extents {
 }
 
 /// The initial states of a system.
-pub(super) fn initial_states(system: &System) -> InitialStates {
+pub(crate) fn initial_states(system: &System) -> InitialStates {
     let (lower, upper) = &system.init_box;
     let ends = lower.iter().zip(upper);
     let ranges = names_of(&system.states).into_iter().zip(ends);
@@ -55,7 +65,7 @@ pub(super) fn initial_states(system: &System) -> InitialStates {
 }
 
 /// The unsafe sets and the goals of a property, as far as pictures can show them.
-pub(super) fn state_sets(
+pub(crate) fn state_sets(
     system: &System,
     property: &Property,
     extents: &Extents,

@@ -294,8 +294,7 @@ fn write_cells(
     let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
     let drawn = match found {
         Some((property, report)) => {
-            let title = format!("{}: reachable cells ({})", system.name, system.properties[property].name);
-            cells_picture(&title, report, axes)
+            cells_picture(system, &system.properties[property], report, axes)
         }
         None if engine.is(certus_grid::NAME) => Err("the exploration was not far enough to be drawn".to_owned()),
         None => Err("no verdict came from the grid; ⟨engine=grid⟩ takes it alone".to_owned()),

@@ -122,7 +122,7 @@ fn shown(system: &System, result: &PropertyResult, provenance: &Provenance) -> S
 fn extents(system: &System, result: &PropertyResult, outcome: &Outcome) -> Extents {
     let mut extents = Extents::of(system);
     let run = match &outcome.verdict {
-        Verdict::Violated(run) => Some(&**run),
+        Verdict::Violated(run) => Some(run),
         Verdict::ModelError(error) => Some(&error.run),
         Verdict::Unknown(unknown) => unknown.candidate.as_deref(),
         Verdict::Holds(_) | Verdict::Probability(_) => None,

@@ -354,6 +354,9 @@ impl Curved {
 struct Value {
     /// Its linear functions, each where some others are at most zero; nothing if it has none, or too many.
     cases: Option<Vec<(Vec<Linear>, Linear)>>,
+    /// Linear functions of which it is the largest, and others of which it is the smallest: these need no cases.
+    tops: Option<Vec<Linear>>,
+    bottoms: Option<Vec<Linear>>,
     /// The elements of the state that it depends on; nothing if it depends on more.
     elements: Option<BTreeSet<usize>>,
 }
@@ -361,7 +364,8 @@ struct Value {
 impl Value {
     fn linear(linear: Linear) -> Value {
         let elements = linear.factors.keys().copied().collect();
-        Value { cases: Some(vec![(Vec::new(), linear)]), elements: Some(elements) }
+        let only = Some(vec![linear.clone()]);
+        Value { cases: Some(vec![(Vec::new(), linear)]), tops: only.clone(), bottoms: only, elements: Some(elements) }
     }
 
     /// The only linear function that it is.
@@ -386,21 +390,40 @@ impl Value {
             });
             joined.collect::<Vec<_>>()
         });
-        Value { cases: cases.filter(|own| own.len() <= MOST_CASES), elements }
+        Value { cases: cases.filter(|own| own.len() <= MOST_CASES), elements, ..Value::default() }
     }
 
     fn sum(&self, factor: f64, other: &Value) -> Value {
-        self.join(other, |a, b| vec![(Vec::new(), a.plus(factor, b))])
+        let pairs = |own: &Option<Vec<Linear>>, other: &Option<Vec<Linear>>| {
+            let (own, other) = own.as_ref().zip(other.as_ref())?;
+            let sums = own.iter().flat_map(|a| other.iter().map(move |b| a.plus(factor, b)));
+            (own.len() * other.len() <= MOST_CASES).then(|| sums.collect())
+        };
+        // A negative factor makes the largest the smallest.
+        let (tops, bottoms) = if factor < 0.0 { (&other.bottoms, &other.tops) } else { (&other.tops, &other.bottoms) };
+        Value {
+            tops: pairs(&self.tops, tops),
+            bottoms: pairs(&self.bottoms, bottoms),
+            ..self.join(other, |a, b| vec![(Vec::new(), a.plus(factor, b))])
+        }
     }
 
     /// The smaller of two numbers, or the larger one.
     fn extreme(&self, other: &Value, is_least: bool) -> Value {
-        self.join(other, |a, b| {
+        let both = |own: &Option<Vec<Linear>>, other: &Option<Vec<Linear>>| {
+            let (own, other) = own.as_ref().zip(other.as_ref())?;
+            (own.len() + other.len() <= MOST_CASES).then(|| [own.as_slice(), other].concat())
+        };
+        let joined = self.join(other, |a, b| {
             let (first, second) = if is_least { (a, b) } else { (b, a) };
             let below = vec![first.plus(-1.0, second)];
             let above = vec![second.plus(-1.0, first)];
             vec![(below, a.clone()), (above, b.clone())]
-        })
+        });
+        match is_least {
+            true => Value { bottoms: both(&self.bottoms, &other.bottoms), ..joined },
+            false => Value { tops: both(&self.tops, &other.tops), ..joined },
+        }
     }
 }
 
@@ -517,7 +540,7 @@ impl View {
             all.extend(own.elements.as_ref()?);
             Some(all)
         });
-        Value { cases: None, elements: all }
+        Value { elements: all, ..Value::default() }
     }
 
     /// The states where a truth value is as wanted.
@@ -547,6 +570,15 @@ impl View {
             sum.sum(*factor, &self.known(place.node, place.element))
         });
         let Some(elements) = value.elements else { return Ok(Union::unknown()) };
+        if let Some(tops) = value.tops {
+            // The largest is at most zero where all are: a part without seams.
+            let parts = part_of(tops.into_iter()).into_iter().collect();
+            return Ok(Union { parts, is_all: true, is_throughout: false });
+        }
+        if let Some(bottoms) = value.bottoms {
+            let parts = bottoms.into_iter().filter_map(|own| part_of([own].into_iter()));
+            return Ok(Union { parts: parts.collect(), is_all: true, is_throughout: false });
+        }
         if let Some(cases) = value.cases {
             let parts = cases.into_iter().filter_map(|(guards, linear)| part_of(guards.into_iter().chain([linear])));
             return Ok(Union { parts: parts.collect(), is_all: true, is_throughout: false });

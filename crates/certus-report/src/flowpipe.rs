@@ -35,6 +35,10 @@ const TOP: f64 = 44.0;
 const WIDTH: f64 = 560.0;
 const HEIGHT: f64 = 380.0;
 
+/// How thin boxes may be, and those at instants along time where there are no others.
+pub(crate) const LINE_WIDTH: f64 = 0.7;
+pub(crate) const BAR: f64 = 5.0;
+
 /// How many characters a line of the legend has.
 const LINE: usize = 88;
 
@@ -110,6 +114,8 @@ pub(crate) fn draw_within(
     let mut told = Vec::new();
     let last = last(pipe);
     drawing.line_of("<g class=\"parts\">");
+    let thinnest =
+        |dimension: Dimension| if dimension == Dimension::Time && is_sampled(pipe) { BAR } else { LINE_WIDTH };
     // Boxes of a colour follow each other: one path for them all.
     let mut at: Option<usize> = None;
     let mut d = String::new();
@@ -126,9 +132,9 @@ pub(crate) fn draw_within(
             at = Some(level);
         }
         let ((left, right), (low, high)) = (across.ends(pipe, own), up.ends(pipe, own));
-        let (x, y) = (plot.x(left), plot.y(high));
         // A box that is thinner than a line is drawn as one.
-        let (wide, high) = ((plot.x(right) - x).max(0.7), (plot.y(low) - y).max(0.7));
+        let (x, wide) = widened(plot.x(left), plot.x(right), thinnest(across));
+        let (y, high) = widened(plot.y(high), plot.y(low), thinnest(up));
         d += &format!("M{} {}h{}v{}h-{}z", place(x), place(y), place(wide), place(high), place(wide));
     }
     flush(drawing, &mut d, at);
@@ -155,6 +161,17 @@ pub(crate) fn draw_within(
     }
     told.extend(initial);
     told
+}
+
+/// Where a box that may be too thin to be seen begins, and how wide it is.
+fn widened(from: f64, to: f64, least: f64) -> (f64, f64) {
+    let more = (least - (to - from)).max(0.0);
+    (from - more / 2.0, to - from + more)
+}
+
+/// Whether there are boxes at instants only, as in discrete time.
+pub(crate) fn is_sampled(pipe: &Flowpipe) -> bool {
+    pipe.boxes.iter().all(|own| own.from == own.to)
 }
 
 /// The boxes from the first to the last.
@@ -249,7 +266,7 @@ mod tests {
         let picture = draw(&shown, Dimension::Time, Dimension::Element(0)).unwrap();
         let text = picture.standalone();
         // One second of time and two units upwards, each with a fiftieth of room at either side.
-        assert!(text.contains("M88.77 231.31h538.46v182.69h-538.46z"), "{text}");
+        assert!(text.contains("M88.77 234h538.46v182.69h-538.46z"), "{text}");
         assert!(text.contains("time (s)") && text.contains("1 simulated run<"), "{text}");
         assert_eq!(text.matches(r#"class="run""#).count(), 2, "the run, and its line in the legend: {text}");
         assert!(picture.png().starts_with(b"\x89PNG"));

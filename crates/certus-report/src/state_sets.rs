@@ -284,7 +284,7 @@ mod tests {
         assert_eq!(told, [("danger", "unsafe: not (c)".to_owned())]);
         let own = StateSet { from: 2, until: Some(4), ..own };
         let (text, told) = drawn(&own, Along::Time(0.5), X);
-        assert!(text.contains(r#"d="M10 0L10 20L20 20L20 0z""#), "{text}");
+        assert!(text.contains(r#"d="M20 20L20 0L10 0L10 20z""#), "{text}");
         assert_eq!(told[0].1, "unsafe: not (c), from step 2 to 4");
     }
 
@@ -304,7 +304,7 @@ mod tests {
         let mut own = set(SetRole::Goal, &["y"], vec![at_most(&[("y", 1.0)], 5.0)]);
         (own.from, own.until) = (6, Some(6));
         let (text, told) = drawn(&own, Along::Time(1.0), Y);
-        assert!(text.contains(r#"d="M59.8 50L59.8 100L60.2 100L60.2 50z" class="goal""#), "{text}");
+        assert!(text.contains(r#"d="M59.8 100L60.2 100L60.2 50L59.8 50z" class="goal""#), "{text}");
         assert_eq!(told[0].1, "goal: c, at step 6");
     }
 
@@ -316,7 +316,7 @@ mod tests {
         let raster = Raster { lower: vec![0.0.into(); 2], upper: vec![10.0.into(); 2], squares: 10, rows };
         own.parts[0].raster = Some(raster);
         assert!(fitting(std::slice::from_ref(&own)));
-        assert!(drawn(&own, X, Y).0.contains(r#"d="M20 80L20 90L50 90L50 80z""#), "{}", drawn(&own, X, Y).0);
+        assert!(drawn(&own, X, Y).0.contains(r#"d="M50 90L50 80L20 80L20 90z""#), "{}", drawn(&own, X, Y).0);
         assert!(drawn(&own, Y, X).0.contains(r#"d="M10 50L10 80L20 80L20 50z""#), "{}", drawn(&own, Y, X).0);
         assert!(drawn(&own, X, Along::Time(1.0)).1.is_empty());
         own.parts[0].variables.pop();

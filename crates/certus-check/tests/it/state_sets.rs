@@ -45,7 +45,9 @@ fn linear_conditions_are_half_spaces() {
     let faces = |formula: &str| -> Vec<(usize, bool)> {
         sets_of(formula)[0].parts.iter().map(|part| (part.faces.len(), part.is_linear())).collect()
     };
-    assert_eq!(faces("F (abs(x) <= 1 & y in [2, 3])"), [(4, true), (4, true)], "either sign of x");
+    assert_eq!(faces("F (abs(x) <= 1 & y in [2, 3])"), [(4, true)], "a box has no seams");
+    assert_eq!(faces("G abs(x) <= 1"), [(1, true), (1, true)]);
+    assert_eq!(faces("F abs(x) - abs(y) <= 1"), [(3, true); 4], "neither convex nor concave");
     assert_eq!(faces("G (x in [0, 1])"), [(1, true), (1, true)]);
     assert_eq!(faces("G x^2 <= 1"), [(0, false)]);
     let part = &sets_of("G 2 * x <= 4")[0].parts[0];

@@ -5,7 +5,10 @@ use serde_json::{Value, json};
 
 use super::html::{Page, data, escaped, script_data, select, thinned};
 use super::read::{Malformed, Read};
-use crate::flowpipe::{Dimension, SHADES, Shown, axis, draw, draw_within, in_time, in_words, last, level, shade};
+use crate::flowpipe::{
+    BAR, Dimension, LINE_WIDTH, SHADES, Shown, axis, draw, draw_within, in_time, in_words, is_sampled, last, level,
+    shade,
+};
 use crate::scale::Plot;
 use crate::state_sets::{Drawn, Sets, class, in_words as told};
 use crate::svg::Drawing;
@@ -97,7 +100,7 @@ pub(crate) fn section(page: &mut Page, system: &str, property: &str, pipe: &Flow
             "upper": axes.map(|axis| end(axis, 1)).collect::<Vec<_>>(),
             "levels": ordered.iter().map(|own| level(own, latest)).collect::<Vec<_>>(),
             "colours": (0..SHADES).map(shade).collect::<Vec<_>>(),
-            "runs": runs, "states": sets.data(),
+            "thinnest": if is_sampled(pipe) { BAR } else { LINE_WIDTH }, "runs": runs, "states": sets.data(),
         }),
     );
     Ok(format!("<div class=\"figures\">{html}</div>\n"))

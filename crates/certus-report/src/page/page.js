@@ -432,10 +432,13 @@
       const g = geometry(svg);
       const paths = data.colours.map(() => "");
       data.levels.forEach((level, i) => {
-        const [left, top] = [toX(g, x.lower[i]), toY(g, y.upper[i])];
-        const width = Math.max(0.7, toX(g, x.upper[i]) - left).toFixed(2);
-        const height = Math.max(0.7, toY(g, y.lower[i]) - top).toFixed(2);
-        paths[level] += `M${left.toFixed(2)} ${top.toFixed(2)}h${width}v${height}h-${width}z`;
+        const widened = (from, to, own) => {
+          const more = Math.max(0, (own.seconds === undefined ? 0.7 : data.thinnest) - (to - from));
+          return [(from - more / 2).toFixed(2), (to - from + more).toFixed(2)];
+        };
+        const [left, width] = widened(toX(g, x.lower[i]), toX(g, x.upper[i]), x);
+        const [top, height] = widened(toY(g, y.upper[i]), toY(g, y.lower[i]), y);
+        paths[level] += `M${left} ${top}h${width}v${height}h-${width}z`;
       });
       const boxes = paths.map((d, level) => element("path", { d, class: "heat", fill: data.colours[level] }));
       svg.querySelector(".parts").replaceChildren(...boxes);

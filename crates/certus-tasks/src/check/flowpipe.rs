@@ -14,7 +14,7 @@ use certus_sim::{Options, RunReport, Simulator};
 use super::state_sets::{Extents, initial_states, state_sets};
 
 /// Simulated runs of a flowpipe, at most and at least, and how many numbers they have at most.
-const MOST_RUNS: usize = 30;
+const MOST_RUNS: usize = 12;
 const LEAST_RUNS: usize = 3;
 const MOST_NUMBERS: usize = 20_000;
 

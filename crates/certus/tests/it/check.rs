@@ -307,7 +307,9 @@ fn flowpipes_are_drawn() {
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     let picture = std::fs::read_to_string(&svg).unwrap();
     assert!(
-        picture.contains("time (s)") && picture.contains(" simulated runs") && picture.contains("goal: "),
+        picture.contains("time (s)")
+            && picture.contains(" simulated runs")
+            && picture.contains("the goal asks of these variables: at_goal"),
         "{picture}"
     );
     let ran = certus(&["check", file, "at_goal_at_end", "--flowpipe", &png, "--flowpipe-axes", "x1,x2"]);

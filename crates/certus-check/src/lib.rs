@@ -22,7 +22,8 @@
 //! * [`enclosed`]: whether a whole box of runs violates a property;
 //! * [`choices`]: which of the environment's choices a violation needs;
 //! * [`parametric`]: a system for all values of its parameters at once;
-//! * [`region`]: for which values of parameters a property holds.
+//! * [`region`]: for which values of parameters a property holds;
+//! * [`state_sets`]: the unsafe sets and the goals of a property, for pictures.
 //!
 //! Depends on `certus-model`, `certus-engine`, `certus-sim` (what finite runs mean) and `certus-solver`. It never prints and reads no files.
 
@@ -52,6 +53,7 @@ pub mod reach;
 pub mod region;
 pub mod replay;
 pub mod simplify;
+pub mod state_sets;
 pub mod unroll;
 pub mod vacuity;
 mod witness;

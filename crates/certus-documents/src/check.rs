@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::common::present;
+use crate::state_sets::{Flowpipe, InitialStates, StateSet};
 use crate::{Interval, Members, NamedRange, Number, Provenance, Schema, Scope};
 
 /// What came out of a check.
@@ -16,6 +17,9 @@ pub struct Check {
     pub system: String,
     /// The elements of the state, with their declared ranges.
     pub states: Vec<NamedRange>,
+    /// The initial states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial: Option<InitialStates>,
     /// One result for each property.
     pub results: Vec<PropertyResult>,
     /// Where the results come from.
@@ -140,6 +144,12 @@ pub struct PropertyResult {
     /// What the grid engine saw.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grid: Option<Grid>,
+    /// The unsafe sets and the goals of the property, as far as pictures can show them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub state_sets: Vec<StateSet>,
+    /// The reachable sets, where they were asked for and the engine `reach` gave the verdict.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub flowpipe: Option<Flowpipe>,
     /// What the verdict is relative to.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relative_to: Option<String>,

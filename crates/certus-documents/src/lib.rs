@@ -39,6 +39,7 @@ pub mod shield_export;
 pub mod shield_run;
 pub mod shield_synthesis;
 pub mod simulate;
+pub mod state_sets;
 pub mod verify;
 
 pub use common::{Assignment, Interval, Members, NamedRange, Scope, Values, members};

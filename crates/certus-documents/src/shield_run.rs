@@ -3,6 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::state_sets::{InitialStates, StateSet};
 use crate::{Number, Provenance, Schema};
 
 words! {
@@ -32,6 +33,12 @@ pub struct ShieldRun {
     /// The names of the states.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub states: Option<Vec<String>>,
+    /// The initial states.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub initial: Option<InitialStates>,
+    /// The unsafe states, as far as pictures can show them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub state_sets: Vec<StateSet>,
     /// How many runs were made.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub runs: Option<u64>,

@@ -45,7 +45,7 @@ property too_much = G[0s, 1s] throughout(x > 0.34)
 ";
 
 fn pipe(system: &System, name: &str) -> Flowpipe {
-    flowpipe(&task(system, name), &Budget::default()).unwrap()
+    flowpipe(&task(system, name), None, &Budget::default()).unwrap()
 }
 
 #[test]
@@ -217,4 +217,51 @@ fn letters_speak_of_allowed_choices() {
                 assume (u >= 1 & x <= 0.4) | (u <= 0 & x >= 0.6)\ninit x in [0, 1]\nproperty p = G<=2 x <= 2\n";
     assert!(!holds(&check(&system(text), "p")));
     assert!(holds(&check(&system(&text.replace("x <= 0.4", "x <= 0.7").replace("x >= 0.6", "x >= 0.3")), "p")));
+}
+
+const SPLIT: &str = "system split
+state x in [-4, 4]
+state v in [-4, 4]
+next x = x + 0.25 * v
+next v = if x > 0 then v - 0.5 * x else v - 0.25 * x - 0.125 * v
+init x in [0.5, 1.5] & v in [-0.5, 0.5]
+property bounded = G<=12 abs(x) <= 3.5
+property settles = F<=12 x < 0
+";
+
+/// A run of that system.
+fn split_run(mut x: f64, mut v: f64, steps: usize) -> Vec<[f64; 2]> {
+    let mut states = vec![[x, v]];
+    for _ in 0..steps {
+        let next = if x > 0.0 { v - 0.5 * x } else { v - 0.25 * x - 0.125 * v };
+        (x, v) = (x + 0.25 * v, next);
+        states.push([x, v]);
+    }
+    states
+}
+
+proptest::proptest! {
+    #[test]
+    fn every_run_is_in_a_box_at_each_step_that_is_covered(x in 0.5f64..=1.5, v in -0.5f64..=0.5, most in 1usize..200) {
+        static PIPES: std::sync::OnceLock<Vec<Flowpipe>> = std::sync::OnceLock::new();
+        let pipes = PIPES.get_or_init(|| {
+            let own = system(SPLIT);
+            ["bounded", "settles"].map(|name| pipe(&own, name)).into()
+        });
+        proptest::prop_assert_eq!(pipes[0].covered, 12);
+        for own in pipes {
+            let thinned = own.clone().thinned(most);
+            proptest::prop_assert!(thinned.slices.len() <= own.slices.len().min(2 * most));
+            for (step, state) in split_run(x, v, own.covered).into_iter().enumerate() {
+                for pipe in [own, &thinned] {
+                    let at = step as f64;
+                    let inside = pipe.slices.iter().filter(|slice| slice.from <= at && at <= slice.to).any(|slice| {
+                        // Runs of doubles are off by their rounding.
+                        slice.bounds.iter().zip(state).all(|(range, value)| range.widen(1e-12).contains(value))
+                    });
+                    proptest::prop_assert!(inside, "{:?} at step {} of {}", state, step, own.covered);
+                }
+            }
+        }
+    }
 }

@@ -1,7 +1,8 @@
 //! Cells of a state space that can be reached, darker the later, and box plots beside one another.
 
 pub use crate::scale::Axis;
-use crate::scale::number;
+use crate::scale::{self, number};
+use crate::state_sets::{Along, Sets};
 use crate::svg::{Anchor, Drawing, text_width};
 
 /// A cell.
@@ -16,8 +17,8 @@ pub struct Cell {
 }
 
 /// Cells to draw.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Cells {
+#[derive(Clone, Debug)]
+pub struct Cells<'d> {
     /// The first line.
     pub title: String,
     /// What runs to the right.
@@ -26,6 +27,8 @@ pub struct Cells {
     pub up: Axis,
     /// The cells.
     pub cells: Vec<Cell>,
+    /// Sets of states that are drawn over them, and the elements of the state that the axes show.
+    pub sets: Option<(Sets<'d>, [Along<'d>; 2])>,
     /// The last line.
     pub caption: String,
 }
@@ -36,7 +39,7 @@ pub(crate) const WIDTH: f64 = 560.0;
 pub(crate) const HEIGHT: f64 = 380.0;
 
 /// A picture of cells. Nothing if an axis has no extent.
-pub fn draw(own: &Cells) -> Option<String> {
+pub fn draw(own: &Cells<'_>) -> Option<String> {
     let extent = |axis: &Axis| axis.upper - axis.lower;
     if !(extent(&own.across) > 0.0 && extent(&own.up) > 0.0) {
         return None;
@@ -54,6 +57,12 @@ pub fn draw(own: &Cells) -> Option<String> {
         // A cell that is thinner than a line is drawn as one.
         let (wide, high) = ((end - x).max(0.7), (bottom - top).max(0.7));
         drawing.path(&format!("M{x:.1} {top:.1}h{wide:.1}v{high:.1}h-{wide:.1}z"), "heat", &fill, "");
+    }
+    if let Some((sets, [across, up])) = &own.sets {
+        let plot =
+            scale::Plot { rectangle: [LEFT, TOP, WIDTH, HEIGHT], across: own.across.clone(), up: own.up.clone() };
+        sets.draw(&mut drawing, &plot, *across, *up);
+        sets.draw_initial(&mut drawing, &plot, *across, *up);
     }
     frame(&mut drawing, &own.across, &own.up, right, above);
     drawing.text(16.0, TOP + HEIGHT + 64.0, Anchor::Start, &own.caption);
@@ -139,6 +148,7 @@ mod tests {
             across: axis("p"),
             up: axis("v"),
             cells: vec![cell(0.0, 0), cell(1.0, 9)],
+            sets: None,
             caption: String::new(),
         };
         let picture = draw(&own).unwrap();

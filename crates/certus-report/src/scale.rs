@@ -16,6 +16,11 @@ pub struct Axis {
 impl Axis {
     /// An axis around finite numbers, with a little air, never of width zero.
     pub(crate) fn around(name: &str, values: impl Iterator<Item = f64>) -> Axis {
+        Axis::with_air(name, 0.05, values)
+    }
+
+    /// The same with so much air at either end, as a share.
+    pub(crate) fn with_air(name: &str, share: f64, values: impl Iterator<Item = f64>) -> Axis {
         let (mut lower, mut upper) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(|value| value.is_finite()) {
             lower = lower.min(value);
@@ -24,7 +29,7 @@ impl Axis {
         if lower > upper {
             (lower, upper) = (0.0, 1.0);
         }
-        let air = 0.05 * (upper - lower);
+        let air = share * (upper - lower);
         let air = if air > 0.0 { air } else { (0.05 * lower.abs()).max(0.5) };
         Axis { name: name.to_owned(), lower: lower - air, upper: upper + air }
     }

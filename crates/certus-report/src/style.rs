@@ -43,7 +43,7 @@ pub(crate) const STYLE: &str = "text{fill:#1a1a1a}.heading{font-weight:bold;font
 .area{fill:#2a6fb0;fill-opacity:0.22;stroke:#2a6fb0;stroke-width:1.5}.start{fill:none;stroke:#1b7a3d;stroke-width:2}\
 .danger{fill:url(#partly);fill-opacity:0.6}.bar{fill:#2a6fb0}.bar2{fill:#9cc3e6}.cursor{stroke:#c98a00;stroke-width:1.5;display:none}\
 .heat{stroke:none}.cell{stroke:#fff;stroke-width:0.4}.low{fill:none;stroke:#1b7a3d;stroke-width:1.5}.level{fill:none;stroke:#2a6fb0;stroke-opacity:0.5}\
-.region{fill:#2a6fb0;fill-opacity:0.22}.first{fill:#1b7a3d}.over{font-size:11px}";
+.region{fill:#2a6fb0;fill-opacity:0.22}.goal{fill:#1b7a3d;fill-opacity:0.28;stroke:#1b7a3d;stroke-width:1}.run{fill:none;stroke:#d98200;stroke-width:0.8}.first{fill:#1b7a3d}.over{font-size:11px}";
 
 /// What an area is filled with.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -123,6 +123,8 @@ pub(crate) fn paint(classes: &str) -> Paint {
         "loopband" => area(Fill::rgb(0xc98a00, 0.2)),
         "area" => both(Fill::rgb(0x2a6fb0, 0.22), 0x2a6fb0, 1.5),
         "region" => area(Fill::rgb(0x2a6fb0, 0.22)),
+        "goal" => both(Fill::rgb(0x1b7a3d, 0.28), 0x1b7a3d, 1.0),
+        "run" => line(0xd98200, 0.8),
         "danger" => area(Fill::Partly(0.6)),
         _ => Paint::default(),
     };

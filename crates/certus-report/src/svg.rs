@@ -156,6 +156,11 @@ impl Drawing {
         self.body.push('\n');
     }
 
+    /// The same with another size.
+    pub(crate) fn sized(self, width: f64, height: f64) -> Drawing {
+        Drawing { width, height, ..self }
+    }
+
     /// The picture.
     pub(crate) fn finish(self, geometry: Option<Geometry>) -> Picture {
         Picture { width: self.width, height: self.height, geometry, body: self.body, shapes: self.shapes }

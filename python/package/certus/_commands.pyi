@@ -50,6 +50,7 @@ def check(
     axes: Optional[Tuple[str, str]] = None,
     flowpipe: Optional[NetworkLike] = None,
     flowpipe_axes: Optional[Tuple[str, str]] = None,
+    reachable_sets: bool = False,
     samples: Optional[int] = None,
     significance: Optional[float] = None,
     set: Mapping[str, float] = {},
@@ -82,6 +83,7 @@ def check(
         axes: Axes of the plot: two state variables, or `step` for the number of steps; the first two state variables by default.
         flowpipe: Plot the reachable sets of the first property that has some (SVG or PNG). The sets are those of the engine `reach`, whichever engine gave the verdict.
         flowpipe_axes: Axes of that plot: two state variables, or `time`; time and the first state variable by default.
+        reachable_sets: Add the reachable sets of properties that `reach` decides to the JSON document; `report` draws them.
         samples: Number of states to sample per cell when extracting its action; 5 by default.
         significance: Significance level of the binomial test for the label of a cell; more states are sampled until it is met; 0.2 by default.
         set: Set parameters of the system, by name.

@@ -6,4 +6,5 @@ mod explicit;
 mod induction;
 mod ltl_encoding;
 mod region;
+mod state_sets;
 mod zoo;

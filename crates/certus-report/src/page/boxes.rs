@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 use super::html::{Page, data, escaped, script_data, select, thinned};
 use super::read::Malformed;
 use crate::scale::{Axis, Plot, short};
+use crate::state_sets::{Along, Sets};
 use crate::style::{LEVELS, heat};
 use crate::svg::{Anchor, Drawing, Picture, place};
 
@@ -14,7 +15,7 @@ use crate::svg::{Anchor, Drawing, Picture, place};
 pub(crate) type Part = (Vec<f64>, Vec<f64>, f64);
 
 /// Boxes to draw.
-pub(crate) struct Boxes {
+pub(crate) struct Boxes<'d> {
     /// What the figure is called.
     pub(crate) stem: String,
     /// The names of the dimensions.
@@ -30,6 +31,8 @@ pub(crate) struct Boxes {
     pub(crate) caption: String,
     /// Other values of the same boxes, each a picture of its own.
     pub(crate) shares: Vec<Shares>,
+    /// Sets of states that are drawn over them.
+    pub(crate) sets: Sets<'d>,
 }
 
 /// A share from 0 to 1 of every box, between two ends.
@@ -64,7 +67,7 @@ pub(crate) fn fitting(names: usize, parts: &[Part]) -> Result<(), Malformed> {
     Ok(())
 }
 
-impl Boxes {
+impl Boxes<'_> {
     fn ends(&self) -> (f64, f64) {
         let values = || self.parts.iter().map(|part| part.2);
         let low = values().fold(f64::INFINITY, f64::min);
@@ -143,7 +146,7 @@ const WIDTH: f64 = 480.0;
 const LEFT: f64 = 66.0;
 const SIDE: f64 = 330.0;
 
-fn picture(boxes: &Boxes, level: &dyn Fn(f64) -> usize) -> Picture {
+fn picture(boxes: &Boxes<'_>, level: &dyn Fn(f64) -> usize) -> Picture {
     let (mut low, high) = boxes.ends();
     if boxes.logarithmic() {
         low = low.max(high * 1e-12);
@@ -154,7 +157,7 @@ fn picture(boxes: &Boxes, level: &dyn Fn(f64) -> usize) -> Picture {
 }
 
 /// The picture with colours by this rule, from the first of two values to the second.
-fn picture_between(boxes: &Boxes, level: &dyn Fn(f64) -> usize, range: (f64, f64), logarithmic: bool) -> Picture {
+fn picture_between(boxes: &Boxes<'_>, level: &dyn Fn(f64) -> usize, range: (f64, f64), logarithmic: bool) -> Picture {
     let flat = boxes.names.len() == 1;
     let ends = |part: &Part, dimension: usize| match flat && dimension == 1 {
         true => (0.0, 1.0),
@@ -194,6 +197,13 @@ fn picture_between(boxes: &Boxes, level: &dyn Fn(f64) -> usize, range: (f64, f64
         return drawing
             .finish(Some(Plot { up: Axis { name: String::new(), lower: 0.0, upper: 1.0 }, ..one }.geometry()));
     }
+    if !boxes.sets.is_empty() {
+        let (across, up) = (Along::Variable(&boxes.names[0]), Along::Variable(&boxes.names[1]));
+        drawing.line_of("<g class=\"sets\">");
+        boxes.sets.draw(&mut drawing, &plot, across, up);
+        boxes.sets.draw_initial(&mut drawing, &plot, across, up);
+        drawing.line_of("</g>");
+    }
     drawing.line_of("<g class=\"axes\">");
     plot.frame(&mut drawing);
     drawing.line_of("</g>");
@@ -223,7 +233,7 @@ fn compact(value: f64) -> String {
 }
 
 /// The figure with its controls and data, and those of other values of the same boxes.
-pub(crate) fn section(page: &mut Page, mut boxes: Boxes) -> String {
+pub(crate) fn section(page: &mut Page, mut boxes: Boxes<'_>) -> String {
     if boxes.parts.is_empty() || boxes.names.is_empty() {
         return String::new();
     }
@@ -263,7 +273,7 @@ pub(crate) fn section(page: &mut Page, mut boxes: Boxes) -> String {
         &id,
         &json!({
             "names": boxes.names, "lower": lower, "upper": upper, "values": column(&|part| part.2), "levels": levels,
-            "colours": colours, "value": boxes.value, "steps": boxes.steps,
+            "colours": colours, "value": boxes.value, "steps": boxes.steps, "states": boxes.sets.data(),
         }),
     );
     shares.iter().for_each(|own| html += &shared(page, &id, &boxes, &order, own));
@@ -271,7 +281,7 @@ pub(crate) fn section(page: &mut Page, mut boxes: Boxes) -> String {
 }
 
 /// The picture with its controls.
-fn figure(page: &mut Page, id: &str, boxes: &Boxes, count: usize, picture: &Picture) -> String {
+fn figure(page: &mut Page, id: &str, boxes: &Boxes<'_>, count: usize, picture: &Picture) -> String {
     page.keep(&boxes.stem, picture);
     let mut controls = String::new();
     if boxes.names.len() > 2 {
@@ -301,7 +311,7 @@ fn figure(page: &mut Page, id: &str, boxes: &Boxes, count: usize, picture: &Pict
 }
 
 /// The same boxes with shares in place of their values: colours go from 0 to 1, and places are read from the first figure's data.
-fn shared(page: &mut Page, first: &str, boxes: &Boxes, order: &[usize], shares: &Shares) -> String {
+fn shared(page: &mut Page, first: &str, boxes: &Boxes<'_>, order: &[usize], shares: &Shares) -> String {
     let most = order.iter().map(|&index| shares.most[index]);
     let parts = boxes.parts.iter().zip(most).map(|((lower, upper, _), most)| (lower.clone(), upper.clone(), most));
     let own = Boxes {
@@ -312,6 +322,7 @@ fn shared(page: &mut Page, first: &str, boxes: &Boxes, order: &[usize], shares: 
         steps: false,
         caption: format!("Probability of {} over the same boxes: colours are upper ends.", escaped(&shares.name)),
         shares: Vec::new(),
+        sets: Sets::default(),
     };
     let level = |value: f64| (value.clamp(0.0, 1.0) * (LEVELS - 1) as f64).round() as usize;
     let picture = picture_between(&own, &level, (0.0, 1.0), false);
@@ -330,7 +341,7 @@ fn shared(page: &mut Page, first: &str, boxes: &Boxes, order: &[usize], shares: 
 mod tests {
     use super::*;
 
-    fn boxes(parts: Vec<Part>, steps: bool) -> Boxes {
+    fn boxes(parts: Vec<Part>, steps: bool) -> Boxes<'static> {
         let names = vec!["x".to_owned(), "y".to_owned()];
         Boxes {
             stem: "s".to_owned(),
@@ -340,6 +351,7 @@ mod tests {
             steps,
             caption: String::new(),
             shares: Vec::new(),
+            sets: Sets::default(),
         }
     }
 

@@ -2,6 +2,7 @@
 
 use super::trace::{Column, MOST_STRIPS, STATE, Trace};
 use crate::scale::{Axis, Plot, short};
+use crate::state_sets::{Along, Sets};
 use crate::svg::{Anchor, Drawing, Picture};
 
 /// Steps that a plot shows one by one.
@@ -158,14 +159,16 @@ pub(super) fn pair(trace: &Trace) -> Option<(usize, usize)> {
 }
 
 /// A path through two variables.
-pub(super) fn portrait(trace: &Trace, x: usize, y: usize) -> Picture {
+pub(super) fn portrait(trace: &Trace, x: usize, y: usize, sets: Sets<'_>) -> Picture {
     let (across, up) = (&trace.columns[x], &trace.columns[y]);
-    let plot = Plot {
-        rectangle: [LEFT, 10.0, WIDTH - LEFT - 12.0, 330.0],
-        across: Axis::around(&across.name, across.values.iter().copied()),
-        up: Axis::around(&up.name, up.values.iter().copied()),
-    };
+    // Sets begin where runs end: more of them is seen with more air.
+    let air = if sets.is_empty() { 0.05 } else { 0.15 };
+    let axis = |column: &Column| Axis::with_air(&column.name, air, column.values.iter().copied());
+    let plot = Plot { rectangle: [LEFT, 10.0, WIDTH - LEFT - 12.0, 330.0], across: axis(across), up: axis(up) };
     let mut drawing = Drawing::new(WIDTH, 384.0);
+    let (along, upwards) = (Along::Variable(&across.name), Along::Variable(&up.name));
+    sets.draw(&mut drawing, &plot, along, upwards);
+    sets.draw_initial(&mut drawing, &plot, along, upwards);
     plot.frame(&mut drawing);
     let mut steps = drawn(&across.values);
     steps.extend(drawn(&up.values));

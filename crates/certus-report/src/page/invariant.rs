@@ -5,6 +5,7 @@ use certus_documents::{Members, NamedRange, Number};
 
 use super::html::{Page, bound, data, escaped, table};
 use crate::scale::{Axis, Plot, short};
+use crate::state_sets::{Along, Sets, Told, clipped};
 use crate::svg::{Drawing, Picture};
 
 /// Where the values of named variables lie.
@@ -32,10 +33,10 @@ fn sum(linear: &Members<Number>) -> String {
 }
 
 /// What a proof says, in words and pictures.
-pub(crate) fn section(page: &mut Page, stem: &str, proof: &Proof, ranges: &Ranges) -> String {
+pub(crate) fn section(page: &mut Page, stem: &str, proof: &Proof, ranges: &Ranges, sets: Sets<'_>) -> String {
     let method = |method: &Method| match method {
         Method::Induction { depth, different, invariant, within } => {
-            induction_section(page, stem, (*depth, *different), invariant, within, ranges)
+            induction_section(page, stem, (*depth, *different), invariant, within, ranges, sets)
         }
         Method::Leaves { steps } => {
             format!("<p>Whatever it does, a run leaves within {} steps.</p>\n", data(*steps as f64))
@@ -65,6 +66,7 @@ fn induction_section(
     faces: &[Face],
     within: &[NamedRange],
     ranges: &Ranges,
+    sets: Sets<'_>,
 ) -> String {
     let between = if different { ", all different" } else { "" };
     let mut html = match depth {
@@ -89,11 +91,10 @@ fn induction_section(
     if faces.is_empty() {
         return html + "<p>No further invariant was needed.</p>\n";
     }
-    if let Some((picture, names)) = polygon_picture(faces, ranges) {
+    if let Some((picture, names, told)) = polygon_picture(faces, ranges, sets) {
         let label = format!("{stem}: invariant over {} and {}", names[0], names[1]);
         html += "<div class=\"figures\">";
-        html +=
-            &page.figure(&format!("{stem} invariant"), &picture, &label, "The invariant: runs stay in the shaded set.");
+        html += &page.figure(&format!("{stem} invariant"), &picture, &label, &caption(&told));
         html += "</div>\n";
     }
     let rows: Vec<Vec<String>> = faces
@@ -115,8 +116,21 @@ fn induction_section(
     html
 }
 
-/// Where faces over two names leave room, as a polygon: nothing if they speak of other numbers of names, or leave it open.
-fn polygon_picture(faces: &[Face], ranges: &Ranges) -> Option<(Picture, [String; 2])> {
+/// What a picture of an invariant shows.
+fn caption(told: &[Told]) -> String {
+    let look = |class: &str| match class {
+        "danger" => "hatched",
+        "start" | "low" => "green outline",
+        _ => "green",
+    };
+    let beside: Vec<String> =
+        told.iter().map(|(class, words)| format!("{} ({})", escaped(words), look(class))).collect();
+    let beside = if beside.is_empty() { String::new() } else { format!(" Beside it: {}.", beside.join("; ")) };
+    format!("The invariant: runs stay in the shaded set.{beside}")
+}
+
+/// Where faces over two names leave room, as a polygon, with the sets beside it: nothing if they speak of other numbers of names, or leave it open.
+fn polygon_picture(faces: &[Face], ranges: &Ranges, sets: Sets<'_>) -> Option<(Picture, [String; 2], Vec<Told>)> {
     let mut names: Vec<&String> = Vec::new();
     for (name, _) in faces.iter().flat_map(|face| &face.linear) {
         if !names.contains(&name) {
@@ -145,7 +159,9 @@ fn polygon_picture(faces: &[Face], ranges: &Ranges) -> Option<(Picture, [String;
         return None;
     }
     // The picture is about the set: its range may be larger by far.
-    let axis = |name: &String, values: &dyn Fn(&(f64, f64)) -> f64| Axis::around(name, shape.iter().map(values));
+    let axis = |name: &String, values: &dyn Fn(&(f64, f64)) -> f64| {
+        Axis::with_air(name, if sets.is_empty() { 0.05 } else { 0.15 }, shape.iter().map(values))
+    };
     let plot = Plot {
         rectangle: [66.0, 10.0, 402.0, 330.0],
         across: axis(x, &|point| point.0),
@@ -160,30 +176,15 @@ fn polygon_picture(faces: &[Face], ranges: &Ranges) -> Option<(Picture, [String;
             format!("{}{} {}", if index == 0 { "M" } else { "L" }, crate::svg::place(a), crate::svg::place(b))
         })
         .collect();
+    let (along, upwards) = (Along::Variable(x), Along::Variable(y));
+    let mut told = sets.draw(&mut drawing, &plot, along, upwards);
     drawing.path(&(d + "z"), "area", "", "runs stay in here");
+    told.extend(sets.draw_initial(&mut drawing, &plot, along, upwards));
     plot.frame(&mut drawing);
     for (a, b) in &shape {
         drawing.dot(plot.at(*a, *b), 2.6, "mark", &format!("{x} = {}, {y} = {}", short(*a), short(*b)));
     }
-    Some((drawing.finish(Some(plot.geometry())), [(*x).clone(), (*y).clone()]))
-}
-
-/// The part of a convex polygon in which `a x + b y ≤ most`.
-pub(crate) fn clipped(shape: &[(f64, f64)], a: f64, b: f64, most: f64) -> Vec<(f64, f64)> {
-    let excess = |point: (f64, f64)| a * point.0 + b * point.1 - most;
-    let mut cut = Vec::with_capacity(shape.len() + 1);
-    for (index, &point) in shape.iter().enumerate() {
-        let next = shape[(index + 1) % shape.len()];
-        let (here, there) = (excess(point), excess(next));
-        if here <= 0.0 {
-            cut.push(point);
-        }
-        if (here < 0.0 && there > 0.0) || (here > 0.0 && there < 0.0) {
-            let t = here / (here - there);
-            cut.push((point.0 + t * (next.0 - point.0), point.1 + t * (next.1 - point.1)));
-        }
-    }
-    cut
+    Some((drawing.finish(Some(plot.geometry())), [(*x).clone(), (*y).clone()], told))
 }
 
 #[cfg(test)]
@@ -202,16 +203,16 @@ mod tests {
             {"linear": {"x": 1, "y": -1}, "at_most": 1}, {"linear": {"x": -1, "y": -1}, "at_most": 1},
         ]);
         let mut page = Page::default();
-        let html = section(&mut page, "s", &proof(diamond), &Vec::new());
+        let html = section(&mut page, "s", &proof(diamond), &Vec::new(), Sets::default());
         assert_eq!(page.figures.len(), 1);
         assert_eq!(page.figures[0].1.standalone().matches("class=\"mark\"").count(), 4);
         assert!(html.contains("−x − y"), "{html}");
         let open = json!([{"linear": {"x": 1, "y": 1}, "at_most": 1}]);
         let mut page = Page::default();
-        section(&mut page, "s", &proof(open.clone()), &Vec::new());
+        section(&mut page, "s", &proof(open.clone()), &Vec::new(), Sets::default());
         assert!(page.figures.is_empty(), "an open set has no picture without ranges");
         let ranges = vec![("x".to_owned(), (-1.0, 1.0)), ("y".to_owned(), (-1.0, 1.0))];
-        section(&mut page, "s", &proof(open), &ranges);
+        section(&mut page, "s", &proof(open), &ranges, Sets::default());
         assert_eq!(page.figures.len(), 1);
     }
 }

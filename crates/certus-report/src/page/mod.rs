@@ -5,6 +5,7 @@
 mod ablation;
 mod boxes;
 mod course;
+mod flowpipe;
 mod gate;
 mod html;
 mod invariant;
@@ -22,6 +23,7 @@ mod words;
 use std::collections::HashSet;
 
 use certus_documents::check::{Grid, PropertyResult};
+use certus_documents::state_sets::InitialStates;
 use certus_documents::{AnyDocument, NamedRange, Provenance, Scope, plain as doubles};
 use serde_json::Value;
 
@@ -31,6 +33,7 @@ use provenance::Origin;
 pub use read::Malformed;
 use read::Read;
 
+use crate::state_sets::{self, Sets};
 use crate::style::DEFINITIONS;
 use crate::svg::Picture;
 
@@ -286,8 +289,10 @@ fn shown(page: &mut Page, document: &AnyDocument, all: &[(String, AnyDocument)])
 fn of_its_kind(page: &mut Page, document: &AnyDocument, all: &[(String, AnyDocument)]) -> Read<Shown> {
     let one = |row: Row, title: String, html: String| Shown { rows: vec![row], sections: vec![(title, html)] };
     Ok(match document {
-        AnyDocument::Check(own) => results(page, &own.system, &own.states, &own.results, &own.provenance)?,
-        AnyDocument::Prob(own) => results(page, &own.system, &[], &own.results, &own.provenance)?,
+        AnyDocument::Check(own) => {
+            results(page, &own.system, &own.states, own.initial.as_ref(), &own.results, &own.provenance)?
+        }
+        AnyDocument::Prob(own) => results(page, &own.system, &[], None, &own.results, &own.provenance)?,
         AnyDocument::Region(own) => regions(page, own)?,
         AnyDocument::Gate(own) => {
             let (rows, html) = gate::section(page, own);
@@ -346,6 +351,7 @@ fn results(
     page: &mut Page,
     system: &str,
     states: &[NamedRange],
+    initial: Option<&InitialStates>,
     results: &[PropertyResult],
     provenance: &Provenance,
 ) -> Read<Shown> {
@@ -353,8 +359,8 @@ fn results(
     let origin = Origin::of(provenance);
     let (mut rows, mut sections) = (Vec::new(), Vec::new());
     for (index, result) in results.iter().enumerate() {
-        let (mut row, mut html) =
-            one_result(page, system, result, &ranges).map_err(|error| error.within(&format!(".results[{index}]")))?;
+        let (mut row, mut html) = one_result(page, system, result, &ranges, initial)
+            .map_err(|error| error.within(&format!(".results[{index}]")))?;
         html += &originating(&mut row, &origin);
         sections.push((format!("{system} {}: {}", row.property, row.verdict), html));
         rows.push(row);
@@ -375,7 +381,12 @@ fn one_result(
     system: &str,
     result: &PropertyResult,
     ranges: &invariant::Ranges,
+    initial: Option<&InitialStates>,
 ) -> Read<(Row, String)> {
+    if !state_sets::fitting(&result.state_sets) {
+        return Err(Malformed::new("parts and their variables do not fit together").within(".state_sets"));
+    }
+    let sets = Sets { initial, sets: &result.state_sets };
     let reached = result.scope.flatten();
     let engine = result.engine.clone().unwrap_or_else(|| "–".to_owned());
     let row = Row {
@@ -398,21 +409,25 @@ fn one_result(
     }
     html += &notes(result.notes.as_deref().unwrap_or_default());
     if let Some(run) = trace::of_result(result)? {
-        html += &trace::section(page, &stem, &run);
+        html += &trace::section(page, &stem, &run, sets);
     }
     if let Some(Some(proof)) = &result.proof {
-        html += &invariant::section(page, &stem, proof, ranges);
+        html += &invariant::section(page, &stem, proof, ranges, sets);
     }
     if result.probability.is_some() {
         html += &prob::section(page, &stem, result)?;
     }
     if let Some(grid) = &result.grid {
-        html += &grid_section(page, &stem, grid).map_err(|error| error.within(".grid"))?;
+        html += &grid_section(page, &stem, grid, sets).map_err(|error| error.within(".grid"))?;
+    }
+    if let Some(pipe) = &result.flowpipe {
+        let own = flowpipe::section(page, system, &result.property, pipe, sets);
+        html += &own.map_err(|error| error.within(".flowpipe"))?;
     }
     Ok((row, html))
 }
 
-fn grid_section(page: &mut Page, stem: &str, grid: &Grid) -> Read<String> {
+fn grid_section(page: &mut Page, stem: &str, grid: &Grid, sets: Sets<'_>) -> Read<String> {
     let parts = grid.reachable.cells.iter().map(|cell| {
         let (lower, upper): (Vec<_>, Vec<_>) = cell.ends.iter().map(|&[low, high]| (low, high)).unzip();
         (doubles(&lower), doubles(&upper), cell.step as f64)
@@ -420,9 +435,16 @@ fn grid_section(page: &mut Page, stem: &str, grid: &Grid) -> Read<String> {
     let (names, parts) = (grid.axes.clone(), parts.collect::<Vec<_>>());
     boxes::fitting(names.len(), &parts).map_err(|error| error.within(".reachable.cells"))?;
     let which = if grid.reachable.every > 1 { format!(" (one in {})", grid.reachable.every) } else { String::new() };
-    let caption = format!("Grid cells that runs can reach{which}, by the step at which they are first reached.");
+    let beside = if sets.is_empty() {
+        ""
+    } else {
+        " Initial states have a green outline, unsafe states are hatched, goals green."
+    };
+    let caption =
+        format!("Grid cells that runs can reach{which}, by the step at which they are first reached.{beside}");
     let value = "step".to_owned();
-    let own = Boxes { stem: format!("{stem} grid"), names, parts, value, steps: true, caption, shares: Vec::new() };
+    let own =
+        Boxes { stem: format!("{stem} grid"), names, parts, value, steps: true, caption, shares: Vec::new(), sets };
     Ok(format!("<div class=\"figures\">{}</div>\n", boxes::section(page, own)))
 }
 

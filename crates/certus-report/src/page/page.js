@@ -39,11 +39,11 @@
     return [g.x0 + ((x - g.left) / g.width) * (g.x1 - g.x0), g.y0 + (1 - (y - g.top) / g.height) * (g.y1 - g.y0)];
   };
 
-  const around = (values) => {
+  const around = (values, share = 0.05) => {
     let low = Infinity, high = -Infinity;
     for (const value of values) if (Number.isFinite(value)) { low = Math.min(low, value); high = Math.max(high, value); }
     if (low > high) [low, high] = [0, 1];
-    let air = 0.05 * (high - low);
+    let air = share * (high - low);
     if (!(air > 0)) air = Math.max(0.05 * Math.abs(low), 0.5);
     return [low - air, high + air];
   };
@@ -76,6 +76,97 @@
     group.append(element("text", { x: g.left + g.width / 2, y: g.top + g.height + 34, "text-anchor": "middle" }, across));
     group.append(element("text", { x: 14, y: middle, "text-anchor": "middle", transform: `rotate(-90 14 ${middle})` }, up));
     return group;
+  };
+
+  // The part of a convex polygon where a x + b y is at most a number.
+  const clipped = (shape, a, b, most) => {
+    const excess = (point) => a * point[0] + b * point[1] - most;
+    const cut = [];
+    shape.forEach((point, index) => {
+      const next = shape[(index + 1) % shape.length];
+      const [here, there] = [excess(point), excess(next)];
+      if (here <= 0) cut.push(point);
+      if ((here < 0 && there > 0) || (here > 0 && there < 0)) {
+        const t = here / (here - there);
+        cut.push([point[0] + t * (next[0] - point[0]), point[1] + t * (next[1] - point[1])]);
+      }
+    });
+    return cut;
+  };
+
+  // A part of a set over two axes, each `{ name }` or, for time, `{ seconds }`: polygons, and whether they are only its shadow.
+  const partOf = (part, set, g, across, up) => {
+    const shows = (name) => across.name === name || up.name === name;
+    const whole = part.variables.every(shows);
+    let frame = [[g.x0, g.y0], [g.x1, g.y0], [g.x1, g.y1], [g.x0, g.y1]];
+    for (const [axis, a, b, width] of [[across, 1, 0, g.x1 - g.x0], [up, 0, 1, g.y1 - g.y0]]) {
+      if (axis.seconds === undefined) continue;
+      const from = set.from * axis.seconds;
+      const until = set.until === null ? Infinity : set.until * axis.seconds;
+      const air = Math.max(0, 0.004 * width - (until - from)) / 2;
+      frame = clipped(frame, -a, -b, -(from - air));
+      if (until < Infinity) frame = clipped(frame, a, b, until + air);
+    }
+    if (part.raster) {
+      if (!whole) return null;
+      const { lower, upper, squares, rows } = part.raster;
+      const end = (axis, count) => Number(lower[axis]) + ((Number(upper[axis]) - Number(lower[axis])) * count) / squares;
+      const found = [];
+      rows.forEach((stretches, row) => stretches.forEach(([from, to]) => {
+        let shape = frame;
+        part.variables.forEach((name, axis) => {
+          const [a, b] = across.name === name ? [1, 0] : [0, 1];
+          const [least, most] = axis === 0 ? [end(0, from), end(0, to)] : [end(1, row), end(1, row + 1)];
+          shape = clipped(clipped(shape, -a, -b, -least), a, b, most);
+        });
+        if (shape.length > 2) found.push(shape);
+      }));
+      return found.length ? { polygons: found, drawn: "area" } : null;
+    }
+    if (!whole && set.role === "unsafe") return null;
+    const faces = (part.faces || []).filter((face) => Object.keys(face.linear).every(shows));
+    if (!faces.length) return null;
+    for (const face of faces) {
+      const of = (axis) => (axis.name === undefined ? 0 : Number(face.linear[axis.name] ?? 0));
+      frame = clipped(frame, of(across), across.name === up.name ? 0 : of(up), Number(face.at_most));
+    }
+    return frame.length > 2 ? { polygons: [frame], drawn: whole ? "area" : "shadow" } : null;
+  };
+
+  // Initial, unsafe and goal states over two axes: shapes to draw, and which sets are among them.
+  const statesOver = (states, g, across, up) => {
+    const [shapes, seen] = [[], new Set()];
+    if (!states) return { shapes, seen };
+    states.sets.forEach((set, index) => {
+      const paths = { area: "", shadow: "" };
+      for (const part of set.parts) {
+        const own = partOf(part, set, g, across, up);
+        for (const shape of own ? own.polygons : []) {
+          paths[own.drawn] += shape.map(([a, b], n) => `${n ? "L" : "M"}${toX(g, a).toFixed(2)} ${toY(g, b).toFixed(2)}`).join("") + "z";
+        }
+      }
+      for (const drawn of ["area", "shadow"]) {
+        if (!paths[drawn]) continue;
+        seen.add(`${index} ${drawn}`);
+        const name = set.role === "unsafe" ? "danger" : drawn === "area" ? "goal" : "low";
+        const made = element("path", { d: paths[drawn], class: name });
+        made.append(element("title", {}, set.role === "unsafe" ? `unsafe: not (${set.condition})` : `goal: ${set.condition}`));
+        shapes.push(made);
+      }
+    });
+    const ends = (axis) => {
+      if (axis.seconds !== undefined) return [0, 0];
+      const own = states.initial && states.initial.ranges.find((range) => range.name === axis.name);
+      return own ? [Number(own.lower), Number(own.upper)] : null;
+    };
+    const [wide, high] = [ends(across), ends(up)];
+    if (states.initial && wide && high) {
+      const inside = (value, low, top) => Math.max(low, Math.min(top, value));
+      const [x, end] = wide.map((value) => toX(g, inside(value, g.x0, g.x1)));
+      const [bottom, y] = high.map((value) => toY(g, inside(value, g.y0, g.y1)));
+      shapes.push(element("rect", { x, y, width: Math.max(0.7, end - x), height: Math.max(0.7, bottom - y), class: "start" }));
+    }
+    return { shapes, seen };
   };
 
   const still = () => window.matchMedia("(prefers-reduced-motion: reduce)").matches;
@@ -131,15 +222,17 @@
       const x = data.columns[Number(portrait.querySelector("select.across").value)];
       const y = data.columns[Number(portrait.querySelector("select.up").value)];
       const old = geometry(svg);
-      const [x0, x1] = around(x.values);
-      const [y0, y1] = around(y.values);
+      const share = data.states ? 0.15 : 0.05;
+      const [x0, x1] = around(x.values, share);
+      const [y0, y1] = around(y.values, share);
       svg.dataset.plot = [old.left, old.top, old.width, old.height, x0, x1, y0, y1].join(" ");
       svg.setAttribute("aria-label", `${y.name} against ${x.name}`);
       const g = geometry(svg);
       const at = (i) => `${toX(g, x.values[i]).toFixed(2)} ${toY(g, y.values[i]).toFixed(2)}`;
       const indices = x.values.map((_, i) => i).filter((i) => x.values[i] !== null && y.values[i] !== null);
       const path = (from) => indices.filter((i) => stepAt(i) >= from).map((i, n) => (n ? "L" : "M") + at(i)).join("");
-      svg.replaceChildren(frame(svg, x.name, y.name), element("path", { d: path(0), class: "series" }));
+      const beside = statesOver(data.states, g, { name: x.name }, { name: y.name }).shapes;
+      svg.replaceChildren(...beside, frame(svg, x.name, y.name), element("path", { d: path(0), class: "series" }));
       if (data.loop !== null) svg.append(element("path", { d: `${path(data.loop)}L${at(place(data.loop))}`, class: "second" }));
       const mark = (i, r, name) => {
         if (!indices.includes(i)) return;
@@ -240,6 +333,8 @@
       const group = svg.querySelector(".parts");
       const outlined = group.querySelector("path")?.getAttribute("class") ?? "heat";
       group.replaceChildren(...levels.map((level) => element("path", { d: paths.get(level).join(""), class: outlined, fill: data.colours[level] })));
+      const sets = svg.querySelector(".sets");
+      if (sets) sets.replaceChildren(...statesOver(data.states, g, { name: data.names[x] }, { name: data.names[y] }).shapes);
     };
     const rescale = () => {
       const old = geometry(svg);
@@ -305,6 +400,72 @@
       const stop = player(figure.querySelector(".play"), until, set);
       until.addEventListener("input", () => { stop(); set(Number(until.value)); });
     }
+  }
+
+  // Flowpipes: boxes over time or over two variables, with sets of states and runs.
+  for (const figure of all(document, "figure.flowpipe")) {
+    const data = read(figure.dataset.flowpipe);
+    const svg = figure.querySelector("svg");
+    const says = figure.querySelector(".pointed");
+    const [across, up] = ["across", "up"].map((name) => figure.querySelector(`select.${name}`));
+    // The first axis is time, the others are elements of the state.
+    const axis = (select) => {
+      const place = Number(select.value) - 1;
+      const name = data.names[place + 1];
+      if (place < 0) {
+        const times = (values) => values.map((value) => value * data.seconds);
+        return { label: name, seconds: data.seconds, lower: times(data.from), upper: times(data.to), at: (_, step) => step * data.seconds };
+      }
+      return { label: name, name, lower: data.lower[place], upper: data.upper[place], at: (state) => state[place] };
+    };
+    const ends = (own) => {
+      const low = own.lower.reduce((a, b) => Math.min(a, b), Infinity);
+      const high = own.upper.reduce((a, b) => Math.max(a, b), -Infinity);
+      return low < high ? [low - (high - low) / 50, high + (high - low) / 50] : around([low]);
+    };
+    let [x, y] = [axis(across), axis(up)];
+    const draw = () => {
+      [x, y] = [axis(across), axis(up)];
+      const old = geometry(svg);
+      svg.dataset.plot = [old.left, old.top, old.width, old.height, ...ends(x), ...ends(y)].join(" ");
+      svg.setAttribute("aria-label", `${y.label} against ${x.label}`);
+      const g = geometry(svg);
+      const paths = data.colours.map(() => "");
+      data.levels.forEach((level, i) => {
+        const widened = (from, to, own) => {
+          const more = Math.max(0, (own.seconds === undefined ? 0.7 : data.thinnest) - (to - from));
+          return [(from - more / 2).toFixed(2), (to - from + more).toFixed(2)];
+        };
+        const [left, width] = widened(toX(g, x.lower[i]), toX(g, x.upper[i]), x);
+        const [top, height] = widened(toY(g, y.upper[i]), toY(g, y.lower[i]), y);
+        paths[level] += `M${left} ${top}h${width}v${height}h-${width}z`;
+      });
+      const boxes = paths.map((d, level) => element("path", { d, class: "heat", fill: data.colours[level] }));
+      svg.querySelector(".parts").replaceChildren(...boxes);
+      const { shapes, seen } = statesOver(data.states, g, x, y);
+      svg.querySelector(".sets").replaceChildren(...shapes.filter((own) => !own.classList.contains("start")));
+      svg.querySelector(".initial").replaceChildren(...shapes.filter((own) => own.classList.contains("start")));
+      const line = (run) =>
+        run.map((state, n) => `${n ? "L" : "M"}${toX(g, x.at(state, n)).toFixed(2)} ${toY(g, y.at(state, n)).toFixed(2)}`).join("");
+      svg.querySelector(".runs").replaceChildren(...data.runs.map((run) => element("path", { d: line(run), class: "run" })));
+      svg.querySelector(".axes").replaceWith(frame(svg, x.label, y.label));
+      for (const own of all(figure, "[data-set]")) own.hidden = !seen.has(`${own.dataset.set} ${own.dataset.drawn}`);
+    };
+    for (const select of [across, up]) select.addEventListener("change", draw);
+    svg.addEventListener("pointermove", (event) => {
+      const [a, b] = pointed(svg, event);
+      let found = -1;
+      for (let i = data.levels.length - 1; i >= 0 && found < 0; i -= 1) {
+        if (x.lower[i] <= a && a <= x.upper[i] && y.lower[i] <= b && b <= y.upper[i]) found = i;
+      }
+      if (found < 0) {
+        says.textContent = "nothing here";
+        return;
+      }
+      const [from, to] = [data.from[found], data.to[found]];
+      const ranges = data.axes.map((name, d) => `${name} in [${short(data.lower[d][found])}, ${short(data.upper[d][found])}]`);
+      says.textContent = `${from === to ? `step ${short(from)}` : `steps ${short(from)} to ${short(to)}`}: ${ranges.join(", ")}`;
+    });
   }
 
   // Pictures of which one is chosen.

@@ -7,6 +7,7 @@ use super::boxes::{self, Boxes, Shares};
 use super::html::{Page, bound, data, escaped, thinned};
 use super::read::{Malformed, Read};
 use crate::scale::{Axis, Plot, number as tick};
+use crate::state_sets::Sets;
 use crate::svg::{Anchor, Drawing, Picture};
 
 /// The number that a property compares its probability with.
@@ -79,7 +80,10 @@ pub(crate) fn section(page: &mut Page, stem: &str, result: &PropertyResult) -> R
         }
         let value = "bound".to_owned();
         let stem = format!("{stem} partition");
-        html += &boxes::section(page, Boxes { stem, names, parts, value, steps: false, caption, shares });
+        html += &boxes::section(
+            page,
+            Boxes { stem, names, parts, value, steps: false, caption, shares, sets: Sets::default() },
+        );
     }
     Ok(html + "</div>\n")
 }

@@ -8,6 +8,7 @@ use super::html::{Page, data, escaped, notes, table, thinned};
 use super::read::{Malformed, Read};
 use super::trace;
 use crate::map::{Axis, Cell, Kind, Map, picture};
+use crate::state_sets::Sets;
 
 /// Witnesses whose runs are shown.
 const MOST_WITNESSES: usize = 2;
@@ -79,7 +80,7 @@ pub(crate) fn section(page: &mut Page, system: &str, region: &ParameterMap) -> R
         let run = trace::read(&witness.trace, witness.loop_to)
             .map_err(|error| error.within(&format!(".witnesses[{index}].trace")))?;
         html += &format!("<h4>A run that violates it, at {}</h4>\n", values.join(", "));
-        html += &trace::section(page, &format!("{system} {property} witness {}", index + 1), &run);
+        html += &trace::section(page, &format!("{system} {property} witness {}", index + 1), &run, Sets::default());
     }
     if witnesses.len() > MOST_WITNESSES {
         html += &thinned(&format!("Of {} violating runs the first {MOST_WITNESSES} are shown.", witnesses.len()));

@@ -7,6 +7,7 @@ use super::Row;
 use super::html::{Page, data, select, table, thinned};
 use super::read::{Malformed, Read};
 use crate::scale::{Axis, Plot, short};
+use crate::state_sets::{self, Along, Sets};
 use crate::svg::{Drawing, Picture};
 
 /// The first runs of one kind, if their members fit together.
@@ -125,7 +126,11 @@ pub(crate) fn section(page: &mut Page, document: &ShieldRun) -> Read<(Row, Strin
     let shielded = samples(shielded, states.len()).map_err(|error| error.within(".with_shield"))?;
     let anything = !alone.is_empty() || !shielded.is_empty();
     if anything && !states.is_empty() {
-        html += &portraits(page, system, states, alone, shielded);
+        if !state_sets::fitting(&document.state_sets) {
+            return Err(Malformed::new("parts and their variables do not fit together").within(".state_sets"));
+        }
+        let sets = Sets { initial: document.initial.as_ref(), sets: &document.state_sets };
+        html += &portraits(page, system, states, (alone, shielded), sets);
     }
     Ok((row, html + "</div>\n"))
 }
@@ -134,8 +139,8 @@ fn portraits(
     page: &mut Page,
     system: &str,
     states: &[String],
-    alone: &[SampledRun],
-    shielded: &[SampledRun],
+    (alone, shielded): (&[SampledRun], &[SampledRun]),
+    sets: Sets<'_>,
 ) -> String {
     let n = states.len();
     let pairs: Vec<(usize, usize)> = match n {
@@ -158,6 +163,11 @@ fn portraits(
         let up = if x == y { Axis { name: String::new(), lower: 0.0, upper: 1.0 } } else { axis(y) };
         let plot = Plot { rectangle: [66.0, 10.0, 402.0, 330.0], across: axis(x), up };
         let mut drawing = Drawing::new(480.0, 384.0);
+        if x != y {
+            let (across, up) = (Along::Variable(&states[x]), Along::Variable(&states[y]));
+            sets.draw(&mut drawing, &plot, across, up);
+            sets.draw_initial(&mut drawing, &plot, across, up);
+        }
         draw(&mut drawing, &plot, alone, x, y, "second");
         draw(&mut drawing, &plot, shielded, x, y, "series");
         plot.frame(&mut drawing);
@@ -169,9 +179,10 @@ fn portraits(
     }
     html += &format!(
         "<figcaption>The first {} runs with the shield (blue) and {} without it (red). Green: where they begin; dots: the program \
-         decides; red dots: unsafe.</figcaption></figure>",
+         decides; red dots: unsafe.{}</figcaption></figure>",
         shielded.len(),
-        alone.len()
+        alone.len(),
+        if sets.is_empty() || n == 1 { "" } else { " Initial states have a green outline, unsafe states are hatched." }
     );
     if drawn.len() < pairs.len() {
         html += &thinned(&format!("The first {MOST_PAIRS} of {} pairs of states can be looked at.", pairs.len()));

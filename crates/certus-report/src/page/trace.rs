@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::course::{over_time, pair, portrait};
 use super::html::{Page, data, escaped, script_data, select, thinned};
 use super::read::{Malformed, Read};
+use crate::state_sets::Sets;
 
 /// Numbers over the steps of a run.
 #[derive(Clone, Debug)]
@@ -110,7 +111,7 @@ const MOST_ROWS: usize = 200;
 const MOST_NUMBERS: usize = 120_000;
 
 /// Everything about a run.
-pub(crate) fn section(page: &mut Page, stem: &str, trace: &Trace) -> String {
+pub(crate) fn section(page: &mut Page, stem: &str, trace: &Trace, sets: Sets<'_>) -> String {
     let told = format!("<p>{}</p>\n{}", story(trace), chosen(trace));
     if trace.steps == 1 {
         // One state is no course: its table says all.
@@ -118,9 +119,12 @@ pub(crate) fn section(page: &mut Page, stem: &str, trace: &Trace) -> String {
     }
     let id = page.name("run");
     let mut html = format!("<div class=\"run\" data-run=\"{id}\">\n{told}{}", controls(trace));
-    html += &figures(page, stem, trace);
+    html += &figures(page, stem, trace, sets);
     html += &table(trace);
-    let (values, note) = page_data(trace);
+    let (mut values, note) = page_data(trace);
+    if !sets.is_empty() {
+        values["states"] = sets.data();
+    }
     if let Some(note) = note {
         html += &thinned(&note);
     }
@@ -129,7 +133,7 @@ pub(crate) fn section(page: &mut Page, stem: &str, trace: &Trace) -> String {
 }
 
 /// The pictures of a run, and what was left out of them.
-fn figures(page: &mut Page, stem: &str, trace: &Trace) -> String {
+fn figures(page: &mut Page, stem: &str, trace: &Trace, sets: Sets<'_>) -> String {
     let (first, last) = trace.offending();
     let mut html = String::new();
     html += "<div class=\"figures\">\n";
@@ -147,7 +151,7 @@ fn figures(page: &mut Page, stem: &str, trace: &Trace) -> String {
     let over_time = page.figure(&format!("{stem} over time"), &picture, &label, &caption);
     html += &over_time.replacen("<figure>", "<figure class=\"over-time\">", 1);
     if let Some((x, y)) = pair(trace) {
-        html += &portrait_figure(page, stem, trace, x, y);
+        html += &portrait_figure(page, stem, trace, (x, y), sets);
     }
     html += "</div>\n";
     for remark in remark {
@@ -236,16 +240,21 @@ fn controls(trace: &Trace) -> String {
     )
 }
 
-fn portrait_figure(page: &mut Page, stem: &str, trace: &Trace, x: usize, y: usize) -> String {
-    let picture = portrait(trace, x, y);
+fn portrait_figure(page: &mut Page, stem: &str, trace: &Trace, (x, y): (usize, usize), sets: Sets<'_>) -> String {
+    let picture = portrait(trace, x, y, sets);
     page.keep(&format!("{stem} phase portrait"), &picture);
     let names: Vec<String> = trace.columns.iter().map(|column| column.name.clone()).collect();
     format!(
         "<figure class=\"portrait\"><div class=\"controls\">{} {}</div>{}<figcaption>Phase portrait: green where the run \
-         begins, red where it offends.</figcaption></figure>\n",
+         begins, red where it offends.{}</figcaption></figure>\n",
         select("across", "across", &names, x),
         select("up", "up", &names, y),
-        picture.inline(&format!("{stem}: {} against {}", names[y], names[x]))
+        picture.inline(&format!("{stem}: {} against {}", names[y], names[x])),
+        if sets.is_empty() {
+            ""
+        } else {
+            " Initial states have a green outline; of what depends on these variables alone, unsafe states are hatched and goals green."
+        }
     )
 }
 

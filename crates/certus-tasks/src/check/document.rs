@@ -4,14 +4,17 @@ use certus_check::enclosed::IN_DOUBLES;
 use certus_documents as documents;
 use certus_documents::check::{Face, Position, PropertyResult as Shown, Trace};
 use certus_documents::{Members, NamedRange, Number, members};
+use certus_engine::Budget;
 use certus_graph::Interval;
 use certus_lang::system::{Property, System, Variable};
 use certus_model::proof::{Method, Proof};
-use certus_model::{Run, Scope, Verdict};
+use certus_model::{Outcome, Run, Scope, Verdict};
 use certus_sim::element_names;
 use certus_solver::UnknownReason;
 
+use super::flowpipe::flowpipe_document;
 use super::grid::grid_document;
+use super::state_sets::{Extents, initial_states, state_sets};
 use super::{Found, PropertyResult};
 use crate::prob::bounded;
 use crate::provenance::{About, Provenance};
@@ -45,6 +48,7 @@ pub fn document(system: &System, results: &[PropertyResult], provenance: &Proven
         schema: documents::Schema::default(),
         system: system.name.clone(),
         states: state_ranges(system),
+        initial: Some(initial_states(system)),
         results: results.iter().map(|result| shown(system, result, provenance)).collect(),
         provenance: provenance.document(),
     }
@@ -110,7 +114,58 @@ fn shown(system: &System, result: &PropertyResult, provenance: &Provenance) -> S
             shown.holds_if = Some(unknown.holds_if.clone());
         }
     }
+    shown.state_sets = state_sets(system, property, &extents(system, result, outcome));
     shown
+}
+
+/// Where pictures of a result show states.
+fn extents(system: &System, result: &PropertyResult, outcome: &Outcome) -> Extents {
+    let mut extents = Extents::of(system);
+    let run = match &outcome.verdict {
+        Verdict::Violated(run) => Some(run),
+        Verdict::ModelError(error) => Some(&error.run),
+        Verdict::Unknown(unknown) => unknown.candidate.as_deref(),
+        Verdict::Holds(_) | Verdict::Probability(_) => None,
+    };
+    for state in run.iter().flat_map(|run| &run.states) {
+        extents.add(state.iter().map(|&value| (value, value)));
+    }
+    if let Some(report) = result.grid.as_ref().filter(|report| report.names == system.state_names()) {
+        extents.add(report.hull.iter().copied());
+    }
+    extents
+}
+
+/// How much work it is worth to split the initial set for a picture.
+pub(crate) const DRAWING: Budget<'static> = Budget {
+    deadline: None,
+    stop: None,
+    threads: 1,
+    seed: 0,
+    memory: 1 << 30,
+    subproblems: 20_000,
+    effort: u64::MAX,
+    certify: false,
+};
+
+/// Adds the reachable sets to the results whose verdict comes from the engine `reach`.
+pub fn add_flowpipes(system: &System, results: &[PropertyResult], document: &mut documents::check::Check) {
+    for (shown, result) in document.results.iter_mut().zip(results) {
+        let property = &system.properties[result.property];
+        let Some(outcome) = result.outcome.as_ref().ok().and_then(Found::runs) else { continue };
+        if outcome.engine != certus_reach::NAME {
+            continue;
+        }
+        match flowpipe_document(system, property, result.pieces.as_ref(), &DRAWING) {
+            Ok(pipe) => {
+                let mut extents = extents(system, result, outcome);
+                extents.add_boxes(&pipe);
+                shown.state_sets = state_sets(system, property, &extents);
+                shown.flowpipe = Some(pipe);
+            }
+            Err(reason) => shown.notes.get_or_insert_default().push(format!("no reachable sets are shown: {reason}")),
+        }
+    }
 }
 
 /// A scope as documents have it.

@@ -1,113 +1,118 @@
-//! Pictures of flowpipes: the reachable sets of a property, with some simulated runs on top.
+//! Flowpipes as members of documents and as pictures: the reachable sets of a property, with some simulated runs.
 
+use certus_documents as documents;
+use certus_documents::state_sets::ReachedBox;
 use certus_engine::{Budget, Task};
 use certus_lang::system::{Property, System};
 use certus_model::own_horizon;
-use certus_reach::Slice;
+use certus_reach::{Flowpipe, Pieces};
 use certus_report::Picture;
-use certus_report::cells::{Axis, Cell};
+use certus_report::flowpipe::{Dimension, Shown, draw};
+use certus_report::state_sets::Sets;
 use certus_sim::{Options, RunReport, Simulator};
 
-/// Simulated runs on top of a flowpipe.
-const RUNS: u64 = 30;
+use super::state_sets::{Extents, initial_states, state_sets};
+
+/// Simulated runs of a flowpipe, at most and at least, and how many numbers they have at most.
+const MOST_RUNS: usize = 12;
+const LEAST_RUNS: usize = 3;
+const MOST_NUMBERS: usize = 20_000;
 
 /// Steps of these runs where the property has no end.
 const STEPS: usize = 100;
 
-/// The name of time, in seconds or in steps, as an axis.
+/// The name of time as an axis.
 const TIME: &str = "time";
 
-/// What an axis shows: an element of the state by its place, or time.
-#[derive(Clone, Copy)]
-enum Shown {
-    Element(usize),
-    Time,
+/// Boxes of a picture, about.
+const BOXES_OF_PICTURE: usize = 10_000;
+
+/// Boxes of a document, about.
+const BOXES_OF_DOCUMENT: usize = 1_000;
+
+/// The flowpipe of a property as a document has it.
+pub(super) fn flowpipe_document(
+    system: &System,
+    property: &Property,
+    pieces: Option<&Pieces>,
+    budget: &Budget<'_>,
+) -> Result<documents::state_sets::Flowpipe, String> {
+    documented(system, property, pieces, budget, BOXES_OF_DOCUMENT)
+}
+
+fn documented(
+    system: &System,
+    property: &Property,
+    pieces: Option<&Pieces>,
+    budget: &Budget<'_>,
+    most: usize,
+) -> Result<documents::state_sets::Flowpipe, String> {
+    let task = Task { system, property, steps: None, assume_no_model_errors: false };
+    let pipe = certus_reach::flowpipe(&task, pieces, budget).map_err(|error| error.to_string())?;
+    let sets = pipe.slices.len();
+    let Flowpipe { slices, complete, covered } = pipe.thinned(most);
+    // Runs are shown as far as there are sets.
+    let last = slices.iter().map(|slice| slice.to as usize).max().unwrap_or(0);
+    let steps = last.min(own_horizon(property).unwrap_or(STEPS));
+    let numbers = ((steps + 1) * system.state_len()).max(1);
+    let options = Options {
+        runs: (MOST_NUMBERS / numbers).clamp(LEAST_RUNS, MOST_RUNS) as u64,
+        steps,
+        record: true,
+        deadline: budget.deadline,
+        threads: 1,
+        ..Options::default()
+    };
+    let boxes = slices.iter().map(|slice| ReachedBox {
+        from: slice.from.into(),
+        to: slice.to.into(),
+        ends: slice.bounds.iter().map(|range| [range.lo.into(), range.hi.into()]).collect(),
+    });
+    Ok(documents::state_sets::Flowpipe {
+        axes: system.state_names(),
+        step_seconds: system.dt.map(Into::into),
+        complete,
+        covered: (covered as f64).into(),
+        sets,
+        boxes: boxes.collect(),
+        runs: simulated(system, &options)?,
+    })
 }
 
 /// A picture of the reachable sets of a property over two state variables or `time`: time and the first state variable if nothing else is said.
 pub fn flowpipe_picture(
     system: &System,
     property: &Property,
+    pieces: Option<&Pieces>,
     axes: Option<&(String, String)>,
     budget: &Budget<'_>,
 ) -> Result<Picture, String> {
     let names = system.state_names();
     let shown = |name: &str| match names.iter().position(|own| own == name) {
-        Some(place) => Ok(Shown::Element(place)),
-        None if name == TIME => Ok(Shown::Time),
+        Some(place) => Ok(Dimension::Element(place)),
+        None if name == TIME => Ok(Dimension::Time),
         None => Err(format!("⟨axes={name}⟩: there are {} and {TIME}", names.join(", "))),
     };
     let (across, up) = match axes {
         Some((across, up)) => (shown(across)?, shown(up)?),
-        None => (Shown::Time, Shown::Element(0)),
+        None => (Dimension::Time, Dimension::Element(0)),
     };
-    let task = Task { system, property, steps: None, assume_no_model_errors: false };
-    let pipe = certus_reach::flowpipe(&task, budget).map_err(|error| error.to_string())?;
-    let scale = system.dt.unwrap_or(1.0);
-    let ends = |slice: &Slice, axis: Shown| match axis {
-        Shown::Element(place) => (slice.bounds[place].lo, slice.bounds[place].hi),
-        Shown::Time => (slice.from * scale, slice.to * scale),
-    };
-    let boxes: Vec<Cell> = pipe
-        .slices
-        .iter()
-        .map(|slice| Cell { across: ends(slice, across), up: ends(slice, up), step: slice.from as usize })
-        .collect();
-    let axis = |axis: Shown, ends: &dyn Fn(&Cell) -> (f64, f64)| {
-        let (lower, upper) = boxes
-            .iter()
-            .map(ends)
-            .fold((f64::INFINITY, f64::NEG_INFINITY), |(low, high), own| (low.min(own.0), high.max(own.1)));
-        let room = (upper - lower) / 50.0;
-        let name = match axis {
-            Shown::Element(place) => names[place].clone(),
-            Shown::Time => if system.dt.is_some() { "time (s)" } else { "step" }.to_owned(),
-        };
-        Axis { name, lower: lower - room, upper: upper + room }
-    };
-    let (lower, upper) = &system.init_box;
-    let initial = |axis: Shown| match axis {
-        Shown::Element(place) => (lower[place], upper[place]),
-        Shown::Time => (0.0, 0.0),
-    };
-    let options = Options {
-        runs: RUNS,
-        steps: own_horizon(property).unwrap_or(STEPS),
-        record: true,
-        deadline: budget.deadline,
-        threads: 1,
-        ..Options::default()
-    };
-    let runs = simulated(system, &options)?;
-    let at = |step: usize, state: &[f64], axis: Shown| match axis {
-        Shown::Element(place) => state[place],
-        Shown::Time => step as f64 * scale,
-    };
-    let line = |run: &Vec<Vec<f64>>| {
-        run.iter().enumerate().map(|(step, state)| (at(step, state, across), at(step, state, up))).collect()
-    };
-    let end = if pipe.complete { "" } else { ", which end where the property is open" };
-    let picture = certus_report::flowpipe::Flowpipe {
-        title: format!("{}: reachable sets ({})", system.name, property.name),
-        across: axis(across, &|cell| cell.across),
-        up: axis(up, &|cell| cell.up),
-        initial: (initial(across), initial(up)),
-        runs: runs.iter().map(line).collect(),
-        caption: format!(
-            "reachable sets{end}, darker the later; initial states in green, {} simulated runs in red",
-            runs.len()
-        ),
-        boxes,
-    };
-    certus_report::flowpipe::draw(&picture).ok_or_else(|| "the sets have no extent over these axes".to_owned())
+    let pipe = documented(system, property, pieces, budget, BOXES_OF_PICTURE)?;
+    let mut extents = Extents::of(system);
+    extents.add_boxes(&pipe);
+    let sets = state_sets(system, property, &extents);
+    let initial = initial_states(system);
+    let title = format!("{}: reachable sets ({})", system.name, property.name);
+    let shown = Shown { title: &title, pipe: &pipe, sets: Sets { initial: Some(&initial), sets: &sets } };
+    draw(&shown, across, up).ok_or_else(|| "the sets have no ends along these axes".to_owned())
 }
 
 /// The states of some simulated runs.
-fn simulated(system: &System, options: &Options<'_>) -> Result<Vec<Vec<Vec<f64>>>, String> {
+fn simulated(system: &System, options: &Options<'_>) -> Result<Vec<Vec<Vec<documents::Number>>>, String> {
     let simulator = Simulator::new(system).map_err(|error| error.to_string())?;
     let mut runs = Vec::new();
     let mut keep = |report: &RunReport| {
-        let states = report.trace.iter().flatten().map(|step| step.state.clone());
+        let states = report.trace.iter().flatten().map(|step| documents::numbers(&step.state));
         runs.push(states.collect());
     };
     match simulator.run(options, &mut |_| {}, &mut keep) {

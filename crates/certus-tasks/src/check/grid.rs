@@ -5,9 +5,10 @@ use std::collections::HashSet;
 use certus_documents::check::{Grid, GridCell, GridPolicy, GridSeconds, Reachable};
 use certus_documents::{Number, members};
 use certus_grid::{Options, Policy, Report};
-use certus_lang::system::System;
+use certus_lang::system::{Property, System};
 use certus_model::CheckError;
 
+use super::state_sets::{Extents, initial_states, state_sets};
 use super::{EngineChoice, names_of};
 
 /// Options of the grid engine.
@@ -117,8 +118,14 @@ pub(super) fn refuse(
 }
 
 /// A picture of the reachable cells, over two state coordinates or `step`.
-pub fn cells_picture(title: &str, report: &Report, axes: Option<&(String, String)>) -> Result<String, String> {
+pub fn cells_picture(
+    system: &System,
+    property: &Property,
+    report: &Report,
+    axes: Option<&(String, String)>,
+) -> Result<String, String> {
     use certus_report::cells::{Axis, Cell, Cells, draw};
+    use certus_report::state_sets::{Along, Sets};
     let ((across, across_at), (up, up_at)) = drawn_over(&report.names, axes)?;
     let last = report.layers.len().max(1) as f64;
     let axis = |name: String, at: Option<usize>| {
@@ -134,13 +141,26 @@ pub fn cells_picture(title: &str, report: &Report, axes: Option<&(String, String
         1 => format!("{} cells", report.cells),
         every => format!("one in {every} of {} cells", report.cells),
     };
+    // Coordinates that are not elements of the state have no sets.
+    let mut extents = Extents::of(system);
+    let of_state = report.names == system.state_names();
+    if of_state {
+        extents.add(report.hull.iter().copied());
+    }
+    let sets = if of_state { state_sets(system, property, &extents) } else { Vec::new() };
+    let initial = of_state.then(|| initial_states(system));
+    let names = [across.clone(), up.clone()];
+    let along = |place: usize, at: Option<usize>| at.map_or(Along::Time(1.0), |_| Along::Variable(&names[place]));
+    let beside = Sets { initial: initial.as_ref(), sets: &sets };
+    let unsafe_or_goal = if sets.is_empty() { "" } else { "; unsafe states hatched, goals green" };
     let picture = Cells {
-        title: title.to_owned(),
+        title: format!("{}: reachable cells ({})", system.name, property.name),
+        sets: Some((beside, [along(0, across_at), along(1, up_at)])),
         across: axis(across, across_at),
         up: axis(up, up_at),
         cells: cells.collect(),
         caption: format!(
-            "{shown} in {} steps, darker the later they are first reached",
+            "{shown} in {} steps, darker the later they are first reached; initial states outlined{unsafe_or_goal}",
             report.layers.len().saturating_sub(1)
         ),
     };

@@ -10,6 +10,7 @@ use certus_grid::{Policy, Report};
 use certus_lang::system::{Property, System};
 use certus_model::{Outcome, Run, Verdict, usual_steps};
 use certus_prob::Convergence;
+use certus_reach::Pieces;
 
 pub(crate) mod certificate;
 mod document;
@@ -19,12 +20,13 @@ mod grid;
 mod reachable;
 mod region;
 mod region_document;
+pub(crate) mod state_sets;
 mod trace_table;
 mod work;
 
 pub use certificate::certify_words;
-pub(crate) use document::described;
-pub use document::{confining_box, document, names_of, policy_names, proof_names, why};
+pub(crate) use document::{DRAWING, described};
+pub use document::{add_flowpipes, confining_box, document, names_of, policy_names, proof_names, why};
 pub use engines::{EngineChoice, PROBABILITIES};
 pub use flowpipe::flowpipe_picture;
 pub(crate) use grid::widths as grid_widths;
@@ -89,6 +91,8 @@ pub struct PropertyResult {
     pub certificate: Option<PathBuf>,
     /// What the exploration of a grid looked like.
     pub grid: Option<Report>,
+    /// The pieces of the initial set that a proof by reachable sets consists of.
+    pub pieces: Option<Pieces>,
 }
 
 /// What was found out about a property.

@@ -45,7 +45,7 @@ pub(super) fn concluded(task: &Check, known: Partial, reason: UnknownReason) -> 
         let outcome = Ok(Found::Runs(Box::new(undecided(task, reason, begun))));
         let started = started.filter(|_| index == first);
         let seconds = started.map_or(0.0, |started| started.elapsed().as_secs_f64());
-        results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None });
+        results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None, pieces: None });
     }
     let provenance = system.as_ref().map(|system| provenance(task, system, &sources)).unwrap_or_default();
     Checked { system, results, provenance }
@@ -183,16 +183,17 @@ fn one(
             .map_err(|error| error.to_string()),
     };
     let mut certificate = None;
-    if let (Some(path), Some(pieces), Ok(Found::Runs(runs))) = (&task.certificate, details.pieces.take(), &outcome)
+    if let (Some(path), Some(pieces), Ok(Found::Runs(runs))) = (&task.certificate, &details.pieces, &outcome)
         && matches!(runs.verdict, Verdict::Holds(_))
     {
         let assumed = runs.no_errors == Some(NoErrors::Assumed);
         let mut watch = |progress: Progress| watch(progress);
-        match reachable::write(path, &task.system, &about.name, &pieces, assumed, budget, &mut watch) {
+        match reachable::write(path, &task.system, &about.name, pieces, assumed, budget, &mut watch) {
             Ok(()) => certificate = Some(path.clone()),
             // Another engine's proof may leave one.
             Err(_) if task.engine.is_auto() && !system.is_exact() && spent(budget).is_none() => {
                 wanted = Wanted::CertificateOfOthers;
+                details.pieces = None;
                 outcome = decide(task, system, property, errors, budget, wanted, &mut watch, &mut details)
                     .map_err(|error| error.to_string());
             }
@@ -200,7 +201,7 @@ fn one(
         }
     }
     let seconds = started.elapsed().as_secs_f64();
-    let report = details.report;
+    let Details { report, pieces } = details;
     if let (Some(path), Ok(found)) = (&task.certificate, &outcome)
         && let Some(runs) = found.runs()
         && let Some(proof) = runs.proof.as_ref()
@@ -211,7 +212,7 @@ fn one(
         certificate::write(path, &task.system, &about.name, &hints, budget, &mut watch)?;
         certificate = Some(path.clone());
     }
-    Ok(PropertyResult { property, outcome, seconds, certificate, grid: report })
+    Ok(PropertyResult { property, outcome, seconds, certificate, grid: report, pieces })
 }
 
 /// What engines tell beyond their verdicts.
@@ -321,7 +322,7 @@ mod tests {
         let system = Arc::new(crate::load_system(&task.system).unwrap());
         let outcome = Outcome::new("bmc", Verdict::Holds(Scope::Unbounded));
         let outcome = Ok(Found::Runs(Box::new(outcome)));
-        let first = PropertyResult { property: 2, outcome, seconds: 0.0, certificate: None, grid: None };
+        let first = PropertyResult { property: 2, outcome, seconds: 0.0, certificate: None, grid: None, pieces: None };
         let known =
             Partial { system: Some(system), properties: vec![2, 0], results: vec![first], ..Partial::default() };
         let Checked { results, .. } = concluded(&task, known, UnknownReason::Deadline);
@@ -333,7 +334,7 @@ mod tests {
     fn only_what_time_kept_from_a_verdict_was_late() {
         let result = |verdict: Verdict| {
             let outcome = Ok(Found::Runs(Box::new(Outcome::new("bmc", verdict))));
-            PropertyResult { property: 0, outcome, seconds: 0.0, certificate: None, grid: None }
+            PropertyResult { property: 0, outcome, seconds: 0.0, certificate: None, grid: None, pieces: None }
         };
         let unknown = |reason| Verdict::Unknown(Unknown::at(reason, ""));
         assert!(was_late(&result(unknown(Some(UnknownReason::Deadline)))));

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use certus_documents::check as documents;
-use certus_engine::{Budget, Progress};
+use certus_engine::Progress;
 use certus_grid::Policy;
 use certus_grid::extract::ExtractOptions;
 use certus_lang::system::{Expect, System};
@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use super::shared::{CHANGES, EFFORT, MEMORY, PROPERTIES, SAMPLING, STEPS, SYSTEM, WIDTHS};
 use super::{Answer, Command, Kind, Opt, Request, Session};
 use crate::check::{
-    Check, CheckProgress, Checked, Conclusion, EngineChoice, Found, GridOptions, PropertyResult, cells_picture, check,
-    document, flowpipe_picture, trace_csv,
+    Check, CheckProgress, Checked, Conclusion, EngineChoice, Found, GridOptions, PropertyResult, DRAWING,
+    add_flowpipes, cells_picture, check, document, flowpipe_picture, trace_csv,
 };
 use crate::failure::Failure;
 use crate::output::{write_atomically, write_document};
@@ -92,6 +92,10 @@ pub(super) const CHECK: Command = Command {
                 "Axes of that plot: two state variables, or `time`; time and the first state variable by default",
             )
             .needs("flowpipe"),
+            Opt::switch(
+                "reachable_sets",
+                "Add the reachable sets of properties that `reach` decides to the JSON document; `report` draws them",
+            ),
         ],
         SAMPLING,
         CHANGES,
@@ -157,6 +161,9 @@ pub fn work(task: &Check, session: &mut Session<'_>) -> Result<Checked, Failure>
 /// The document, with what the file expects if that is asked for.
 pub fn compared(request: &Request, system: &System, checked: &Checked) -> documents::Check {
     let mut found = document(system, &checked.results, &checked.provenance);
+    if request.flag("reachable_sets") {
+        add_flowpipes(system, &checked.results, &mut found);
+    }
     if request.flag("expect") {
         compare(system, &checked.results, &mut found);
     }
@@ -287,8 +294,7 @@ fn write_cells(
     let found = results.iter().find_map(|result| result.grid.as_ref().map(|report| (result.property, report)));
     let drawn = match found {
         Some((property, report)) => {
-            let title = format!("{}: reachable cells ({})", system.name, system.properties[property].name);
-            cells_picture(&title, report, axes)
+            cells_picture(system, &system.properties[property], report, axes)
         }
         None if engine.is(certus_grid::NAME) => Err("the exploration was not far enough to be drawn".to_owned()),
         None => Err("no verdict came from the grid; ⟨engine=grid⟩ takes it alone".to_owned()),
@@ -299,9 +305,6 @@ fn write_cells(
     }
 }
 
-/// How much work it is worth to split the initial set for a picture.
-const DRAWING_WORK: u64 = 20_000;
-
 /// Draws the reachable sets of the first property that has some; or says why not.
 fn write_flowpipe(
     path: &Path,
@@ -309,10 +312,9 @@ fn write_flowpipe(
     system: &System,
     results: &[PropertyResult],
 ) -> Result<Option<String>, Failure> {
-    let budget = Budget { subproblems: DRAWING_WORK, threads: 1, ..Budget::default() };
     let mut reason = "there is no property".to_owned();
     for result in results {
-        match flowpipe_picture(system, &system.properties[result.property], axes, &budget) {
+        match flowpipe_picture(system, &system.properties[result.property], result.pieces.as_ref(), axes, &DRAWING) {
             Ok(picture) if path.extension().is_some_and(|own| own.eq_ignore_ascii_case("png")) => {
                 return write_atomically(path, &picture.png()).map(|()| None);
             }

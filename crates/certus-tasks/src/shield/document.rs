@@ -12,6 +12,7 @@ use certus_shield::history::Sample;
 use certus_shield::synthesis::Failed;
 
 use super::{Made, Ready, Replay};
+use crate::check::state_sets::{Extents, initial_states, state_sets};
 use crate::provenance::About;
 use crate::{BudgetOptions, Loading, Provenance};
 
@@ -79,10 +80,15 @@ pub fn replayed_from(ready: &Ready, trial: &Trial, effort: &BudgetOptions, loadi
 
 /// What a document about runs of a shield says before they are made.
 pub fn about(ready: &Ready, provenance: &Provenance) -> ShieldRun {
+    let property = ready.system.property(&ready.property);
+    let extents = Extents::of_ranges(&ready.system);
+    let state_sets = property.map(|own| state_sets(&ready.system, own, &extents)).unwrap_or_default();
     ShieldRun {
         system: ready.system.name.clone(),
         property: Some(ready.property.clone()),
         states: Some(ready.runtime.states.clone()),
+        initial: Some(initial_states(&ready.system)),
+        state_sets,
         relative_to: Some(provenance.relative_to(About::Sampled)),
         provenance: Some(provenance.document()),
         ..ShieldRun::default()

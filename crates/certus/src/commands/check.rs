@@ -23,6 +23,11 @@ pub fn run(call: &Call) -> Result<Finding, Failure> {
     if !request.ranges("region").is_empty() {
         return super::region::run(call);
     }
+    if request.flag("reachable_sets") && !request.flag("json") {
+        return Err(Failure::message(
+            "⟨reachable_sets⟩ adds to the JSON document: add ⟨json⟩, or draw one picture with ⟨flowpipe⟩",
+        ));
+    }
     let task = task(request)?;
     let checked = call.live(|session| work(&task, session))?;
     let Some(system) = &checked.system else {

@@ -258,6 +258,55 @@ fn a_bounded_verdict_has_a_certificate_too() {
     assert!(unknown.code == 2 && unknown.stderr.contains("induction"), "{}", unknown.stderr);
 }
 
+/// Whether a number is in an interval, but for the rounding of simulated runs.
+fn within(value: &Value, ends: &Value) -> bool {
+    let of = |own: &Value| own.as_f64().unwrap();
+    of(&ends[0]) - 1e-9 <= of(value) && of(value) <= of(&ends[1]) + 1e-9
+}
+
+#[test]
+fn documents_have_flowpipes_that_contain_their_runs() {
+    let folder = Folder::new("reachable-sets");
+    let systems =
+        [("zoo/b1/b1_exact.certus", "at_goal_at_end"), ("zoo/single_pendulum/single_pendulum.certus", "settles")];
+    for (file, property) in systems {
+        let ran = certus(&["check", file, property, "--engine", "reach", "--reachable-sets", "--json"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let document: Value = serde_json::from_str(&ran.stdout).unwrap();
+        let pipe = &document["results"][0]["flowpipe"];
+        let boxes = pipe["boxes"].as_array().unwrap();
+        assert!((1..=2000).contains(&boxes.len()) && pipe["complete"] == true, "{}", boxes.len());
+        let covered = pipe["covered"].as_f64().unwrap();
+        let mut seen = 0;
+        for run in pipe["runs"].as_array().unwrap() {
+            for (step, state) in run.as_array().unwrap().iter().enumerate().filter(|own| own.0 as f64 <= covered) {
+                let at = step as f64;
+                let during = |own: &&Value| own["from"].as_f64().unwrap() <= at && at <= own["to"].as_f64().unwrap();
+                let contains = |own: &Value| {
+                    let ends = own["box"].as_array().unwrap().iter();
+                    state.as_array().unwrap().iter().zip(ends).all(|(value, ends)| within(value, ends))
+                };
+                assert!(boxes.iter().filter(during).any(contains), "{file}: {state} at step {step}");
+                seen += 1;
+            }
+        }
+        assert!(seen > 100, "{file}: {seen} states");
+        // The page has a first picture, and the numbers of all others.
+        let page = folder.file("page.html");
+        assert_eq!(certus(&["report", &folder.write("own.json", ran.stdout), "-o", &page]).code, 0);
+        let html = std::fs::read_to_string(&page).unwrap();
+        for wanted in ["<figure class=\"flowpipe\"", "time (s)", "reachable sets, darker the later", "initial states"] {
+            assert!(html.contains(wanted), "{file}: {wanted}");
+        }
+        let kind =
+            if property == "settles" { "unsafe: not (theta in [0, 1]), from step 10 to 20" } else { "goal: at_goal" };
+        let kind = if html.contains(kind) { kind } else { "what the goal asks of these variables: at_goal" };
+        assert!(html.contains(kind), "{file}: {kind}");
+    }
+    let refused = certus(&["check", "zoo/b1/b1_exact.certus", "--reachable-sets"]);
+    assert!(refused.code == 2 && refused.stderr.contains("add --json"), "{}", refused.stderr);
+}
+
 #[test]
 fn flowpipes_are_drawn() {
     let folder = Folder::new("flowpipe");
@@ -266,7 +315,12 @@ fn flowpipes_are_drawn() {
     let ran = certus(&["check", file, "at_goal_at_end", "--flowpipe", &svg]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     let picture = std::fs::read_to_string(&svg).unwrap();
-    assert!(picture.contains("time (s)") && picture.contains("30 simulated runs"), "{picture}");
+    assert!(
+        picture.contains("time (s)")
+            && picture.contains(" simulated runs")
+            && picture.contains("the goal asks of these variables: at_goal"),
+        "{picture}"
+    );
     let ran = certus(&["check", file, "at_goal_at_end", "--flowpipe", &png, "--flowpipe-axes", "x1,x2"]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     assert!(std::fs::read(&png).unwrap().starts_with(b"\x89PNG"));

@@ -442,8 +442,15 @@ impl Session for Branching<'_> {
                     }
                     Reached::OutOfWork(rest) => {
                         self.needed = self.needed.max(2 * used);
-                        match self.left_of(&piece, &rest, None).filter(|_| !is_whole) {
-                            Some(left) => self.pieces.extend(left),
+                        match self.left_of(&piece, &rest, None) {
+                            Some(left) => {
+                                self.pieces.extend(left);
+                                // A degree that some cases are finished with will do.
+                                if is_whole {
+                                    self.degree = degree;
+                                    self.ladder.clear();
+                                }
+                            }
                             None => self.pieces.push(piece),
                         }
                         work = 0;

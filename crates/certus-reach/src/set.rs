@@ -64,12 +64,11 @@ impl Space {
             (0..SLICES).map(move |place| Interval { lo: at(place), hi: at(place + 1) })
         };
         let whole = Interval { lo: -1.0, hi: 1.0 };
-        let (mut first, mut last) =
-            (slices(whole).find(|own| may_be(*own))?, slices(whole).filter(|own| may_be(*own)).last()?);
+        let (mut first, mut last) = (slices(whole).find(|own| may_be(*own))?, slices(whole).rfind(|own| may_be(*own))?);
         for _ in 0..CUT_AGAIN {
             // A slice that may be may have parts none of which is: then its end is kept.
             first = slices(first).find(|own| may_be(*own)).unwrap_or(Interval { lo: first.hi, hi: first.hi });
-            last = slices(last).filter(|own| may_be(*own)).last().unwrap_or(Interval { lo: last.lo, hi: last.lo });
+            last = slices(last).rfind(|own| may_be(*own)).unwrap_or(Interval { lo: last.lo, hi: last.lo });
         }
         (first.lo <= last.hi).then_some(Interval { lo: first.lo, hi: last.hi })
     }

@@ -40,7 +40,8 @@ pub(crate) struct Step {
     defined: Option<usize>,
     /// Whether a node depends on the state alone.
     of_state: Vec<bool>,
-    ranges: Vec<Interval>,
+    /// The declared ranges of the state.
+    pub(crate) ranges: Vec<Interval>,
     /// The ranges of all that is chosen at a position: inputs first, then labels.
     chosen: Vec<Interval>,
     inputs: usize,

@@ -210,20 +210,29 @@ impl Tube<'_> {
     /// Looks for an invariant around a set: boxes that are a little wider, and wider still where runs leave them.
     fn around(&self, set: &Set, formula: &Nnf, most: usize) -> Option<Invariant> {
         for share in [0.02, 0.1, 0.5] {
-            let mut bounds = inflated(&set.ranges(), share);
+            let mut bounds = self.inflated(&set.ranges(), share);
             for _ in 0..=MOST_WIDENINGS {
                 match self.returns(&bounds, formula, most) {
                     Ok(within) => return Some(Invariant { within, bounds }),
                     // Where everything went belongs to the next box.
                     Err(Some(reached)) => {
                         let both: Vec<Interval> = bounds.iter().zip(reached).map(|(a, b)| a.hull(b)).collect();
-                        bounds = inflated(&both, 0.05);
+                        bounds = self.inflated(&both, 0.05);
                     }
                     Err(None) => break,
                 }
             }
         }
         None
+    }
+
+    /// A box whose sides of some width are wider by a share of it at either end, as far as states go.
+    fn inflated(&self, bounds: &[Interval], share: f64) -> Vec<Interval> {
+        let around = |(range, declared): (&Interval, &Interval)| match range.lo == range.hi {
+            true => *range,
+            false => range.widen(share * range.width()).intersection(*declared).unwrap_or(*range),
+        };
+        bounds.iter().zip(&self.step.ranges).map(around).collect()
     }
 
     /// The number of steps within which everything in a box is in it again, while a formula that can last returns to itself; at most so many. Otherwise
@@ -266,12 +275,6 @@ impl Tube<'_> {
             some => Err(some),
         }
     }
-}
-
-/// A box whose sides of some width are wider by a share of it at either end.
-fn inflated(bounds: &[Interval], share: f64) -> Vec<Interval> {
-    let around = |range: &Interval| if range.lo == range.hi { *range } else { range.widen(share * range.width()) };
-    bounds.iter().map(around).collect()
 }
 
 /// Whether a set lies in a box.

@@ -256,6 +256,10 @@ fn sets_are_cut_to_initial_states_and_to_allowed_choices() {
     assert!(claim(&load(text), "p", 2, 40).is_err());
     assert!(accepts(&load(text), "p", &whole).is_err());
     holds(&load(&text.replace("x <= 0.4", "x <= 0.7").replace("x >= 0.6", "x >= 0.3")), "p", 2, 40);
+    // A number that stays at the end of its range.
+    let text = "system kept\nstate x in [-2, 2]\nstate y in [0, 1]\ninput u in [0, 1]\nassume u > 0.5\nnext x = 0.5 * x + 0.1 * u\nnext y = y\n\
+                init x in [0, 2] & y in [0, 1] & x + 3 * y <= 1\nproperty low = G (next(x) > 0.02 & x <= 1.01)\n";
+    assert_eq!(holds(&load(text), "low", 2, 4).0, Scope::AllTime);
     // Where choices are restricted by a successor, and in a state that has ended.
     let text = "system ends\nstate x in [-4, 4]\ninput u in [-1, 1]\nnext x = 0.9 * x + u\nassume next(x) <= 1\nterminal x > 0.8\n\
                 init x in [0, 0.5]\nproperty low = G<=1 x <= 1.1\nproperty lower = G<=1 x <= 0.9\nproperty high = G x >= -3.9\n";

@@ -12,6 +12,9 @@ use certus_lang::system::System;
 /// Steps after which an end that still moves is given up.
 const PATIENCE: usize = 16;
 
+/// The same for differential equations: over boxes that keep growing their enclosures take ever longer.
+const PATIENCE_WITH_FLOWS: usize = 2;
+
 /// The least and the largest value of each element of the state on any run, at most.
 pub fn reachable(system: &System) -> Result<(Vec<f64>, Vec<f64>), GraphError> {
     let declared: Vec<Interval> = system
@@ -34,6 +37,7 @@ pub fn reachable(system: &System) -> Result<(Vec<f64>, Vec<f64>), GraphError> {
         .iter()
         .map(|input| input.lower.iter().zip(&input.upper).map(|(&lo, &hi)| Interval { lo, hi }).collect::<Vec<_>>());
     let others: Vec<Vec<Interval>> = inputs.collect();
+    let patience = if system.is_exact() { PATIENCE_WITH_FLOWS } else { PATIENCE };
     let mut step_number = 0;
     loop {
         let mut arguments: Vec<&[Interval]> = Vec::new();
@@ -58,7 +62,7 @@ pub fn reachable(system: &System) -> Result<(Vec<f64>, Vec<f64>), GraphError> {
             .zip(&reached)
             .zip(&declared)
             .map(|((next, before), range)| {
-                let give_up = step_number >= PATIENCE;
+                let give_up = step_number >= patience;
                 let lo = if next.lo >= before.lo {
                     before.lo
                 } else if give_up || next.lo.is_nan() {

@@ -43,7 +43,9 @@ impl ConeOfInfluence {
         let has_range = |own: &Variable| own.lower.iter().chain(&own.upper).any(|end| end.is_finite());
         if system.states.iter().zip(&in_cone).any(|(own, in_cone)| !in_cone && has_range(own)) {
             let mut stays = stays_in_range(system, extracted)?;
-            let short = horizon.filter(|horizon| !extracted && *horizon < MOST_STEPS && stays.contains(&false));
+            // Intervals alone say little of differential equations, and take long.
+            let may_help = !extracted && !system.is_exact() && stays.contains(&false);
+            let short = horizon.filter(|horizon| may_help && *horizon < MOST_STEPS);
             if let Some(horizon) = short {
                 // The last position that matters has a successor, too.
                 stays.iter_mut().zip(stays_in_range_for(system, horizon + 1)?).for_each(|(own, short)| *own |= short);

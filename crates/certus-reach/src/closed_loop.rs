@@ -18,10 +18,10 @@ use crate::form::{Form, Space};
 use crate::set::symbols_of;
 
 /// What it takes to look through an element of a node, in multiplications of a matrix product.
-const COST_OF_ELEMENT: usize = 16;
+const COST_OF_ELEMENT: usize = 128;
 
 /// A step that takes so many products of numbers is worth a unit of work.
-const PRODUCTS_OF_UNIT: u64 = 1 << 18;
+const PRODUCTS_OF_UNIT: u64 = 1 << 21;
 
 /// States as forms over one space.
 #[derive(Clone, Debug)]

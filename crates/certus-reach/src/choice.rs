@@ -195,7 +195,7 @@ mod tests {
         // if x > 0 then 3 else x + 1.
         let mut graph = Graph::new();
         let x = graph.input("x", &[1]);
-        let number = |graph: &mut Graph, value: f64| graph.constant(Tensor::new(&[1], vec![value]).unwrap());
+        let number = |graph: &mut Graph, value: f64| graph.constant(Tensor::new([1], vec![value]).unwrap());
         let (zero, one, three) = (number(&mut graph, 0.0), number(&mut graph, 1.0), number(&mut graph, 3.0));
         let positive = graph.apply(Compare::Greater, &[x, zero]).unwrap();
         let next = graph.apply(Add, &[x, one]).unwrap();
@@ -220,8 +220,8 @@ mod tests {
         // if x > 0 then x else (if x + 1 > 0 then 0 else y).
         let mut graph = Graph::new();
         let (x, y) = (graph.input("x", &[1]), graph.input("y", &[1]));
-        let zero = graph.constant(Tensor::new(&[1], vec![0.0]).unwrap());
-        let one = graph.constant(Tensor::new(&[1], vec![1.0]).unwrap());
+        let zero = graph.constant(Tensor::new([1], vec![0.0]).unwrap());
+        let one = graph.constant(Tensor::new([1], vec![1.0]).unwrap());
         let outer = graph.apply(Compare::Greater, &[x, zero]).unwrap();
         let moved = graph.apply(Add, &[x, one]).unwrap();
         let inner = graph.apply(Compare::Greater, &[moved, zero]).unwrap();

@@ -317,7 +317,7 @@ mod tests {
         own.parts[0].raster = Some(raster);
         assert!(fitting(std::slice::from_ref(&own)));
         assert!(drawn(&own, X, Y).0.contains(r#"d="M50 90L50 80L20 80L20 90z""#), "{}", drawn(&own, X, Y).0);
-        assert!(drawn(&own, Y, X).0.contains(r#"d="M10 50L10 80L20 80L20 50z""#), "{}", drawn(&own, Y, X).0);
+        assert!(drawn(&own, Y, X).0.contains(r#"d="M20 50L10 50L10 80L20 80z""#), "{}", drawn(&own, Y, X).0);
         assert!(drawn(&own, X, Along::Time(1.0)).1.is_empty());
         own.parts[0].variables.pop();
         assert!(!fitting(&[own]));

@@ -148,10 +148,10 @@ impl Session for Proving<'_> {
         let watch = &mut |depth| watch(Progress::Queries(depth));
         loop {
             let own = of_turn(budget, self.work);
-            if std::mem::take(&mut self.every_state) {
-                if let Round::Proved(proof) = self.prover.everywhere(&own, watch)? {
-                    shared.proof = Some(proof);
-                }
+            if std::mem::take(&mut self.every_state)
+                && let Round::Proved(proof) = self.prover.everywhere(&own, watch)?
+            {
+                shared.proof = Some(proof);
             }
             let mut exhausted = false;
             if shared.proof.is_none() {

@@ -16,7 +16,11 @@ pub struct GridEngine {
 }
 
 /// Cells that may be bounded for each unit of work, if the step is small and there is one dimension: a cell is the cheaper of the two.
-const CELLS_PER_WORK: u64 = 256;
+const CELLS_PER_WORK: u64 = 32;
+
+/// The first units are worth so many cells: a grid that proves at all mostly does so with few.
+const FIRST_UNITS: u64 = 125;
+const CELLS_PER_FIRST_WORK: u64 = 256;
 
 /// With each dimension, up to so many, cells have more successors and are half as many.
 const FEW_DIMENSIONS: usize = 4;
@@ -35,7 +39,9 @@ fn most_cells(task: &Task<'_>, dimensions: usize, work: u64) -> Option<u64> {
     let flow = if task.system.is_exact() { COST_OF_FLOW } else { 1 };
     let size = (task.system.step.parameters() as u64 / SMALL_STEP).max(flow);
     let halvings = dimensions.clamp(1, FEW_DIMENSIONS) - 1;
-    Some((work.saturating_mul(CELLS_PER_WORK) >> halvings) / size)
+    let first = work.min(FIRST_UNITS);
+    let cells = (CELLS_PER_FIRST_WORK * first).saturating_add(CELLS_PER_WORK.saturating_mul(work - first));
+    Some((cells >> halvings) / size)
 }
 
 impl Engine for GridEngine {

@@ -27,7 +27,8 @@ pub fn run(call: &Call) -> Result<Finding, Failure> {
         None => print_plain(&made.html)?,
     }
     if let Some(folder) = &task.figures {
-        eprintln!("note: {} pictures, each as SVG and PNG, in {}", made.figures.len(), folder.display());
+        let pictures = certus_model::counted(made.figures.len() as u64, "picture");
+        eprintln!("note: {pictures}, each as SVG and PNG, in {}", folder.display());
     }
     Ok(Finding::Good)
 }

@@ -56,8 +56,12 @@ const LONGEST: usize = 64;
 /// How deep choices may be nested.
 const DEEPEST: usize = 6;
 
+/// A graph, and which of its nodes are truths.
+type Graph<'p> = (&'p Program, &'p [bool]);
+
 /// All choices of a graph, by node and row.
 pub(crate) fn choices(program: &Program) -> BTreeMap<Place, Choice> {
+    let truths = truths(program);
     let mut found = BTreeMap::new();
     for (node, role) in program.roles.iter().enumerate() {
         let Role::Affine(layer) = role else { continue };
@@ -65,7 +69,7 @@ pub(crate) fn choices(program: &Program) -> BTreeMap<Place, Choice> {
             continue;
         }
         for row in 0..program.sizes[node] {
-            if let Some(choice) = choice(program, node, row) {
+            if let Some(choice) = choice((program, &truths), node, row) {
                 found.insert((node, row), choice);
             }
         }
@@ -74,8 +78,8 @@ pub(crate) fn choices(program: &Program) -> BTreeMap<Place, Choice> {
 }
 
 /// The choice that a row of a node is, if it is one.
-fn choice(program: &Program, node: usize, row: usize) -> Option<Choice> {
-    match branch(program, row_of(program, node, row)?)? {
+fn choice(graph: Graph<'_>, node: usize, row: usize) -> Option<Choice> {
+    match branch(graph, row_of(graph.0, node, row)?)? {
         Branch::Choice(own) => Some(*own),
         Branch::Row(_) => None,
     }
@@ -83,20 +87,20 @@ fn choice(program: &Program, node: usize, row: usize) -> Option<Choice> {
 
 /// A row as a choice, if it has products with truths. Of several, the outermost is the one without which, or with which, fewest are left: where it is chosen,
 /// what it stands before is taken away.
-fn branch(program: &Program, row: Row) -> Option<Branch> {
-    let products = products_of(program, &row);
+fn branch(graph: Graph<'_>, row: Row) -> Option<Branch> {
+    let products = products_of(graph.0, &row);
     if products.is_empty() {
         return Some(Branch::Row(row));
     }
     if products.len() > DEEPEST {
         return None;
     }
-    let splits = products.iter().filter_map(|&product| split(program, &row, product));
-    let left = |own: &Row| products_of(program, own).len();
+    let splits = products.iter().filter_map(|&product| split(graph, &row, product));
+    let left = |own: &Row| products_of(graph.0, own).len();
     let split =
         splits.min_by_key(|(_, refused, chosen)| (left(refused).max(left(chosen)), left(refused) + left(chosen)));
     let (condition, refused, chosen) = split.filter(|(_, _, chosen)| left(chosen) < products.len())?;
-    let (refused, chosen) = (branch(program, refused)?, branch(program, chosen)?);
+    let (refused, chosen) = (branch(graph, refused)?, branch(graph, chosen)?);
     Some(Branch::Choice(Box::new(Choice { condition, refused, chosen })))
 }
 
@@ -107,9 +111,9 @@ fn products_of(program: &Program, row: &Row) -> Vec<Place> {
 }
 
 /// A truth that a row has a product with, and the row where it is 0 and where it is 1.
-fn split(program: &Program, row: &Row, (product, element): Place) -> Option<(Place, Row, Row)> {
+fn split((program, truths): Graph<'_>, row: &Row, (product, element): Place) -> Option<(Place, Row, Row)> {
     let Role::Product(left, right) = program.roles[product] else { return None };
-    let (condition, change) = match (is_truth(program, left), is_truth(program, right)) {
+    let (condition, change) = match (truths[left], truths[right]) {
         (true, _) => (left, right),
         (_, true) => (right, left),
         _ => return None,
@@ -122,18 +126,24 @@ fn split(program: &Program, row: &Row, (product, element): Place) -> Option<(Pla
     Some(((condition, element), refused, chosen))
 }
 
-/// Whether a node is a comparison, or made of some as `and` and `not` are.
-fn is_truth(program: &Program, node: usize) -> bool {
-    match &program.roles[node] {
-        Role::Curve(Curve::Step { below, at, above }, _) => {
-            [below, at, above].iter().all(|value| **value == 0.0 || **value == 1.0)
-        }
-        Role::Product(left, right) => is_truth(program, *left) && is_truth(program, *right),
-        Role::Movement(sources) => sources.iter().all(|&(argument, _)| is_truth(program, argument)),
-        // Sums of truths may be none; what they come to is looked at when there are values.
-        Role::Affine(layer) => layer.terms.iter().all(|term| is_truth(program, term.argument)),
-        _ => false,
+/// For each node, whether it is a comparison, or made of some as `and` and `not` are.
+fn truths(program: &Program) -> Vec<bool> {
+    let mut found = Vec::with_capacity(program.roles.len());
+    for role in &program.roles {
+        let is_truth = |node: usize| found[node];
+        let own = match role {
+            Role::Curve(Curve::Step { below, at, above }, _) => {
+                [below, at, above].iter().all(|value| **value == 0.0 || **value == 1.0)
+            }
+            Role::Product(left, right) => is_truth(*left) && is_truth(*right),
+            Role::Movement(sources) => sources.iter().all(|&(argument, _)| is_truth(argument)),
+            // Sums of truths may be none; what they come to is looked at when there are values.
+            Role::Affine(layer) => layer.terms.iter().all(|term| is_truth(term.argument)),
+            _ => false,
+        };
+        found.push(own);
     }
+    found
 }
 
 /// A row of an affine node, if it has no errors of its own.
@@ -183,7 +193,6 @@ fn exact_sum(a: f64, b: f64) -> Option<f64> {
 
 #[cfg(test)]
 mod tests {
-    use certus_graph::Graph;
     use certus_graph::Tensor;
     use certus_graph::lower::lower;
     use certus_graph::ops::{Add, Compare, Constant, Select};
@@ -193,9 +202,10 @@ mod tests {
     #[test]
     fn branches_are_found_again() {
         // if x > 0 then 3 else x + 1.
-        let mut graph = Graph::new();
+        let mut graph = certus_graph::Graph::new();
         let x = graph.input("x", &[1]);
-        let number = |graph: &mut Graph, value: f64| graph.constant(Tensor::new([1], vec![value]).unwrap());
+        let number =
+            |graph: &mut certus_graph::Graph, value: f64| graph.constant(Tensor::new([1], vec![value]).unwrap());
         let (zero, one, three) = (number(&mut graph, 0.0), number(&mut graph, 1.0), number(&mut graph, 3.0));
         let positive = graph.apply(Compare::Greater, &[x, zero]).unwrap();
         let next = graph.apply(Add, &[x, one]).unwrap();
@@ -218,7 +228,7 @@ mod tests {
     #[test]
     fn a_choice_in_a_branch_is_found_too() {
         // if x > 0 then x else (if x + 1 > 0 then 0 else y).
-        let mut graph = Graph::new();
+        let mut graph = certus_graph::Graph::new();
         let (x, y) = (graph.input("x", &[1]), graph.input("y", &[1]));
         let zero = graph.constant(Tensor::new([1], vec![0.0]).unwrap());
         let one = graph.constant(Tensor::new([1], vec![1.0]).unwrap());
@@ -230,14 +240,17 @@ mod tests {
         graph.output("y", all);
         let program = Program::new(lower(&graph).unwrap());
         let place = program.graph.outputs()[0].node.index();
-        let Some(found) = choice(&program, place, 0) else { panic!("no choice") };
+        let truths = truths(&program);
+        let Some(found) = choice((&program, &truths), place, 0) else { panic!("no choice") };
         assert_eq!(found.chosen, Branch::Row(Row { terms: vec![((0, 0), 1.0)], bias: 0.0 }));
         match &found.refused {
             Branch::Choice(inner) => {
                 assert_eq!(inner.refused, Branch::Row(Row { terms: vec![((1, 0), 1.0)], bias: 0.0 }))
             }
             // The inner choice may be a node of its own.
-            Branch::Row(row) => assert!(row.terms.len() == 1 && choice(&program, row.terms[0].0.0, 0).is_some()),
+            Branch::Row(row) => {
+                assert!(row.terms.len() == 1 && choice((&program, &truths), row.terms[0].0.0, 0).is_some())
+            }
         }
     }
 

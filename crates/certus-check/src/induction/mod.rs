@@ -263,8 +263,7 @@ const STAYS: [usize; 6] = [1, 2, 3, 4, 6, 8];
 
 /// Shows that no run stays for ever where `tail` holds.
 fn live(unroller: &Unroller<'_>, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
-    // What the first query leaves is for the search for a ranking function.
-    let mut share = 2;
+    let mut share = 1;
     for positions in STAYS {
         asker.steps = positions - 1;
         if asker.over() {

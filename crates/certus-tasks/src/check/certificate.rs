@@ -94,10 +94,20 @@ fn certify(
         let title = &obligation.title;
         let tree = refutation(obligation, budget, &mut watch)?
             .ok_or_else(|| unfinished(&format!("'{title}' was not refuted within the budget")))?;
+        audited(obligation, &tree).map_err(|rejection| {
+            unfinished(&format!("the audit cannot follow the refutation of '{title}': {}", rejection.reason))
+        })?;
         text.push_str(&format!("# {title}\ncase {case}\n{tree}"));
     }
     text.push_str("end\n");
     write_atomically(path, &text)
+}
+
+/// Whether the audit accepts a tree: its relaxations are its own, and may be less sharp than those of the solver.
+fn audited(obligation: &Obligation, tree: &str) -> Result<(), certus_audit::Rejection> {
+    let alone = format!("certus-certificate 1\nproof {{}}\ncase 0\n{tree}end\n");
+    let (_, certificate) = certus_audit::read_header(alone.as_bytes())?;
+    certus_audit::check(&[obligation.problem()], certificate, &mut |_| {}).map(|_| ())
 }
 
 pub(super) fn unfinished(why: &str) -> Failure {

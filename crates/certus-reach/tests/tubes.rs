@@ -4,6 +4,7 @@ use certus_engine::{Budget, Task, run_alone};
 use certus_lang::system::System;
 use certus_lang::{LowerOptions, load_str};
 use certus_model::{Outcome, Scope, Verdict};
+use certus_numerics::Random;
 use certus_reach::{Flowpipe, Reach, Takes, flowpipe};
 
 struct NoNetworks;
@@ -193,6 +194,43 @@ fn a_loop_that_switches_is_shown_by_boxes_of_its_modes() {
         let outcome =
             run_alone(&Reach { takes: Takes::All }, &task(&system, name), &budget, &mut |_| {}).unwrap().outcome;
         assert_eq!(holds(&outcome), expected, "{name}: {:?} {:?}", outcome.verdict, outcome.notes);
+    }
+}
+
+proptest::proptest! {
+    #![proptest_config(proptest::prelude::ProptestConfig::with_cases(12))]
+    /// What boxes of modes show of a loop that switches, no sampled run breaks.
+    #[test]
+    fn runs_of_a_loop_that_switches_do_what_is_shown_of_them(
+        threshold in 45..=55u8, lock in 0..=3u8, low in 38..=46u8, high in 54..=62u8, seed in proptest::prelude::any::<u64>(),
+    ) {
+        let text = format!(
+            "system t\nstate level in [0, 100]\nstate timer in [0, 100]\nstate valve in [0, 1]\ninput inflow in [1, 2]\ninput outflow in [0, 1]\n\
+             define wanted = if level < {threshold} then 1 else 0\ndefine chosen = if timer < {lock} & wanted != valve then valve else wanted\n\
+             next level = clamp(level + chosen * inflow - outflow, 0, 100)\nnext timer = if chosen != valve then 0 else min(timer + 1, 100)\n\
+             next valve = chosen\ninit level in [49, 51] & timer in [0, 6] & valve == 0\nproperty near = G level in [{low}, {high}]\n"
+        );
+        let budget = Budget { threads: 1, subproblems: 1 << 15, ..Budget::default() };
+        let system = system(&text);
+        let outcome = run_alone(&Reach { takes: Takes::All }, &task(&system, "near"), &budget, &mut |_| {}).unwrap().outcome;
+        let mut random = Random::new(seed, 0);
+        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        for _ in 0..64 {
+            let (mut level, mut timer, mut valve) = (49.0 + 2.0 * random.unit(), (7.0 * random.unit()).floor(), 0.0);
+            // Runs at the ends of what the environment may choose go furthest.
+            let greedy = random.unit() < 0.5;
+            for _ in 0..200 {
+                (least, most) = (f64::min(least, level), f64::max(most, level));
+                let wanted = if level < f64::from(threshold) { 1.0 } else { 0.0 };
+                let chosen = if timer < f64::from(lock) && wanted != valve { valve } else { wanted };
+                let (inflow, outflow) = if greedy { (2.0, 1.0 - chosen) } else { (1.0 + random.unit(), random.unit()) };
+                level = (level + chosen * inflow - outflow).clamp(0.0, 100.0);
+                timer = if chosen != valve { 0.0 } else { f64::min(timer + 1.0, 100.0) };
+                valve = chosen;
+            }
+        }
+        let stays = f64::from(low) <= least && most <= f64::from(high);
+        proptest::prop_assert!(stays || !holds(&outcome), "{least} to {most}: {:?}", outcome.verdict);
     }
 }
 

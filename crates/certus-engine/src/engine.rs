@@ -2,6 +2,7 @@
 
 use std::any::Any;
 
+use certus_graph::Interval;
 use certus_model::{CheckError, Outcome, Proof, Property, System};
 
 use crate::budget::Budget;
@@ -95,4 +96,9 @@ pub enum Next {
 pub struct Shared {
     /// A proof that the property holds for all time, provided that no run has a model error.
     pub proof: Option<Proof>,
+    /// Boxes with all initial states from which the property is still to be shown: every run from any other initial state satisfies it, and has no model
+    /// error before that is decided. Nothing where that is not known.
+    pub open: Option<Vec<Vec<Interval>>>,
+    /// A box around states that runs are in: where the search for an invariant may begin. Nothing follows from it.
+    pub reached: Option<Vec<Interval>>,
 }

@@ -2,6 +2,7 @@
 
 use std::time::Instant;
 
+use certus_graph::Interval;
 use certus_lang::system::{Property, System};
 use certus_model::{CheckError, Outcome, formula_of, own_horizon};
 use certus_solver::Budget;
@@ -48,6 +49,8 @@ pub struct Options {
     pub most: Option<u64>,
     /// Whether model errors are assumed not to happen; the verdict is then relative to that assumption.
     pub assume_no_model_errors: bool,
+    /// Boxes with all initial states from which the property is still to be shown; none for all initial states.
+    pub open: Option<Vec<Vec<Interval>>>,
 }
 
 /// The progress of a check.
@@ -154,7 +157,7 @@ pub fn check_prepared(
         product.with_closed_cells(own_system);
     }
     product.most = options.most.unwrap_or(u64::MAX);
-    product.with_initial_cells(InitialCells::new(system, cone));
+    product.with_initial_cells(InitialCells::new(system, cone, options.open.as_deref()));
     product.without_errors = options.assume_no_model_errors;
     let mut check = Check {
         system,

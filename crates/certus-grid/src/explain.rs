@@ -66,6 +66,12 @@ impl Check<'_> {
             counted += &format!(", {} halved in {refinements}", self.product.cells.halvings());
         }
         notes.push(counted);
+        if options.open.is_some() {
+            notes.push(
+                "from the initial states that reachable sets left open; they show the property from all others"
+                    .to_owned(),
+            );
+        }
         if !self.cone.without.is_empty() {
             let left_out = self.cone.without.join(", ");
             notes.push(format!("cone of influence: the property does not depend on {left_out}"));

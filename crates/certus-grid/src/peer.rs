@@ -69,7 +69,7 @@ struct Exploring<'t> {
 }
 
 impl Session for Exploring<'_> {
-    fn advance(&mut self, budget: &Budget<'_>, _: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
+    fn advance(&mut self, budget: &Budget<'_>, shared: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
         let Task { system, property, .. } = self.task;
         let prepared = match self.prepared.take() {
             Some(prepared) => prepared,
@@ -80,7 +80,9 @@ impl Session for Exploring<'_> {
         };
         let prepared = self.prepared.insert(prepared);
         let most = most_cells(&self.task, prepared.dimensions(), budget.subproblems);
-        let options = Options { most, ..self.options.clone() };
+        // What another engine has shown is about the network, too.
+        let open = shared.open.clone().filter(|_| self.options.policy == Policy::Network);
+        let options = Options { most, open, ..self.options.clone() };
         let mut watch = |own: crate::Progress| {
             let (refinements, steps, cells) = (own.refinements, own.steps, own.cells);
             watch(Progress::Exploration { refinements, steps, cells });

@@ -22,7 +22,7 @@ use certus_model::{
 use certus_numerics::parallel;
 
 use crate::closed_loop::ClosedLoop;
-use crate::flowpipe::Trail;
+use crate::flowpipe::{MOSTLY_LOST, Trail};
 use crate::modes::Joined;
 use crate::tube::{Invariant, Obstacle, Reached, Rest, Shown, Tubes, Work};
 
@@ -74,6 +74,9 @@ const MOST_JOINED: u64 = 1 << 16;
 
 /// Parts of a piece are looked at by themselves where none has more of its volume than this.
 const MOST_LEFT: f64 = 0.75;
+
+/// Pieces that other engines are told of, at most.
+const MOST_SHARED: usize = 4096;
 
 /// A piece narrower than this share of the initial set is not split.
 const NARROWEST: f64 = 1e-6;
@@ -368,7 +371,7 @@ fn widest(trail: &Trail, names: &[String]) -> Option<String> {
     shown.dedup();
     let widths: Vec<String> = shown.iter().map(|&step| short(trail.slices[step].bounds[element].width())).collect();
     let shown: Vec<String> = shown.iter().map(usize::to_string).collect();
-    let lost = trail.lost.iter().position(|own| own[element] > 0.5);
+    let lost = trail.lost.iter().position(|own| own[element] > MOSTLY_LOST);
     let when = lost.map_or(String::new(), |step| format!("; from step {step} on most of that is approximation error"));
     Some(format!("the width of {} at steps {} is {}{when}", names[element], shown.join(", "), widths.join(", ")))
 }
@@ -378,7 +381,7 @@ fn percent(share: f64) -> String {
 }
 
 impl Session for Branching<'_> {
-    fn advance(&mut self, budget: &Budget<'_>, _: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
+    fn advance(&mut self, budget: &Budget<'_>, shared: &mut Shared, watch: &mut Watch<'_>) -> Result<Turn, CheckError> {
         let span = tracing::info_span!("reach", property = self.task.property.name);
         let _entered = span.enter();
         let horizon = own_horizon(self.task.property);
@@ -504,6 +507,10 @@ impl Session for Branching<'_> {
             outcome.notes.push(format!("by reachable sets: {sets}, {}{how}", certus_model::steps(self.shown.steps)));
             return Ok(Turn::Decided(Box::new(outcome)));
         }
+        if self.finished > 0 && self.pieces.len() <= MOST_SHARED {
+            shared.open = Some(self.pieces.clone());
+        }
+        shared.reached = self.trail.reliable_hull().or(shared.reached.take());
         let next = match reason {
             _ if self.stuck => Next::Never,
             _ if is_worth_more_work(budget) => Next::MoreWork,

@@ -76,6 +76,9 @@ fn around(slices: &[Slice]) -> Option<Slice> {
 /// Parts of a period that have a box each.
 const CUTS: usize = 4;
 
+/// From this share on, most of a set's width is approximation error.
+pub(crate) const MOSTLY_LOST: f64 = 0.5;
+
 /// What a tube went through.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Trail {
@@ -115,6 +118,12 @@ impl Trail {
 }
 
 impl Trail {
+    /// A box around the sets that have not lost their shape; nothing if there are none after the first.
+    pub(crate) fn reliable_hull(&self) -> Option<Vec<Interval>> {
+        let kept = self.lost.iter().take_while(|own| own.iter().all(|share| *share <= MOSTLY_LOST)).count();
+        around(self.slices.get(..kept).filter(|own| own.len() > 1)?).map(|own| own.bounds)
+    }
+
     /// The first step at which a branch ended, if the one that was noted last has.
     fn earliest_end(&self) -> Option<usize> {
         [self.end, self.last].into_iter().flatten().min()

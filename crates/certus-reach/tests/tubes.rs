@@ -1,6 +1,6 @@
 //! Tubes of small systems whose solutions are known.
 
-use certus_engine::{Budget, Task, run_alone};
+use certus_engine::{Budget, Engine, Shared, Task, Turn, run_alone};
 use certus_lang::system::System;
 use certus_lang::{LowerOptions, load_str};
 use certus_model::{Outcome, Scope, Verdict};
@@ -302,4 +302,38 @@ proptest::proptest! {
             }
         }
     }
+}
+
+#[test]
+fn what_is_left_open_is_shared() {
+    // From above 1 the state grows beyond 3, from elsewhere it shrinks.
+    let system = system(
+        "system apart\nstate x in [0, 4]\ninit x in [0, 2]\nnext x = if x > 1 then min(2 * x, 4) else 0.5 * x\nproperty p = G x <= 3\n",
+    );
+    let (engine, task) = (Reach { takes: Takes::All }, task(&system, "p"));
+    let mut session = engine.start(&task).unwrap();
+    let mut shared = Shared::default();
+    let budget = Budget { threads: 1, subproblems: 2_000, ..Budget::default() };
+    let turn = session.advance(&budget, &mut shared, &mut |_| {}).unwrap();
+    assert!(matches!(turn, Turn::Open { .. }));
+    let open = shared.open.unwrap();
+    let is_open = |x: f64| open.iter().any(|own| own[0].contains(x));
+    assert!((0..=100).all(|at| is_open(1.0 + f64::from(at) / 100.0 + 1e-9 * f64::from(u8::from(at == 0)))), "{open:?}");
+    assert!((0..90).all(|at| !is_open(f64::from(at) / 100.0)), "{open:?}");
+}
+
+#[test]
+fn a_box_around_reached_states_is_shared() {
+    // The set turns and shrinks; the last atom is never true.
+    let system = system(
+        "system turn\nstate x in [-4, 4]\nstate y in [-4, 4]\ninit x in [0.9, 1] & y in [0.9, 1]\n\
+         next x = 0.6 * x - 0.7 * y\nnext y = 0.7 * x + 0.6 * y\nproperty p = G (x <= 3 & y != 0.125)\n",
+    );
+    let (engine, task) = (Reach { takes: Takes::All }, task(&system, "p"));
+    let mut session = engine.start(&task).unwrap();
+    let mut shared = Shared::default();
+    let budget = Budget { threads: 1, subproblems: 2_000, ..Budget::default() };
+    assert!(matches!(session.advance(&budget, &mut shared, &mut |_| {}).unwrap(), Turn::Open { .. }));
+    let reached = shared.reached.unwrap();
+    assert!(reached.iter().all(|own| own.lo >= -2.0 && own.hi <= 2.0) && reached[0].contains(0.95), "{reached:?}");
 }

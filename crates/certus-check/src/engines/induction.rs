@@ -155,7 +155,7 @@ impl Session for Proving<'_> {
             }
             let mut exhausted = false;
             if shared.proof.is_none() {
-                match self.prover.round(&own, watch)? {
+                match self.prover.round(shared.reached.as_deref(), &own, watch)? {
                     Round::Proved(proof) => shared.proof = Some(proof),
                     Round::Short => {}
                     Round::Exhausted => exhausted = true,

@@ -49,7 +49,7 @@ impl Errors<'_> {
         let always = Ltl::Globally(Default::default(), Box::new(Ltl::Atom(guarded.ok)));
         let property = Property::of_every_run("no model errors", always);
         let mut prover = Prover::new(&guarded.system, &property)?;
-        let round = prover.round(budget, watch)?;
+        let round = prover.round(None, budget, watch)?;
         self.tried.set(budget.subproblems);
         if let Round::Proved(Proof::ForAllTime(mut methods)) = round
             && let Some(method) = methods.pop()

@@ -4,11 +4,12 @@
 //! Sipma, Manna: "Scalable analysis of linear systems using mathematical programming", VMCAI 2005). The bounds of a template's directions start at what
 //! initial states and simulated runs reach. A step out of the candidate, found by sampling or by the solver, raises the bounds that it
 //! breaks, and some more; when the solver finds none, the candidate is an invariant. A template whose bounds run away into the states that must not
-//! be reached is given up.
+//! be reached is given up. Where another engine has a box around what runs reach, the template of boxes begins with that, too.
 //!
 //! Departure from Houdini: a face that is broken is moved outwards, not dropped, so a template has infinitely many candidates and the number of
 //! rounds is bounded. Sound whatever was guessed: the last candidate counts only after the solver has refuted every step out of it.
 
+use certus_graph::Interval;
 use certus_lang::system::System;
 use certus_model::proof::{Face, Invariant};
 use certus_model::{CheckError, Nnf};
@@ -24,17 +25,22 @@ use crate::proof::{good_steps, initial_outside, leaving};
 use crate::query::{RunQuery, Wanted};
 use crate::unroll::{Start, Unroller};
 
-/// Simulated runs that bounds begin with, and their steps.
+/// Simulated runs that bounds begin with, and their steps: more with more effort, of which they may take a part.
 const RUNS: u64 = 64;
-const STEPS: usize = 200;
+const STEPS: std::ops::RangeInclusive<u64> = 200..=4000;
+const SHARE_OF_RUNS: u64 = 2;
+
+/// Steps from which a linear step is fitted, at most.
+const MOST_FITTED: usize = 12_800;
 
 /// How often bounds are raised, and points that are tried each time: first few, then many.
 const MOST_RAISES: usize = 80;
 const TRIES: [usize; 2] = [2048, 4_096];
 
-/// By what share of the spread of what was seen a bound is raised beyond what it must be; doubled as long as that goes on.
+/// By what share of the spread of what was seen a bound is raised beyond what it must be; more each time that this bound is raised again.
 const FIRST_SLACK: f64 = 0.02;
-const MOST_SLACK: f64 = 0.5;
+const SLACK_FACTOR: f64 = 1.5;
+const MOST_SLACK: f64 = 64.0;
 
 /// What was seen of a system.
 pub struct Seen {
@@ -47,11 +53,13 @@ pub struct Seen {
 }
 
 impl Seen {
-    /// Simulates some runs; none where no initial state can be drawn, which is no reason not to look for proofs.
-    pub fn of(system: &System, seed: u64) -> Result<Seen, CheckError> {
+    /// Simulates some runs, for about so many scalar operations; none where no initial state can be drawn, which is no reason not to look for proofs.
+    pub fn of(system: &System, operations: u64, seed: u64) -> Result<Seen, CheckError> {
         let failed = |error: SimulationError| CheckError::Unsupported(error.to_string());
         let simulator = Simulator::new(system).map_err(failed)?;
-        let options = Options { runs: RUNS, steps: STEPS, seed, record: true, threads: 1, ..Options::default() };
+        let cost = RUNS.saturating_mul((system.step.parameters() + system.step.len()) as u64).max(1);
+        let steps = (operations / cost).clamp(*STEPS.start(), *STEPS.end()) as usize;
+        let options = Options { runs: RUNS, steps, seed, record: true, threads: 1, ..Options::default() };
         let (mut positions, mut steps, mut ends) = (Vec::new(), Vec::new(), Vec::<Vec<f64>>::new());
         let done = simulator.run(&options, &mut |_| (), &mut |report| {
             let Some(trace) = &report.trace else { return };
@@ -67,6 +75,8 @@ impl Seen {
         }
         let middle = |place: usize| ends.iter().map(|state| state[place]).sum::<f64>() / ends.len().max(1) as f64;
         let last = (0..system.state_len()).map(middle).collect();
+        let thinned = steps.len().div_ceil(MOST_FITTED).max(1);
+        let steps = steps.into_iter().step_by(thinned).collect();
         Ok(Seen { positions, steps, last })
     }
 
@@ -81,14 +91,21 @@ impl Seen {
 
 /// Searches for an invariant inside of which the property is inductive.
 #[tracing::instrument(level = "debug", name = "invariant inference", skip_all)]
-pub fn infer(unroller: &Unroller<'_>, bad: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Invariant>, CheckError> {
-    let seen = Seen::of(unroller.system(), asker.seed())?;
+pub fn infer(
+    unroller: &Unroller<'_>,
+    bad: &Nnf,
+    reached: Option<&[Interval]>,
+    asker: &mut Asker<'_, '_>,
+) -> Result<Option<Invariant>, CheckError> {
+    let seen = Seen::of(unroller.system(), asker.share_of_effort(SHARE_OF_RUNS), asker.seed())?;
     if seen.positions.is_empty() {
         return Ok(None);
     }
     let property = faces_of(unroller, bad)?;
-    for template in templates(unroller, &seen, &property)? {
-        if let Some(invariant) = raise(unroller, bad, &seen, template, asker)? {
+    let simulated = templates(unroller, &seen, &property)?;
+    let of_sets = reached.and_then(|reached| Some((simulated.first()?.clone(), Some(reached))));
+    for (template, least) in of_sets.into_iter().chain(simulated.into_iter().map(|own| (own, None))) {
+        if let Some(invariant) = raise(unroller, bad, &seen, (template, least), asker)? {
             return Ok(Some(invariant));
         }
         if asker.over() {
@@ -98,27 +115,31 @@ pub fn infer(unroller: &Unroller<'_>, bad: &Nnf, asker: &mut Asker<'_, '_>) -> R
     Ok(None)
 }
 
-/// Raises the bounds of a template until no step leaves it.
+/// Raises the bounds of a template until no step leaves it. They begin no lower than over what was seen, the initial states, and a box of other states.
 fn raise(
     unroller: &Unroller<'_>,
     bad: &Nnf,
     seen: &Seen,
-    directions: Vec<Face>,
+    (directions, least): (Vec<Face>, Option<&[Interval]>),
     asker: &mut Asker<'_, '_>,
 ) -> Result<Option<Invariant>, CheckError> {
     let mut invariant = Invariant { faces: directions };
     let mut spreads = Vec::new();
+    let (lower, upper) = &unroller.system().init_box;
+    let initial: Vec<Interval> = lower.iter().zip(upper).map(|(&lo, &hi)| Interval { lo, hi }).collect();
     for face in &mut invariant.faces {
         let (low, high) = seen.range(face);
         let spread = high - low;
-        face.bound = over_init(unroller.system(), face).map_or(high, |init| high.max(init)) + FIRST_SLACK * spread;
+        let boxes = [Some(&initial[..]), least].into_iter().flatten();
+        let most = boxes.filter_map(|own| largest_over(own, face)).fold(high, f64::max);
+        face.bound = most + FIRST_SLACK * spread;
         spreads.push(spread.max(1e-9 * face.bound.abs()).max(1e-12));
     }
     invariant.faces.iter_mut().for_each(|face| face.bound = round(face.bound));
     let outputs = invariant.reads_outputs(unroller.system().state_len());
     let good = good_steps(unroller, bad, outputs)?;
     let mut sampler = Sampler::new(&good, asker.seed());
-    let mut slack = FIRST_SLACK;
+    let mut slacks = vec![FIRST_SLACK; invariant.faces.len()];
     for raises in 0..MOST_RAISES {
         if asker.over() || invariant.faces.iter().any(|face| !face.bound.is_finite()) {
             return Ok(None);
@@ -169,13 +190,13 @@ fn raise(
                 Some(numbers) => steps.push(numbers),
             }
         }
-        for (face, spread) in invariant.faces.iter_mut().zip(&spreads) {
+        for ((face, spread), slack) in invariant.faces.iter_mut().zip(&spreads).zip(&mut slacks) {
             let reached = steps.iter().map(|numbers| face.value(numbers)).fold(f64::NEG_INFINITY, f64::max);
             if reached > face.bound {
-                face.bound = round(reached + slack * spread);
+                face.bound = round(reached + *slack * spread);
+                *slack = (SLACK_FACTOR * *slack).min(MOST_SLACK);
             }
         }
-        slack = (1.5 * slack).min(MOST_SLACK);
     }
     Ok(None)
 }
@@ -214,15 +235,13 @@ fn after(mut sample: Sample) -> Option<Vec<f64>> {
     sample.successor.take().or_else(|| Some([sample.states.pop()?, sample.policies.pop()?].concat()))
 }
 
-/// The largest value of a direction over the box around the initial states; nothing if policies have a part in it.
-fn over_init(system: &System, face: &Face) -> Option<f64> {
-    let (lower, upper) = &system.init_box;
-    if face.coefficients.iter().skip(lower.len()).any(|coefficient| *coefficient != 0.0) {
+/// The largest value of a direction over a box of states; nothing if policies have a part in it.
+fn largest_over(bounds: &[Interval], face: &Face) -> Option<f64> {
+    if face.coefficients.iter().skip(bounds.len()).any(|coefficient| *coefficient != 0.0) {
         return None;
     }
-    let ends = lower.iter().zip(upper).zip(&face.coefficients);
-    let used = ends.filter(|(_, coefficient)| **coefficient != 0.0);
-    Some(used.map(|((low, high), coefficient)| coefficient * if *coefficient > 0.0 { high } else { low }).sum())
+    let used = bounds.iter().zip(&face.coefficients).filter(|(_, coefficient)| **coefficient != 0.0);
+    Some(used.map(|(own, coefficient)| coefficient * if *coefficient > 0.0 { own.hi } else { own.lo }).sum())
 }
 
 #[cfg(test)]

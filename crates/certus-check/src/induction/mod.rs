@@ -18,6 +18,7 @@ mod sample;
 mod templates;
 
 use certus_engine::{Progress, Task, WORK_FACTOR, run_alone, spent};
+use certus_graph::Interval;
 use certus_lang::system::{Property, System};
 use certus_model::proof::{Invariant, Method};
 use certus_model::{CheckError, Nnf, Outcome, Proof, formula_of, nnf};
@@ -77,6 +78,11 @@ impl Asker<'_, '_> {
     /// Whether a query has no answer.
     fn refuted(&mut self, query: &RunQuery) -> Result<bool, CheckError> {
         Ok(matches!(self.ask(query)?, Answer::Unsat(_)))
+    }
+
+    /// The scalar operations that one part of a round may take.
+    fn share_of_effort(&self, share: u64) -> u64 {
+        self.budget.effort / share
     }
 
     fn seed(&self) -> u64 {
@@ -177,14 +183,20 @@ impl<'a> Prover<'a> {
         methods.map(Proof::ForAllTime)
     }
 
-    /// Tries everything once; a query may take as many parts as the budget says.
+    /// Tries everything once; a query may take as many parts as the budget says. A box of states that runs reach is one more candidate for an invariant to
+    /// begin with.
     #[tracing::instrument(level = "debug", name = "induction", skip_all)]
-    pub fn round(&mut self, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Round, CheckError> {
+    pub fn round(
+        &mut self,
+        reached: Option<&[Interval]>,
+        budget: &Budget<'_>,
+        watch: &mut dyn FnMut(Depth),
+    ) -> Result<Round, CheckError> {
         let mut asker = Asker { budget, watch, steps: 1, short: false, operations: 0 };
         for part in self.parts.iter_mut().filter(|part| part.method.is_none()) {
             part.method = match &part.tail {
                 Some(tail) => live(&self.unroller, tail, &mut asker)?,
-                None => safe(&self.unroller, &part.violation, &mut asker)?,
+                None => safe(&self.unroller, &part.violation, reached, &mut asker)?,
             };
             self.effort = asker.operations;
             if part.method.is_none() {
@@ -217,7 +229,12 @@ pub fn prove(
 const DEEPEST: usize = 4;
 
 /// Shows that bad states are never reached.
-fn safe(unroller: &Unroller<'_>, violation: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
+fn safe(
+    unroller: &Unroller<'_>,
+    violation: &Nnf,
+    reached: Option<&[Interval]>,
+    asker: &mut Asker<'_, '_>,
+) -> Result<Option<Method>, CheckError> {
     let Some(bad) = violation.reached() else { return Ok(None) };
     for depth in 1..=DEEPEST {
         asker.steps = depth;
@@ -240,7 +257,7 @@ fn safe(unroller: &Unroller<'_>, violation: &Nnf, asker: &mut Asker<'_, '_>) -> 
             _ => {}
         }
         if depth == 1
-            && let Some(invariant) = infer::infer(unroller, bad, asker)?
+            && let Some(invariant) = infer::infer(unroller, bad, reached, asker)?
             && asker.refuted(&initial_outside(unroller, &invariant)?)?
             && asker.refuted(&step(unroller, bad, &invariant, depth, false)?)?
         {

@@ -66,7 +66,7 @@ pub(super) fn grid_options(
 ) -> Result<Options, CheckError> {
     let widths = widths(system, &options.widths).map_err(CheckError::Unsupported)?;
     let (policy, refinements) = (options.policy, options.refinements);
-    Ok(Options { widths, policy, refinements, most: None, assume_no_model_errors })
+    Ok(Options { widths, policy, refinements, most: None, assume_no_model_errors, open: None })
 }
 
 /// What an axis of a picture shows: a coordinate by its place, or the steps.

@@ -53,6 +53,18 @@ impl Output {
         }
     }
 
+    /// Makes what was written so far appear where others read along; a file appears as a whole later. If Certus has contradicted itself, nothing more appears.
+    pub fn show(&mut self) -> Result<(), Failure> {
+        if let Some(fault) = certus_graph::fault::noted() {
+            return Err(fault.into());
+        }
+        match self {
+            Output::Standard(writer) => Ok(writer.flush()?),
+            Output::File(_) => Ok(()),
+            Output::Stream(stream) => stream.flush().map_err(|error| Failure::writing(&stream.path, &error)),
+        }
+    }
+
     /// Makes everything that was written appear; if Certus has contradicted itself, nothing of it.
     pub fn finish(self) -> Result<(), Failure> {
         if let Some(fault) = certus_graph::fault::noted() {

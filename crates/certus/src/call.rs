@@ -1,5 +1,6 @@
 //! A call of a command: what was asked, and how its outcome reaches whoever asked.
 
+use std::cell::RefCell;
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -30,14 +31,22 @@ impl Call {
 
     /// Does long work, with a live line that says how far it is; Ctrl-C stops it.
     pub fn live<T>(&self, work: impl FnOnce(&mut Session<'_>) -> Result<T, Failure>) -> Result<T, Failure> {
+        self.live_beside(|session, _| work(session))
+    }
+
+    /// The same for work that also prints: the live line is out of the way once the function that it is given was called.
+    pub fn live_beside<T>(
+        &self,
+        work: impl FnOnce(&mut Session<'_>, &dyn Fn()) -> Result<T, Failure>,
+    ) -> Result<T, Failure> {
         let handler = Arc::clone(&self.stop);
         ctrlc::set_handler(move || handler.store(true, Ordering::Relaxed))
             .map_err(|error| Failure::message(format!("cannot listen for Ctrl-C: {error}")))?;
-        let mut line = LiveLine::new(self.request.flag("quiet"));
+        let line = RefCell::new(LiveLine::new(self.request.flag("quiet")));
         let mut tell = |progress: &dyn Fn() -> Value| {
-            line.show(|| progress()["text"].as_str().unwrap_or_default().to_owned());
+            line.borrow_mut().show(|| progress()["text"].as_str().unwrap_or_default().to_owned());
         };
-        work(&mut Session { stop: Arc::clone(&self.stop), tell: &mut tell })
+        work(&mut Session { stop: Arc::clone(&self.stop), tell: &mut tell }, &|| line.borrow_mut().clear())
     }
 
     /// Why work ended before it was done.

@@ -45,12 +45,18 @@ impl LiveLine {
         eprint!("\r\x1b[K{}", fitting(&line));
         let _ = stderr().flush();
     }
+
+    /// Takes the line away until there is more to show.
+    pub fn clear(&mut self) {
+        if std::mem::take(&mut self.shown) {
+            eprint!("\r\x1b[K");
+            let _ = stderr().flush();
+        }
+    }
 }
 
 impl Drop for LiveLine {
     fn drop(&mut self) {
-        if self.shown {
-            eprint!("\r\x1b[K");
-        }
+        self.clear();
     }
 }

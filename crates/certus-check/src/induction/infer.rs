@@ -37,10 +37,12 @@ const MOST_FITTED: usize = 12_800;
 const MOST_RAISES: usize = 80;
 const TRIES: [usize; 2] = [2048, 4_096];
 
-/// By what share of the spread of what was seen a bound is raised beyond what it must be; more each time that this bound is raised again.
+/// By what share of the spread of what was seen a bound is raised beyond what it must be at most, and by how many times what it is exceeded by: more each
+/// time that this bound is raised again.
 const FIRST_SLACK: f64 = 0.02;
+const FIRST_EXCESS: f64 = 4.0;
 const SLACK_FACTOR: f64 = 1.5;
-const MOST_SLACK: f64 = 64.0;
+const MOST_FACTOR: f64 = 3200.0;
 
 /// What was seen of a system.
 pub struct Seen {
@@ -139,7 +141,7 @@ fn raise(
     let outputs = invariant.reads_outputs(unroller.system().state_len());
     let good = good_steps(unroller, bad, outputs)?;
     let mut sampler = Sampler::new(&good, asker.seed());
-    let mut slacks = vec![FIRST_SLACK; invariant.faces.len()];
+    let mut factors = vec![1.0; invariant.faces.len()];
     for raises in 0..MOST_RAISES {
         if asker.over() || invariant.faces.iter().any(|face| !face.bound.is_finite()) {
             return Ok(None);
@@ -190,11 +192,12 @@ fn raise(
                 Some(numbers) => steps.push(numbers),
             }
         }
-        for ((face, spread), slack) in invariant.faces.iter_mut().zip(&spreads).zip(&mut slacks) {
+        for ((face, spread), factor) in invariant.faces.iter_mut().zip(&spreads).zip(&mut factors) {
             let reached = steps.iter().map(|numbers| face.value(numbers)).fold(f64::NEG_INFINITY, f64::max);
             if reached > face.bound {
-                face.bound = round(reached + *slack * spread);
-                *slack = (SLACK_FACTOR * *slack).min(MOST_SLACK);
+                let slack = *factor * (FIRST_SLACK * spread).min(FIRST_EXCESS * (reached - face.bound));
+                face.bound = round(reached + slack);
+                *factor = (SLACK_FACTOR * *factor).min(MOST_FACTOR);
             }
         }
     }

@@ -38,7 +38,7 @@ pub use trace_table::trace_csv;
 
 use crate::failure::Failure;
 use crate::{BudgetOptions, Loading, Provenance};
-use work::{Partial, concluded, run};
+use work::{Partial, concluded, run, settled};
 
 /// What is asked.
 #[derive(Clone, Debug)]
@@ -168,20 +168,68 @@ pub struct CheckProgress {
 
 /// Checks properties. `tick` is called some twenty times a second meanwhile, and `stop` ends it.
 pub fn check(task: &Check, stop: &Arc<AtomicBool>, mut tick: impl FnMut(&CheckProgress)) -> Result<Checked, Failure> {
+    check_and_tell(task, stop, &mut tick, &mut |_| Ok(()))
+}
+
+/// What was found out about a property, as soon as it is.
+pub struct Decided<'a> {
+    /// The system.
+    pub system: &'a System,
+    /// The result.
+    pub result: &'a PropertyResult,
+    /// Where it comes from.
+    pub provenance: &'a Provenance,
+}
+
+/// Checks properties; `decided` is told each result once, when it will not change any more. If it fails, so does the check.
+pub fn check_and_tell(
+    task: &Check,
+    stop: &Arc<AtomicBool>,
+    tick: &mut dyn FnMut(&CheckProgress),
+    decided: &mut dyn FnMut(Decided<'_>) -> Result<(), Failure>,
+) -> Result<Checked, Failure> {
     refuse(task)?;
     let board = Board::new(Partial::default());
+    // The properties that were told of.
+    let mut told = Vec::new();
+    let mut failed = None;
     let ended = {
         let task = task.clone();
-        let shown = |board: &Board<Partial>| tick(&board.with(|known| known.progress.clone()));
+        let shown = |board: &Board<Partial>| {
+            tick(&board.with(|known| known.progress.clone()));
+            if failed.is_none() {
+                failed = tell(&board.with(|known| settled(&task, known, &told)), &mut told, decided).err();
+            }
+        };
+        let own = task.clone();
         Job::new(task.effort.deadline, stop)
-            .run_with_board(&board, shown, move |board, cancel| run(&task, cancel, board, &Wall))?
+            .run_with_board(&board, shown, move |board, cancel| run(&own, cancel, board, &Wall))?
     };
     let reason = ended.reason();
     if let Ended::Done(done) = ended {
         done?;
     }
+    if let Some(failure) = failed {
+        return Err(failure);
+    }
     // A copy: work that is late goes on with what is its own.
-    Ok(concluded(task, board.copy(), reason))
+    let checked = concluded(task, board.copy(), reason);
+    tell(&checked, &mut told, decided)?;
+    Ok(checked)
+}
+
+/// Tells of the results that were not told of before.
+fn tell(
+    checked: &Checked,
+    told: &mut Vec<usize>,
+    decided: &mut dyn FnMut(Decided<'_>) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let Checked { system: Some(system), results, provenance } = checked else { return Ok(()) };
+    for result in results.iter().filter(|result| !told.contains(&result.property)).collect::<Vec<_>>() {
+        decided(Decided { system, result, provenance })?;
+        told.push(result.property);
+    }
+    Ok(())
 }
 
 /// That a file says nothing that could be checked.

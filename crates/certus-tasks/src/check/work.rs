@@ -51,6 +51,17 @@ pub(super) fn concluded(task: &Check, known: Partial, reason: UnknownReason) -> 
     Checked { system, results, provenance }
 }
 
+/// The results so far that will not change any more, without those of some properties: who was late may have another turn.
+pub(super) fn settled(task: &Check, known: &Partial, without: &[usize]) -> Checked {
+    let Partial { system, sources, results, .. } = known;
+    let is_new = |result: &&PropertyResult| !was_late(result) && !without.contains(&result.property);
+    let results: Vec<PropertyResult> = results.iter().filter(is_new).cloned().collect();
+    // Nothing comes from anywhere where there is nothing.
+    let about = system.as_ref().filter(|_| !results.is_empty());
+    let provenance = about.map(|system| provenance(task, system, sources)).unwrap_or_default();
+    Checked { system: system.clone(), results, provenance }
+}
+
 /// Where the outcomes of a check come from.
 fn provenance(task: &Check, system: &System, sources: &[Source]) -> Provenance {
     Provenance::of_system(task.engine.name(), &task.system, system, sources)

@@ -14,8 +14,8 @@ use serde_json::{Value, json};
 use super::shared::{CHANGES, EFFORT, MEMORY, PROPERTIES, SAMPLING, STEPS, SYSTEM, WIDTHS};
 use super::{Answer, Command, Kind, Opt, Request, Session};
 use crate::check::{
-    Check, CheckProgress, Checked, Conclusion, EngineChoice, Found, GridOptions, PropertyResult, DRAWING,
-    add_flowpipes, cells_picture, check, document, flowpipe_picture, trace_csv,
+    Check, CheckProgress, Checked, Conclusion, DRAWING, Decided, EngineChoice, Found, GridOptions, PropertyResult,
+    add_flowpipes, cells_picture, check_and_tell, document, flowpipe_picture, trace_csv,
 };
 use crate::failure::Failure;
 use crate::output::{write_atomically, write_document};
@@ -58,6 +58,7 @@ pub(super) const CHECK: Command = Command {
             ),
             Opt::file("certificate", "Write a proof of the named property to a file for `audit`, if it holds")
                 .details("Proofs on a grid have no certificate, so `auto` does not use the grid then."),
+            Opt::switch("json_lines", "Print one JSON document per property, each on one line, as it is decided"),
             Opt::switch("expect", "Compare with the verdicts that the file expects; a mismatch counts as a violation"),
             Opt::file("trace", "Write counterexamples to a file: a table for `.csv`, the JSON document for `.json`")
                 .details("The file is written only if a property is violated."),
@@ -152,10 +153,24 @@ pub fn task(request: &Request) -> Result<Check, Failure> {
     Ok(task)
 }
 
-/// Checks the properties.
-pub fn work(task: &Check, session: &mut Session<'_>) -> Result<Checked, Failure> {
+/// Checks the properties; each result is told of as soon as it is there.
+pub fn work(
+    task: &Check,
+    session: &mut Session<'_>,
+    decided: &mut dyn FnMut(Decided<'_>) -> Result<(), Failure>,
+) -> Result<Checked, Failure> {
     let stop = session.stop.clone();
-    check(task, &stop, |place| session.tell(|| progress(place)))
+    check_and_tell(task, &stop, &mut |place| session.tell(|| progress(place)), decided)
+}
+
+/// The document of one result, with what the file expects if that is asked for.
+pub fn compared_alone(request: &Request, decided: &Decided<'_>) -> documents::Check {
+    let checked = Checked {
+        system: None,
+        results: vec![decided.result.clone()],
+        provenance: decided.provenance.clone(),
+    };
+    compared(request, decided.system, &checked)
 }
 
 /// The document, with what the file expects if that is asked for.
@@ -194,7 +209,7 @@ pub fn write(request: &Request, task: &Check, system: &System, checked: &Checked
 
 fn run(request: &Request, session: &mut Session<'_>) -> Result<Answer, Failure> {
     let task = task(request)?;
-    let checked = work(&task, session)?;
+    let checked = work(&task, session, &mut |_| Ok(()))?;
     let Some(system) = &checked.system else {
         return Err(Failure::message("out of time before the system was loaded"));
     };

@@ -2,13 +2,16 @@
 
 use std::io::Write;
 
+use certus_documents::AnyDocument;
 use certus_lang::system::{Expect, Property, System};
 use certus_model::proof::{Invariant, Method};
 use certus_model::{Outcome, Proof, Run, Scope, Verdict, short, short_range};
+use certus_tasks::Provenance;
 use certus_tasks::check::{
-    Check, Checked, Conclusion, Found, PROBABILITIES, PropertyResult, names_of, policy_names, proof_names, why,
+    Check, Checked, Conclusion, Decided, Found, PROBABILITIES, PropertyResult, names_of, policy_names, proof_names, why,
 };
-use certus_tasks::commands::check::{compared, task, work, write};
+use certus_tasks::commands::Request;
+use certus_tasks::commands::check::{compared, compared_alone, task, work, write};
 
 use super::write_brief;
 use crate::Finding;
@@ -28,14 +31,23 @@ pub fn run(call: &Call) -> Result<Finding, Failure> {
             "⟨reachable_sets⟩ adds to the JSON document: add ⟨json⟩, or draw one picture with ⟨flowpipe⟩",
         ));
     }
+    if request.flag("json_lines") && request.flag("json") {
+        return Err(Failure::message("⟨json_lines⟩ prints a document per property, ⟨json⟩ one of all: choose one"));
+    }
     let task = task(request)?;
-    let checked = call.live(|session| work(&task, session))?;
+    let mut printer = Printer::new(request, &task)?;
+    let checked = call.live_beside(|session, clear| {
+        work(&task, session, &mut |decided| {
+            clear();
+            printer.decided(&decided)
+        })
+    })?;
     let Some(system) = &checked.system else {
         call.note(&format!("{} before the system was loaded", call.ended_by()));
         return Ok(Finding::Undecided);
     };
     let expects = request.flag("expect");
-    call.print(|| compared(request, system, &checked), |output| report(expects, &task, system, &checked, output))?;
+    printer.finish(system, &checked)?;
     for note in write(request, &task, system, &checked)? {
         call.note(&note);
     }
@@ -101,42 +113,118 @@ fn words(found: &Result<Found, String>) -> String {
     }
 }
 
-fn report(expects: bool, task: &Check, system: &System, checked: &Checked, output: &mut Output) -> Result<(), Failure> {
-    let Checked { results, provenance, .. } = checked;
-    let is_probability = |result: &PropertyResult| matches!(result.outcome, Ok(Found::Probability(..)));
-    let steps = results.iter().map(|result| task.steps_for(&system.properties[result.property])).max().unwrap_or(0);
-    let all_probabilities = !results.is_empty() && results.iter().all(is_probability);
-    let how = match task.engine.about(steps) {
-        Some(about) => about,
-        None if all_probabilities => PROBABILITIES.to_owned(),
-        None => {
-            let also = if results.iter().any(is_probability) { format!("; {PROBABILITIES}") } else { String::new() };
-            format!("violations within {}, and proofs for all time{also}", certus_model::steps(steps))
+/// Prints results in the form that is asked for: those that are for reading, or a document each, as they come; to a file, all of them at the end.
+struct Printer<'a> {
+    request: &'a Request,
+    task: &'a Check,
+    /// Standard output.
+    live: Option<Output>,
+    /// Whether the head was printed.
+    begun: bool,
+}
+
+impl<'a> Printer<'a> {
+    fn new(request: &'a Request, task: &'a Check) -> Result<Printer<'a>, Failure> {
+        let live = if request.output().is_none() { Some(Output::open(None)?) } else { None };
+        Ok(Printer { request, task, live, begun: false })
+    }
+
+    /// A result that will not change any more.
+    fn decided(&mut self, decided: &Decided<'_>) -> Result<(), Failure> {
+        let Some(mut output) = self.live.take() else { return Ok(()) };
+        self.print(decided, &mut output)?;
+        output.show()?;
+        self.live = Some(output);
+        Ok(())
+    }
+
+    fn print(&mut self, decided: &Decided<'_>, output: &mut Output) -> Result<(), Failure> {
+        if self.request.flag("json_lines") {
+            let line = AnyDocument::from(compared_alone(self.request, decided)).to_line()?;
+            writeln!(output, "{line}")?;
+        } else if !self.request.flag("json") {
+            self.begin(decided.system, decided.provenance, output)?;
+            self.line(decided.system, decided.result, output)?;
         }
-    };
-    writeln!(output, "{}: {how}", system.name)?;
-    write_brief(provenance, output)?;
-    writeln!(output)?;
-    let property = |result: &PropertyResult| &system.properties[result.property];
-    let width = results.iter().map(|result| property(result).name.len()).max().unwrap_or(0);
-    for result in results {
-        let name = &property(result).name;
-        let expected = match (expects, property(result).expect) {
+        Ok(())
+    }
+
+    /// The rest: what explains the results, or the document of all.
+    fn finish(mut self, system: &System, checked: &Checked) -> Result<(), Failure> {
+        let mut output = match self.live.take() {
+            Some(output) => output,
+            None => {
+                let mut output = Output::open(self.request.output().as_deref())?;
+                for result in &checked.results {
+                    self.print(&Decided { system, result, provenance: &checked.provenance }, &mut output)?;
+                }
+                output
+            }
+        };
+        if self.request.flag("json") {
+            AnyDocument::from(compared(self.request, system, checked)).write_indented(&mut output)?;
+        } else if !self.request.flag("json_lines") {
+            self.begin(system, &checked.provenance, &mut output)?;
+            for result in &checked.results {
+                let property = &system.properties[result.property];
+                match &result.outcome {
+                    Ok(Found::Runs(outcome)) => explain(system, property, outcome, &mut output)?,
+                    Ok(Found::Probability(outcome, _)) => {
+                        super::prob::details(system, result.property, outcome, &mut output)?;
+                    }
+                    Err(_) => {}
+                }
+            }
+        }
+        output.finish()
+    }
+
+    /// The properties that are asked about.
+    fn asked<'s>(&self, system: &'s System) -> Vec<&'s Property> {
+        let names = &self.task.properties;
+        system.properties.iter().filter(|own| names.is_empty() || names.contains(&own.name)).collect()
+    }
+
+    /// What is done, in words, before the first result.
+    fn begin(&mut self, system: &System, provenance: &Provenance, output: &mut Output) -> Result<(), Failure> {
+        if std::mem::replace(&mut self.begun, true) {
+            return Ok(());
+        }
+        let asked = self.asked(system);
+        let probabilities = asked.iter().filter(|own| own.probability().is_some()).count();
+        let steps = asked.iter().map(|own| self.task.steps_for(own)).max().unwrap_or(0);
+        let how = match self.task.engine.about(steps) {
+            Some(about) => about,
+            None if probabilities > 0 && probabilities == asked.len() => PROBABILITIES.to_owned(),
+            None => {
+                let also = if probabilities > 0 { format!("; {PROBABILITIES}") } else { String::new() };
+                format!("violations within {}, and proofs for all time{also}", certus_model::steps(steps))
+            }
+        };
+        writeln!(output, "{}: {how}", system.name)?;
+        write_brief(provenance, output)?;
+        Ok(writeln!(output)?)
+    }
+
+    /// A result in one line, with the engine that found it where several could have.
+    fn line(&self, system: &System, result: &PropertyResult, output: &mut Output) -> Result<(), Failure> {
+        let expects = self.request.flag("expect");
+        let property = &system.properties[result.property];
+        let width = self.asked(system).iter().map(|own| own.name.len()).max().unwrap_or(0);
+        let expected = match (expects, property.expect) {
             (true, Some(Expect::Holds)) => "  (expected to hold)",
             (true, Some(Expect::Violated)) => "  (expected to be violated)",
             _ => "",
         };
         let verdict = painted(&words(&result.outcome), finding_of(expects, system, result), output);
-        writeln!(output, "  {name:width$}  {verdict}{expected}  {:.2} s", result.seconds)?;
+        let by = match &result.outcome {
+            Ok(Found::Runs(own)) if self.task.engine.is_auto() && !matches!(own.verdict, Verdict::Unknown(_)) => {
+                format!(" by {}", own.engine)
+            }
+            _ => String::new(),
+        };
+        Ok(writeln!(output, "  {:width$}  {verdict}{by}{expected}  {:.2} s", property.name, result.seconds)?)
     }
-    for result in results {
-        match &result.outcome {
-            Ok(Found::Runs(outcome)) => explain(system, property(result), outcome, output)?,
-            Ok(Found::Probability(outcome, _)) => super::prob::details(system, result.property, outcome, output)?,
-            Err(_) => {}
-        }
-    }
-    Ok(())
 }
 
 /// The run that violates a property, and what is to be known of a verdict.

@@ -25,6 +25,56 @@ fn verdicts_traces_and_exit_codes() {
 }
 
 #[test]
+fn results_are_printed_as_they_come() {
+    let ran = certus(&["check", TOY, "-k", "2", "--json-lines"]);
+    assert_eq!(ran.code, 1, "{}", ran.stderr);
+    let documents: Vec<Value> = ran.stdout.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(documents.len(), 3);
+    for document in &documents {
+        assert_eq!(document["schema"], "certus/check/1");
+        assert!(document["provenance"].is_object());
+        assert_eq!(document["results"].as_array().unwrap().len(), 1);
+        assert!(document["results"][0]["engine"].is_string(), "{document}");
+    }
+    // One document of all has the same results.
+    let whole: Value = serde_json::from_str(&certus(&["check", TOY, "-k", "2", "--json"]).stdout).unwrap();
+    for (place, document) in documents.iter().enumerate() {
+        let (one, all) = (&document["results"][0], &whole["results"][place]);
+        assert_eq!([&one["property"], &one["verdict"], &one["trace"]], [&all["property"], &all["verdict"], &all["trace"]]);
+    }
+    // To a file, all lines at the end.
+    let folder = Folder::new("lines");
+    let file = folder.file("toy.jsonl");
+    assert_eq!(certus(&["check", TOY, "-k", "2", "--json-lines", "-o", &file]).code, 1);
+    assert_eq!(std::fs::read_to_string(&file).unwrap().lines().count(), 3);
+    let both = certus(&["check", TOY, "--json-lines", "--json"]);
+    assert!(both.code == 2 && both.stderr.contains("choose one"), "{}", both.stderr);
+}
+
+#[test]
+fn a_verdict_is_there_while_others_are_open() {
+    use std::io::{BufRead, BufReader};
+    use std::process::{Command, Stdio};
+    let folder = Folder::new("early");
+    // The second one is violated after 10¹² steps: it goes on until it is stopped.
+    let text = "system early\nstate x in [0, 1]\nstate y in [0, 10]\nnext x = 0.5 * x\nnext y = min(y + 1e-12, 10)\ninit y == 0\n\
+                property easy = G x <= 1\nproperty open = G y <= 0.9\n";
+    let file = folder.write("early.certus", text);
+    let mut child = Command::new(env!("CARGO_BIN_EXE_certus"))
+        .args(["check", &file, "--timeout", "600"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let seen: Vec<String> = lines.map_while(Result::ok).take_while(|line| !line.contains("easy")).collect();
+    // It is still running, and said that already.
+    assert!(child.try_wait().unwrap().is_none(), "{seen:?}");
+    child.kill().unwrap();
+    child.wait().unwrap();
+}
+
+#[test]
 fn expectations_are_compared() {
     assert_eq!(certus(&["check", TOY, "-k", "2", "--expect"]).code, 0);
     let folder = Folder::new("expect");

@@ -33,7 +33,7 @@ def tasks(own, folder):
             link = folder / kind
             if not link.exists():
                 os.symlink((own.networks / kind).resolve(), link)
-        for name, text, _ in list(reachability.reachnn()) + list(reachability.arch()):
+        for name, text in list(reachability.reachnn()) + list(reachability.arch()):
             (folder / f"{name}.certus").write_text(text)
             yield name, folder / f"{name}.certus", text.rsplit("property ", 1)[1].split(" ", 1)[0]
     if own.zoo:

@@ -4,9 +4,11 @@ use certus_graph::Interval;
 use certus_lang::system::{AtomId, Property, System};
 use certus_obligations::{Nnf, Refused, Scope, formula_of};
 
-use crate::claim::{Branch, Reachable};
+use crate::claim::{Branch, Invariant, Reachable};
+use crate::invariants::{Given, Invariants, Lasting};
 use crate::position::Step;
-use crate::tube::{Invariants, Lasting, Tube};
+use crate::progression::lasting;
+use crate::tube::{Obstacle, Tube};
 
 /// A property of a system, prepared for the check of its certificate.
 #[derive(Debug)]
@@ -28,6 +30,8 @@ pub struct Checked {
     pub leaves: usize,
     /// By at most so many steps from each.
     pub steps: usize,
+    /// In how many boxes runs then stay for ever.
+    pub invariants: usize,
 }
 
 /// What came of a box.
@@ -114,12 +118,27 @@ impl Checker {
         }
     }
 
+    /// Boxes around the states in which the runs from a box are after a step, with the property left as it was; why that was not seen otherwise. For whoever looks for
+    /// boxes that runs stay in.
+    pub fn successors(&self, bounds: &[Interval], stop: &dyn Fn() -> bool) -> Result<Vec<Vec<Interval>>, String> {
+        if lasting(&self.property) != [&self.property] {
+            return Err("the property does not repeat".to_owned());
+        }
+        let reason = |own: Obstacle| format!("{} at step {}", own.reason, own.step);
+        self.tube(MOST_SOUGHT, stop).successors(bounds, &self.property).map_err(reason)
+    }
+
+    /// A box of which the [`Checker::successors`] are in boxes like it: runs stay in them for ever, while the property returns to itself.
+    pub fn lasting(&self, bounds: Vec<Interval>) -> Lasting {
+        Lasting { invariant: Invariant { within: 1, bounds }, formula: self.property.clone() }
+    }
+
     /// Checks a tree whose leaves share some invariants. `progress` is told how many leaves were checked.
     pub fn check(&self, claim: &Reachable, progress: &mut dyn FnMut(u64)) -> Result<Checked, Refused> {
         let mut open = vec![self.initial.clone()];
         let (mut leaves, mut steps) = (0, 0);
         let tube = self.tube(MOST_STEPS, &|| false);
-        let mut invariants = Invariants::Given(&claim.invariants, Vec::new());
+        let mut invariants = Invariants::Given(Given::new(&claim.invariants));
         for branch in &claim.tree {
             let Some(bounds) = open.pop() else { return Err(Refused::new("the tree goes on after its last leaf")) };
             match branch {
@@ -152,7 +171,11 @@ impl Checker {
             return Err(Refused::new("the tree has fewer leaves than its splits need"));
         }
         let scope = self.property.horizon().map_or(Scope::AllTime, Scope::Horizon);
-        Ok(Checked { scope, leaves, steps })
+        let invariants = match invariants {
+            Invariants::Given(own) => own.lasting(),
+            Invariants::Sought(..) => 0,
+        };
+        Ok(Checked { scope, leaves, steps, invariants })
     }
 
     /// Checks a whole claim about a property.

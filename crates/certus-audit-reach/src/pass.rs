@@ -13,6 +13,7 @@ use crate::curve::{Curve, certainty};
 use crate::flow::{Equation, Solutions};
 use crate::form::{Form, Space};
 use crate::series::{enclosed, moved};
+use crate::sums::{Sum, kept, sums};
 
 /// A comparison: its node and element.
 pub(crate) type Guard = (usize, usize);
@@ -33,6 +34,8 @@ pub(crate) struct Program {
     conditions: HashMap<NodeId, Program>,
     /// Whether the first outputs depend on a node.
     matters: Vec<bool>,
+    /// Which nodes are known as sums besides.
+    as_sums: Vec<bool>,
     /// The order of Taylor series in time.
     order: usize,
 }
@@ -64,12 +67,14 @@ impl Program {
             };
             equations.extend(Equation::new(&flow.field).map(|own| (id, own)));
         }
-        Ok(Program { graph, curves, equations, conditions, matters, order })
+        let as_sums = kept(&graph);
+        Ok(Program { graph, curves, equations, conditions, matters, as_sums, order })
     }
 
     /// What the inputs become, in a case.
     pub(crate) fn run(&self, space: &mut Space, inputs: &[Rc<Form>], cases: &Cases) -> Passed {
         let mut values: Vec<Vec<Rc<Form>>> = Vec::with_capacity(self.graph.len());
+        let mut known: Vec<Vec<Sum>> = vec![Vec::new(); self.graph.len()];
         let (mut open, mut hints) = (None, Vec::new());
         let mut rest = inputs;
         // Flow and conditions along it share their solutions.
@@ -106,7 +111,12 @@ impl Program {
                 },
                 (_, Kind::Product) => {
                     let [left, right] = [0, 1].map(|place| &values[node.inputs[place].index()]);
-                    left.iter().zip(right).map(|(x, y)| Rc::new(space.mul(x, y))).collect()
+                    let product = |(x, y): (&Rc<Form>, &Rc<Form>)| match (x.exactly(), y.exactly()) {
+                        (Some(1.0), _) => Rc::clone(y),
+                        (_, Some(1.0)) => Rc::clone(x),
+                        _ => Rc::new(space.mul(x, y)),
+                    };
+                    left.iter().zip(right).map(product).collect()
                 }
                 (_, Kind::Curve) if self.curves.contains_key(&id) => {
                     let (curve, argument) = self.curves[&id];
@@ -161,7 +171,19 @@ impl Program {
                 }
             };
             // What could not be computed is anything.
-            values.push(if own.len() == count { own } else { unknown(count) });
+            let mut own = if own.len() == count { own } else { unknown(count) };
+            if self.as_sums[index] {
+                let number = |(node, element): (usize, usize)| values[node][element].exactly();
+                for (place, (sum, met)) in sums(&self.graph, id, &known, &number).into_iter().enumerate() {
+                    if met {
+                        let terms = sum.terms.iter().map(|&((node, element), weight)| (weight, values[node][element].as_ref()));
+                        let form = space.combine(terms, 0.0, Interval::point(sum.bias));
+                        own[place] = Rc::new(space.limited(form, own[place].range));
+                    }
+                    known[index].push(sum);
+                }
+            }
+            values.push(own);
         }
         let outputs = self.graph.outputs().iter().map(|port| values[port.node.index()].clone()).collect();
         Passed { outputs, open, hints }

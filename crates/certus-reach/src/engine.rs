@@ -46,9 +46,14 @@ pub enum Takes {
     Unbounded,
 }
 
-/// The pieces of the initial set whose tubes show a property that holds, by halving: what a certificate begins from. See [`Session::details`].
+/// What shows a property that holds: what a certificate begins from. See [`Session::details`].
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Pieces(pub Vec<Vec<Interval>>);
+pub struct Evidence {
+    /// The pieces of the initial set, by halving.
+    pub pieces: Vec<Vec<Interval>>,
+    /// Boxes that runs stay in for ever, if these show it: each step leads from one of them to another, the first one from the initial set.
+    pub boxes: Vec<Vec<Interval>>,
+}
 
 /// Widths that an explanation shows.
 const SHOWN_WIDTHS: usize = 5;
@@ -167,8 +172,8 @@ struct Branching<'t> {
     /// The share of the initial set's volume that is finished.
     share: f64,
     finished: u64,
-    /// The pieces that are finished.
-    done: Pieces,
+    /// The pieces that are finished, and boxes if these show the property.
+    done: Evidence,
     shown: Shown,
     obstacle: Option<Obstacle>,
     /// Boxes from which what is left of the property holds for ever.
@@ -210,7 +215,7 @@ impl<'t> Branching<'t> {
             trail: Trail::default(),
             share: 0.0,
             finished: 0,
-            done: Pieces::default(),
+            done: Evidence::default(),
             shown: Shown::default(),
             invariants: Vec::new(),
             obstacle: None,
@@ -238,11 +243,12 @@ impl<'t> Branching<'t> {
         *work -= share - own.left;
         tracing::trace!(target: "certus::count", set_steps = own.steps);
         self.may_join = matches!(joined, Joined::OutOfWork) && share < MOST_JOINED;
-        let Joined::Holds { boxes, steps } = joined else { return None };
+        let Joined::Holds { stay, before, steps } = joined else { return None };
         self.pieces.clear();
-        (self.done, self.stuck) = (Pieces(vec![self.whole.clone()]), false);
+        let boxes = if stay.len() == 1 { "one box".to_owned() } else { format!("{} boxes", stay.len()) };
+        self.done = Evidence { pieces: vec![self.whole.clone()], boxes: [stay, before].concat() };
+        self.stuck = false;
         let mut outcome = self.holds(Scope::Unbounded);
-        let boxes = if boxes == 1 { "one box".to_owned() } else { format!("{boxes} boxes") };
         let after = if steps == 0 { String::new() } else { format!("{}, after which ", certus_model::steps(steps)) };
         outcome.notes.push(format!("by reachable sets: {after}they stay in {boxes}"));
         Some(outcome)
@@ -434,14 +440,14 @@ impl Session for Branching<'_> {
                         self.invariants.extend(invariants.into_iter().take(room));
                         self.finished += 1;
                         self.share += self.share_of(&piece);
-                        self.done.0.push(piece);
+                        self.done.pieces.push(piece);
                         self.shown.steps = self.shown.steps.max(shown.steps);
                         self.shown.repeats |= shown.repeats;
                     }
                     Reached::Empty => {
                         self.finished += 1;
                         self.share += self.share_of(&piece);
-                        self.done.0.push(piece);
+                        self.done.pieces.push(piece);
                     }
                     Reached::OutOfWork(rest) => {
                         self.needed = self.needed.max(2 * used);

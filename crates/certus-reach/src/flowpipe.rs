@@ -10,7 +10,7 @@ use certus_graph::Interval;
 use certus_model::CheckError;
 
 use crate::closed_loop::{ClosedLoop, Set, Step};
-use crate::engine::{Pieces, Question, Reach, Takes, ladder};
+use crate::engine::{Evidence, Question, Reach, Takes, ladder};
 use crate::form::{Form, Space};
 use crate::tube::{Reached, Work};
 
@@ -137,18 +137,18 @@ fn share(space: &Space, form: &Form) -> f64 {
 
 /// The flowpipe of a property: from pieces of the initial set that show it, if these are known or the budget suffices to find some, else from the whole set as
 /// far as it goes.
-pub fn flowpipe(task: &Task<'_>, pieces: Option<&Pieces>, budget: &Budget<'_>) -> Result<Flowpipe, CheckError> {
-    let searched = match pieces {
+pub fn flowpipe(task: &Task<'_>, evidence: Option<&Evidence>, budget: &Budget<'_>) -> Result<Flowpipe, CheckError> {
+    let searched = match evidence {
         Some(_) => None,
         None => {
             let found = run_alone(&Reach { takes: Takes::All }, task, budget, &mut |_| {})?;
-            found.details.and_then(|details| details.downcast::<Pieces>().ok())
+            found.details.and_then(|details| details.downcast::<Evidence>().ok())
         }
     };
     let question = Question::new(*task)?;
     let whole = question.initial_box();
     let variables = whole.iter().filter(|range| range.lo < range.hi).count();
-    let boxes = pieces.or(searched.as_deref()).map_or_else(|| vec![whole], |own| own.0.clone());
+    let boxes = evidence.or(searched.as_deref()).map_or_else(|| vec![whole], |own| own.pieces.clone());
     let mut found = Flowpipe { slices: Vec::new(), complete: true, covered: 0 };
     let mut end: Option<usize> = None;
     let mut invariants = Vec::new();

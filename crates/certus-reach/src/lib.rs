@@ -29,5 +29,5 @@ mod progression;
 mod set;
 mod tube;
 
-pub use engine::{NAME, Pieces, Reach, Takes};
+pub use engine::{Evidence, NAME, Reach, Takes};
 pub use flowpipe::{Flowpipe, Slice, flowpipe};

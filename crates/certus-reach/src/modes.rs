@@ -42,10 +42,13 @@ type Mode = Vec<Option<u64>>;
 /// One box for each mode.
 type Boxes = BTreeMap<Mode, Vec<Interval>>;
 
+/// Boxes that runs stay in, and boxes that they are in before.
+type Both = (Vec<Vec<Interval>>, Vec<Vec<Interval>>);
+
 /// What an attempt came to.
 pub(crate) enum Joined {
-    /// The formula holds for ever, by so many boxes.
-    Holds { boxes: usize, steps: usize },
+    /// The formula holds for ever: after so many steps runs stay in these boxes, and are in others before.
+    Holds { stay: Vec<Vec<Interval>>, before: Vec<Vec<Interval>>, steps: usize },
     /// Something was open.
     Open,
     /// The work was used up.
@@ -72,7 +75,7 @@ impl Tubes<'_> {
         }
         for steps in FIRST_STEPS {
             match self.joined_after(bounds, steps, work) {
-                Ok(boxes) => return Joined::Holds { boxes, steps },
+                Ok((stay, before)) => return Joined::Holds { stay, before, steps },
                 Err(Failure::OutOfWork) => return Joined::OutOfWork,
                 Err(Failure::Open) => {}
             }
@@ -80,9 +83,10 @@ impl Tubes<'_> {
         Joined::Open
     }
 
-    /// The same by boxes that are joined with later ones from some step on; says how many there are.
-    fn joined_after(&self, bounds: &[Interval], steps: usize, work: &mut Work) -> Result<usize, Failure> {
+    /// The same by boxes that are joined with later ones from some step on: these, and those that are passed through before.
+    fn joined_after(&self, bounds: &[Interval], steps: usize, work: &mut Work) -> Result<Both, Failure> {
         let mut now = self.after_step(bounds, 0, work)?;
+        let mut before = Vec::new();
         for step in 1..=steps {
             let mut later = Boxes::new();
             for own in now.values() {
@@ -90,7 +94,7 @@ impl Tubes<'_> {
                     join(&mut later, mode, &next)?;
                 }
             }
-            now = later;
+            before.extend(std::mem::replace(&mut now, later).into_values());
         }
         let mut joins: BTreeMap<Mode, usize> = BTreeMap::new();
         let mut open: Vec<Mode> = now.keys().cloned().collect();
@@ -113,7 +117,7 @@ impl Tubes<'_> {
                 }
             }
         }
-        Ok(now.len())
+        Ok((now.into_values().collect(), before))
     }
 
     /// Widens a box where it grew, as far as the ranges allow.

@@ -156,7 +156,7 @@ pub fn add_flowpipes(system: &System, results: &[PropertyResult], document: &mut
         if outcome.engine != certus_reach::NAME {
             continue;
         }
-        match flowpipe_document(system, property, result.pieces.as_ref(), &DRAWING) {
+        match flowpipe_document(system, property, result.evidence.as_ref(), &DRAWING) {
             Ok(pipe) => {
                 let mut extents = extents(system, result, outcome);
                 extents.add_boxes(&pipe);

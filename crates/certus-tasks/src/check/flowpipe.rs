@@ -5,7 +5,7 @@ use certus_documents::state_sets::ReachedBox;
 use certus_engine::{Budget, Task};
 use certus_lang::system::{Property, System};
 use certus_model::own_horizon;
-use certus_reach::{Flowpipe, Pieces};
+use certus_reach::{Evidence, Flowpipe};
 use certus_report::Picture;
 use certus_report::flowpipe::{Dimension, Shown, draw};
 use certus_report::state_sets::Sets;
@@ -34,21 +34,21 @@ const BOXES_OF_DOCUMENT: usize = 1_000;
 pub(super) fn flowpipe_document(
     system: &System,
     property: &Property,
-    pieces: Option<&Pieces>,
+    evidence: Option<&Evidence>,
     budget: &Budget<'_>,
 ) -> Result<documents::state_sets::Flowpipe, String> {
-    documented(system, property, pieces, budget, BOXES_OF_DOCUMENT)
+    documented(system, property, evidence, budget, BOXES_OF_DOCUMENT)
 }
 
 fn documented(
     system: &System,
     property: &Property,
-    pieces: Option<&Pieces>,
+    evidence: Option<&Evidence>,
     budget: &Budget<'_>,
     most: usize,
 ) -> Result<documents::state_sets::Flowpipe, String> {
     let task = Task { system, property, steps: None, assume_no_model_errors: false };
-    let pipe = certus_reach::flowpipe(&task, pieces, budget).map_err(|error| error.to_string())?;
+    let pipe = certus_reach::flowpipe(&task, evidence, budget).map_err(|error| error.to_string())?;
     let sets = pipe.slices.len();
     let Flowpipe { slices, complete, covered } = pipe.thinned(most);
     // Runs are shown as far as there are sets.
@@ -83,7 +83,7 @@ fn documented(
 pub fn flowpipe_picture(
     system: &System,
     property: &Property,
-    pieces: Option<&Pieces>,
+    evidence: Option<&Evidence>,
     axes: Option<&(String, String)>,
     budget: &Budget<'_>,
 ) -> Result<Picture, String> {
@@ -97,7 +97,7 @@ pub fn flowpipe_picture(
         Some((across, up)) => (shown(across)?, shown(up)?),
         None => (Dimension::Time, Dimension::Element(0)),
     };
-    let pipe = documented(system, property, pieces, budget, BOXES_OF_PICTURE)?;
+    let pipe = documented(system, property, evidence, budget, BOXES_OF_PICTURE)?;
     let mut extents = Extents::of(system);
     extents.add_boxes(&pipe);
     let sets = state_sets(system, property, &extents);

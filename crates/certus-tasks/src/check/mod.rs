@@ -10,13 +10,14 @@ use certus_grid::{Policy, Report};
 use certus_lang::system::{Property, System};
 use certus_model::{Outcome, Run, Verdict, usual_steps};
 use certus_prob::Convergence;
-use certus_reach::Pieces;
+use certus_reach::Evidence;
 
 pub(crate) mod certificate;
 mod document;
 mod engines;
 mod flowpipe;
 mod grid;
+mod joined;
 mod reachable;
 mod region;
 mod region_document;
@@ -91,8 +92,8 @@ pub struct PropertyResult {
     pub certificate: Option<PathBuf>,
     /// What the exploration of a grid looked like.
     pub grid: Option<Report>,
-    /// The pieces of the initial set that a proof by reachable sets consists of.
-    pub pieces: Option<Pieces>,
+    /// What a proof by reachable sets consists of.
+    pub evidence: Option<Evidence>,
 }
 
 /// What was found out about a property.

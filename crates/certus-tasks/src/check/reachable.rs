@@ -10,9 +10,10 @@ use certus_audit_reach::{Attempt, Branch, Checker, Lasting, Reachable};
 use certus_engine::{Budget, Progress, spent};
 use certus_graph::Interval;
 use certus_numerics::parallel;
-use certus_reach::Pieces;
+use certus_reach::Evidence;
 
 use super::certificate::{header, property_of, sealed, unfinished};
+use super::joined;
 use crate::Loading;
 use crate::failure::Failure;
 use crate::output::write_atomically;
@@ -50,12 +51,12 @@ fn degree(variables: usize) -> usize {
     }
 }
 
-/// Writes the certificate of a property that holds by reachable sets from these pieces.
+/// Writes the certificate of a property that holds by reachable sets.
 pub(super) fn write(
     path: &Path,
     loading: &Loading,
     property: &str,
-    pieces: &Pieces,
+    evidence: &Evidence,
     assumed: bool,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Progress),
@@ -70,8 +71,16 @@ pub(super) fn write(
     let now = Instant::now();
     let deadline = budget.deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(SHARE_OF_TIME));
     let budget = Budget { deadline, ..*budget };
-    let mut nodes = arranged(checker.initial(), &pieces.0);
-    let found = grow(&checker, &mut nodes, pieces.0.len(), &budget, watch)?;
+    let mut nodes = arranged(checker.initial(), &evidence.pieces);
+    let known = match evidence.boxes.is_empty() {
+        true => Vec::new(),
+        false => {
+            let ends = sealed.system.states.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
+            let ranges: Vec<Interval> = ends.map(|(&lo, &hi)| Interval { lo, hi }).collect();
+            joined::closed(&checker, &evidence.boxes, &ranges, &budget, watch)?
+        }
+    };
+    let found = grow(&checker, &mut nodes, known, evidence.pieces.len(), &budget, watch)?;
     let invariants = found.into_iter().map(|own| own.invariant).collect();
     let claim = Reachable { degree, order: ORDER, shows_no_errors: !assumed, invariants, tree: in_preorder(&nodes) };
     let header = header(loading, &sealed, property, certus_reach::NAME, claim.to_json());
@@ -80,18 +89,18 @@ pub(super) fn write(
 
 /// Writes the certificate of a property that the audit's own checker shows by itself, model errors excluded; nobody suggests pieces.
 pub fn certify_reachable(path: &Path, loading: &Loading, property: &str, budget: &Budget<'_>) -> Result<(), Failure> {
-    write(path, loading, property, &Pieces::default(), false, budget, &mut |_| {})
+    write(path, loading, property, &Evidence::default(), false, budget, &mut |_| {})
 }
 
-/// Splits open boxes until all are leaves; the invariants that they share.
+/// Splits open boxes until all are leaves; the invariants that they share, beside those that are known.
 fn grow(
     checker: &Checker,
     nodes: &mut Vec<Node>,
+    mut known: Vec<Lasting>,
     pieces: usize,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Lasting>, Failure> {
-    let mut known: Vec<Lasting> = Vec::new();
     let mut tries = TRIES_PER_PIECE * pieces + MORE_TRIES;
     let mut leaves = 0;
     let mut open: Vec<usize> = (0..nodes.len()).filter(|&place| matches!(nodes[place], Node::Open(_))).rev().collect();

@@ -14,7 +14,7 @@ use certus_grid::{Policy, Report};
 use certus_lang::system::System;
 use certus_model::{CheckError, NoErrors, Outcome, Scope, Unknown, UnknownReason, Verdict, within_scope};
 use certus_prob::Narrowed;
-use certus_reach::Pieces;
+use certus_reach::Evidence;
 
 use super::certificate::{self, Hints};
 use super::engines::{Context, Wanted, errors_of};
@@ -45,7 +45,7 @@ pub(super) fn concluded(task: &Check, known: Partial, reason: UnknownReason) -> 
         let outcome = Ok(Found::Runs(Box::new(undecided(task, reason, begun))));
         let started = started.filter(|_| index == first);
         let seconds = started.map_or(0.0, |started| started.elapsed().as_secs_f64());
-        results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None, pieces: None });
+        results.push(PropertyResult { property, outcome, seconds, certificate: None, grid: None, evidence: None });
     }
     let provenance = system.as_ref().map(|system| provenance(task, system, &sources)).unwrap_or_default();
     Checked { system, results, provenance }
@@ -194,17 +194,17 @@ fn one(
             .map_err(|error| error.to_string()),
     };
     let mut certificate = None;
-    if let (Some(path), Some(pieces), Ok(Found::Runs(runs))) = (&task.certificate, &details.pieces, &outcome)
+    if let (Some(path), Some(evidence), Ok(Found::Runs(runs))) = (&task.certificate, &details.evidence, &outcome)
         && matches!(runs.verdict, Verdict::Holds(_))
     {
         let assumed = runs.no_errors == Some(NoErrors::Assumed);
         let mut watch = |progress: Progress| watch(progress);
-        match reachable::write(path, &task.system, &about.name, pieces, assumed, budget, &mut watch) {
+        match reachable::write(path, &task.system, &about.name, evidence, assumed, budget, &mut watch) {
             Ok(()) => certificate = Some(path.clone()),
             // Another engine's proof may leave one.
             Err(_) if task.engine.is_auto() && !system.is_exact() && spent(budget).is_none() => {
                 wanted = Wanted::CertificateOfOthers;
-                details.pieces = None;
+                details.evidence = None;
                 outcome = decide(task, system, property, errors, budget, wanted, &mut watch, &mut details)
                     .map_err(|error| error.to_string());
             }
@@ -212,7 +212,7 @@ fn one(
         }
     }
     let seconds = started.elapsed().as_secs_f64();
-    let Details { report, pieces } = details;
+    let Details { report, evidence } = details;
     if let (Some(path), Ok(found)) = (&task.certificate, &outcome)
         && let Some(runs) = found.runs()
         && let Some(proof) = runs.proof.as_ref()
@@ -223,7 +223,7 @@ fn one(
         certificate::write(path, &task.system, &about.name, &hints, budget, &mut watch)?;
         certificate = Some(path.clone());
     }
-    Ok(PropertyResult { property, outcome, seconds, certificate, grid: report, pieces })
+    Ok(PropertyResult { property, outcome, seconds, certificate, grid: report, evidence })
 }
 
 /// What engines tell beyond their verdicts.
@@ -231,8 +231,8 @@ fn one(
 struct Details {
     /// What the exploration of a grid looked like.
     report: Option<Report>,
-    /// The pieces of a reachability proof.
-    pieces: Option<Pieces>,
+    /// What a reachability proof consists of.
+    evidence: Option<Evidence>,
 }
 
 /// Lets the engines decide a property, and adds what a reader has to know of the verdict.
@@ -260,8 +260,8 @@ fn decide(
         Some(Err(other)) => Some(other),
         None => None,
     };
-    match details.map(|details| details.downcast::<Pieces>()) {
-        Some(Ok(pieces)) => known.pieces = Some(*pieces),
+    match details.map(|details| details.downcast::<Evidence>()) {
+        Some(Ok(evidence)) => known.evidence = Some(*evidence),
         Some(Err(other)) => known.report = other.downcast::<Report>().ok().map(|report| *report),
         None => {}
     }
@@ -333,7 +333,7 @@ mod tests {
         let system = Arc::new(crate::load_system(&task.system).unwrap());
         let outcome = Outcome::new("bmc", Verdict::Holds(Scope::Unbounded));
         let outcome = Ok(Found::Runs(Box::new(outcome)));
-        let first = PropertyResult { property: 2, outcome, seconds: 0.0, certificate: None, grid: None, pieces: None };
+        let first = PropertyResult { property: 2, outcome, seconds: 0.0, certificate: None, grid: None, evidence: None };
         let known =
             Partial { system: Some(system), properties: vec![2, 0], results: vec![first], ..Partial::default() };
         let Checked { results, .. } = concluded(&task, known, UnknownReason::Deadline);
@@ -345,7 +345,7 @@ mod tests {
     fn only_what_time_kept_from_a_verdict_was_late() {
         let result = |verdict: Verdict| {
             let outcome = Ok(Found::Runs(Box::new(Outcome::new("bmc", verdict))));
-            PropertyResult { property: 0, outcome, seconds: 0.0, certificate: None, grid: None, pieces: None }
+            PropertyResult { property: 0, outcome, seconds: 0.0, certificate: None, grid: None, evidence: None }
         };
         let unknown = |reason| Verdict::Unknown(Unknown::at(reason, ""));
         assert!(was_late(&result(unknown(Some(UnknownReason::Deadline)))));

@@ -329,7 +329,7 @@ fn write_flowpipe(
 ) -> Result<Option<String>, Failure> {
     let mut reason = "there is no property".to_owned();
     for result in results {
-        match flowpipe_picture(system, &system.properties[result.property], result.pieces.as_ref(), axes, &DRAWING) {
+        match flowpipe_picture(system, &system.properties[result.property], result.evidence.as_ref(), axes, &DRAWING) {
             Ok(picture) if path.extension().is_some_and(|own| own.eq_ignore_ascii_case("png")) => {
                 return write_atomically(path, &picture.png()).map(|()| None);
             }

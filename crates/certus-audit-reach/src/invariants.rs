@@ -89,7 +89,10 @@ impl Tube<'_> {
             Invariants::Given(given) => wanted.into_iter().any(|formula| {
                 let boxes = given.boxes;
                 let around = (0..boxes.len()).filter(|&place| contains(&boxes[place].bounds, &branch.set));
-                around.collect::<Vec<_>>().into_iter().any(|place| self.endures(boxes, given.fates(formula), formula, place))
+                around
+                    .collect::<Vec<_>>()
+                    .into_iter()
+                    .any(|place| self.endures(boxes, given.fates(formula), formula, place))
             }),
             Invariants::Sought(known, found) => {
                 let is_known = |formula: &Nnf| known.iter().chain(&*found).any(|own| own.covers(&branch.set, formula));

@@ -176,7 +176,8 @@ impl Program {
                 let number = |(node, element): (usize, usize)| values[node][element].exactly();
                 for (place, (sum, met)) in sums(&self.graph, id, &known, &number).into_iter().enumerate() {
                     if met {
-                        let terms = sum.terms.iter().map(|&((node, element), weight)| (weight, values[node][element].as_ref()));
+                        let terms =
+                            sum.terms.iter().map(|&((node, element), weight)| (weight, values[node][element].as_ref()));
                         let form = space.combine(terms, 0.0, Interval::point(sum.bias));
                         own[place] = Rc::new(space.limited(form, own[place].range));
                     }

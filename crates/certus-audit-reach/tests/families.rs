@@ -74,7 +74,9 @@ fn boxes_that_are_too_small_or_missing_are_refused() {
         assert!(changed(&|own| own.within = 0).is_err(), "{place}");
         assert!(changed(&|own| own.bounds.truncate(1)).is_err(), "{place}");
         // What begins in the first box may be above zero there; the others are left.
-        assert!(changed(&|own| own.bounds[1].hi = if place == 0 { -0.5 } else { own.bounds[1].hi.next_down() }).is_err());
+        assert!(
+            changed(&|own| own.bounds[1].hi = if place == 0 { -0.5 } else { own.bounds[1].hi.next_down() }).is_err()
+        );
         let mut missing = phases();
         missing.remove(place);
         assert!(accepts(&system, "low", missing).is_err(), "{place}");

@@ -15,6 +15,7 @@ use certus_model::{Outcome, Run, Unknown, Verdict, nnf};
 use certus_solver::Place;
 
 use crate::condition::{always, never, source};
+use crate::equalities::violates_by_equalities;
 use crate::ltl_encoding::{Beyond, Shape, encode};
 use crate::replay::{Drive, split};
 
@@ -51,6 +52,18 @@ pub fn violates_throughout(
     drive: &Drive,
     enclosed: &Enclosed,
     returns: Returns,
+) -> Result<bool, GraphError> {
+    violates_where(system, formula, drive, enclosed, returns, &[])
+}
+
+/// The same of those runs in the box on which some atoms have certain values at some positions.
+pub(crate) fn violates_where(
+    system: &System,
+    formula: &Formula,
+    drive: &Drive,
+    enclosed: &Enclosed,
+    returns: Returns,
+    given: &[(usize, AtomId, bool)],
 ) -> Result<bool, GraphError> {
     let roles = &system.roles;
     let positions = enclosed.inputs.len();
@@ -89,8 +102,10 @@ pub fn violates_throughout(
         if drive.is_followed(position) && (!goes_on || !asked.iter().all(|id| has_value(id.0))) {
             return Ok(false);
         }
+        let is_given = |id: usize| given.iter().find(|own| (own.0, own.1.0) == (position, id)).map(|own| own.2);
         let known = roles.atoms.iter().enumerate();
-        atoms.push(known.map(|(id, atom)| certain(atom.truth.port).filter(|_| has_value(id))).collect());
+        let truth = |(id, atom): (usize, &Truth)| certain(atom.truth.port).or(is_given(id)).filter(|_| has_value(id));
+        atoms.push(known.map(truth).collect());
         states.push(next);
     }
     if let (Some(start), Returns::Exactly) = (drive.loop_to, returns) {
@@ -113,10 +128,12 @@ pub fn violates_throughout(
 pub const IN_DOUBLES: &str =
     "a run of doubles: intervals around it do not tell whether it violates the property over the reals, too";
 
-/// Whether a run that violates a property by its first positions is known to do so over the reals, and not by rounding.
+/// Whether a run that violates a property by its first positions is known to do so over the reals, and not by rounding: it does itself, or one next to it does on
+/// which what is equal in doubles is equal.
 pub fn violates_over_the_reals(system: &System, formula: &Formula, run: &Run) -> Result<bool, GraphError> {
     let drive = Drive::of(system, run);
-    violates_throughout(system, formula, &drive, &Enclosed::point(&drive), Returns::Exactly)
+    Ok(violates_throughout(system, formula, &drive, &Enclosed::point(&drive), Returns::Exactly)?
+        || violates_by_equalities(system, formula, run)?)
 }
 
 /// Longer runs are not enclosed by intervals: that takes time, and they say the less the longer a run is.

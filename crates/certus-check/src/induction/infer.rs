@@ -35,6 +35,7 @@ const MOST_FITTED: usize = 12_800;
 
 /// How often bounds are raised, and points that are tried each time: first few, then many.
 const MOST_RAISES: usize = 80;
+const RAISES_OF_FACE: usize = 4;
 const TRIES: [usize; 2] = [2048, 4_096];
 
 /// By what share of the spread of what was seen a bound is raised beyond what it must be at most, and by how many times what it is exceeded by: more each
@@ -142,7 +143,7 @@ fn raise(
     let good = good_steps(unroller, bad, outputs)?;
     let mut sampler = Sampler::new(&good, asker.seed());
     let mut factors = vec![1.0; invariant.faces.len()];
-    for raises in 0..MOST_RAISES {
+    for raises in 0..MOST_RAISES + RAISES_OF_FACE * invariant.faces.len() {
         if asker.over() || invariant.faces.iter().any(|face| !face.bound.is_finite()) {
             return Ok(None);
         }

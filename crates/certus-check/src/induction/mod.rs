@@ -13,6 +13,7 @@ pub mod infer;
 pub mod invariant;
 pub mod irredundant;
 mod learn;
+mod modes;
 pub mod ranking;
 mod sample;
 mod templates;

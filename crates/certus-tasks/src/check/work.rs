@@ -333,7 +333,8 @@ mod tests {
         let system = Arc::new(crate::load_system(&task.system).unwrap());
         let outcome = Outcome::new("bmc", Verdict::Holds(Scope::Unbounded));
         let outcome = Ok(Found::Runs(Box::new(outcome)));
-        let first = PropertyResult { property: 2, outcome, seconds: 0.0, certificate: None, grid: None, evidence: None };
+        let first =
+            PropertyResult { property: 2, outcome, seconds: 0.0, certificate: None, grid: None, evidence: None };
         let known =
             Partial { system: Some(system), properties: vec![2, 0], results: vec![first], ..Partial::default() };
         let Checked { results, .. } = concluded(&task, known, UnknownReason::Deadline);

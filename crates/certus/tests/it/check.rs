@@ -40,7 +40,10 @@ fn results_are_printed_as_they_come() {
     let whole: Value = serde_json::from_str(&certus(&["check", TOY, "-k", "2", "--json"]).stdout).unwrap();
     for (place, document) in documents.iter().enumerate() {
         let (one, all) = (&document["results"][0], &whole["results"][place]);
-        assert_eq!([&one["property"], &one["verdict"], &one["trace"]], [&all["property"], &all["verdict"], &all["trace"]]);
+        assert_eq!(
+            [&one["property"], &one["verdict"], &one["trace"]],
+            [&all["property"], &all["verdict"], &all["trace"]]
+        );
     }
     // To a file, all lines at the end.
     let folder = Folder::new("lines");

@@ -195,7 +195,7 @@ def main():
     arguments.add_argument("--only", nargs="*", default=[])
     arguments.add_argument("--keep", type=Path, help="a folder to write the system files to")
     arguments.add_argument("--polar", type=Path, help="POLAR's folder, with its benchmark programs built, to be measured in turn with ours")
-    arguments.add_argument("--polar-limit", type=int, default=900, help="CPU seconds after which a program of POLAR's is stopped")
+    arguments.add_argument("--polar-limit", type=int, default=300, help="CPU seconds after which a program of POLAR's is stopped")
     own = arguments.parse_args()
     program = str(Path(own.program).resolve())
     folder = own.keep or Path(tempfile.mkdtemp())

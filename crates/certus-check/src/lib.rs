@@ -37,7 +37,7 @@ mod confirm;
 pub mod convergence;
 pub mod enclosed;
 pub mod engines;
-mod equalities;
+pub mod equalities;
 pub mod errors;
 pub mod explicit;
 pub mod guarded;

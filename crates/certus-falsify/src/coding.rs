@@ -9,6 +9,7 @@ use certus_lang::system::{ActionRole, System, Variable};
 use certus_sim::Plan;
 
 use crate::descent::Slope;
+use crate::equality::Choice;
 
 /// Control points at most.
 const MOST_ROWS: usize = 12;
@@ -129,6 +130,15 @@ impl Coding {
             inputs: rows.map(|(row, slopes)| moved(row, slopes, &self.inputs)).collect(),
             ..plan.clone()
         }
+    }
+
+    /// The numbers that are chosen in runs of so many steps, with their ranges.
+    pub(crate) fn choices(&self, steps: usize) -> Vec<(Choice, (f64, f64))> {
+        let start = self.free_start.iter().map(|&element| (Choice::Start(element), self.start[element]));
+        let inputs = (0..=steps).flat_map(|row| {
+            self.free_inputs.iter().map(move |&element| (Choice::Input(row, element), self.inputs[element]))
+        });
+        start.chain(inputs).collect()
     }
 
     /// The plan that has a point's start and draws all else step by step.

@@ -6,6 +6,7 @@
 //! * `sampling`: random points and corners of the cube;
 //! * `evolution`: CMA-ES over the cube, guided by robustness;
 //! * `descent`: gradients of robustness, through the steps of a run;
+//! * `equality`: the doubles at which two numbers are equal;
 //! * `judge`: from a simulated run to a verdict, by replay and intervals;
 //! * `rounding`: whether rounding may have decided a run;
 //! * `lasso`: where a run returns to an earlier state;
@@ -21,6 +22,7 @@ mod coding;
 mod cost;
 mod descent;
 pub mod engine;
+mod equality;
 mod evolution;
 mod judge;
 mod lasso;

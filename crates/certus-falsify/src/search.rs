@@ -7,7 +7,8 @@
 //! 1. sampled runs (`sampling`): random ones, corners, constant signals;
 //! 2. greedy runs, in which each input is the one of a few that leaves the smallest robustness (`certus-sim`'s adversary);
 //! 3. generations of an evolution strategy (`evolution`) that starts from the best run so far, and goes on in later rounds;
-//! 4. steps against the gradient of robustness (`descent`), from the best run so far.
+//! 4. steps against the gradient of robustness (`descent`), from the best run so far;
+//! 5. where two numbers must be equal for a violation, the very doubles at which they are (`equality`).
 //!
 //! A run that was cut is judged for its robustness as though its last position stayed for ever, so liveness is guided, too. Runs that
 //! violate the property, return to a state, settle or have a model error go to the judge (`judge`), the shortest first. A violation is then
@@ -17,6 +18,7 @@
 
 use std::collections::BTreeMap;
 
+use certus_check::equalities::equalities;
 use certus_engine::{Budget, FIRST_WORK, Progress, Task, Watch, spent};
 use certus_model::{CheckError, Formula, ModelError, Nnf, Run, nnf};
 use certus_numerics::Random;
@@ -28,6 +30,7 @@ use certus_sim::{
 use crate::coding::Coding;
 use crate::cost::Cost;
 use crate::descent::Descent;
+use crate::equality;
 use crate::evolution::{Evolution, generation_size};
 use crate::judge::{Ended, Grade, Judge};
 use crate::sampling::sample;
@@ -149,6 +152,8 @@ pub(crate) struct Search<'t> {
     is_opening: bool,
     /// Runs that seem to end in a model error.
     errors: Vec<Suspect>,
+    /// Whether a violation may need two numbers that are equal.
+    wants_equality: bool,
 }
 
 /// Runs that were simulated together.
@@ -192,6 +197,7 @@ impl<'t> Search<'t> {
             judging: 0,
             is_opening: false,
             errors: Vec::new(),
+            wants_equality: !equalities(system, formula).is_empty(),
         })
     }
 
@@ -352,7 +358,104 @@ impl<'t> Search<'t> {
             evolution.learn(&chunk.points.into_iter().flatten().collect::<Vec<_>>(), &values);
             self.evolutions.insert(steps, evolution);
         }
-        self.descend(&coding, steps, share / 4, budget, watch)
+        let found = self.descend(&coding, steps, share / 4, budget, watch)?;
+        if found.is_some() || !self.wants_equality || spent(budget).is_some() {
+            return Ok(found);
+        }
+        self.meet(&coding, steps, share / 4, budget, watch)
+    }
+
+    /// Looks for a run on which two numbers are equal, next to the best run of so many steps.
+    fn meet(
+        &mut self,
+        coding: &Coding,
+        steps: usize,
+        share: u64,
+        budget: &Budget<'_>,
+        watch: &mut Watch<'_>,
+    ) -> Result<Option<Found>, Trouble> {
+        let Some((first, point)) = self.best.get(&steps).cloned() else { return Ok(None) };
+        let mut least = first;
+        let mut plan = coding.step_by_step(&point, steps);
+        let mut random = Random::new(budget.seed.wrapping_add(2), self.next_run);
+        let mut choices = coding.choices(steps);
+        let rounds = share / self.cost.of_runs(equality::VALUES as u64, steps).max(1);
+        let most = (rounds / equality::NARROWINGS as u64).min(equality::MOST_CHOICES as u64);
+        for _ in 0..most {
+            if choices.is_empty() {
+                break;
+            }
+            let (choice, whole) = choices.swap_remove((random.unit() * choices.len() as f64) as usize % choices.len());
+            let mut range = whole;
+            for _ in 0..equality::NARROWINGS {
+                let values = equality::spread(range);
+                let with = |value: &f64| {
+                    let mut own = plan.clone();
+                    if let Some(at) = choice.of(&mut own) {
+                        *at = *value;
+                    }
+                    own
+                };
+                let plans: Vec<Plan> = values.iter().map(with).collect();
+                let Some(chunk) = self.simulated(steps, plans, vec![None; values.len()], budget)? else {
+                    return Ok(None);
+                };
+                let found = self.looked_at(&chunk, budget, watch)?;
+                if found.is_some() || spent(budget).is_some() {
+                    return Ok(found);
+                }
+                let misses = chunk.reports.iter().map(|report| robustness(report).abs()).enumerate();
+                let Some((best, miss)) = misses.min_by(|a, b| a.1.total_cmp(&b.1)) else { break };
+                if miss <= least {
+                    least = miss;
+                    if let Some(at) = choice.of(&mut plan) {
+                        *at = values[best];
+                    }
+                }
+                range = equality::around(&values, best);
+                if equality::is_narrow(range) {
+                    break;
+                }
+            }
+            if least <= equality::NEARLY * first
+                && let Some(found) = self.neighbour(steps, &plan, (choice, whole), &mut random, budget)?
+            {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
+    }
+
+    /// A violation by doubles next to those of a plan.
+    fn neighbour(
+        &mut self,
+        steps: usize,
+        plan: &Plan,
+        (choice, range): (equality::Choice, (f64, f64)),
+        random: &mut Random,
+        budget: &Budget<'_>,
+    ) -> Result<Option<Found>, Trouble> {
+        let inputs = InputSource::Plans(Plans { first: self.next_run, plans: vec![plan.clone()] });
+        let drive = self.judge.drive(&self.trace(steps, &inputs, self.next_run, budget)?);
+        for distance in equality::DISTANCES {
+            for _ in 0..equality::NEIGHBOURS {
+                let mut own = drive.clone();
+                let Some(at) = choice.within(&mut own) else { return Ok(None) };
+                *at = equality::neighbour(*at, distance, range, random);
+                let Some(run) = self.judge.finite(own, budget)? else { continue };
+                match self.judge.grade(&run)? {
+                    Grade::Doubtful => {
+                        self.candidate.get_or_insert_with(|| Box::new(run));
+                    }
+                    // Any other choice would break it.
+                    _ => return Ok(Some(Found::Violated(run))),
+                }
+                if spent(budget).is_some() {
+                    return Ok(None);
+                }
+            }
+        }
+        Ok(None)
     }
 
     /// Follows the gradient of robustness from the best run of so many steps.

@@ -13,7 +13,6 @@ pub mod infer;
 pub mod invariant;
 pub mod irredundant;
 mod learn;
-mod modes;
 pub mod ranking;
 mod sample;
 mod templates;

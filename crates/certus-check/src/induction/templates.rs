@@ -1,5 +1,5 @@
-//! The directions that invariants are tried with: those of a box, of an octagon, of the modes of the loop, made linear around where
-//! its runs end up, those that this linear loop turns the property's own faces into, and what faces ask of the next state, said of the state and the
+//! The directions that invariants are tried with: those of a box, of an octagon, those that the loop, made linear around where
+//! its runs end up, turns the property's own faces into, and what faces ask of the next state, said of the state and the
 //! policies' outputs.
 
 use certus_graph::Interval;
@@ -11,17 +11,12 @@ use certus_solver::formula::{Formula, Linear};
 
 use super::infer::Seen;
 use super::invariant::elements;
-use super::modes::{Mode, modes};
 use crate::ltl_encoding::{Beyond, Shape};
 use crate::query::{RunQuery, Wanted};
 use crate::unroll::{Start, Unrolled, Unroller};
 
 /// Variables up to which octagons are tried.
 const MOST_OCTAGON: usize = 6;
-
-/// Corners of a polygon around a mode that turns.
-const FEWEST_CORNERS: usize = 8;
-const MOST_CORNERS: usize = 24;
 
 /// How often the loop is applied to the property's faces.
 const IMAGES: usize = 12;
@@ -93,9 +88,7 @@ pub fn templates(unroller: &Unroller<'_>, seen: &Seen, property: &[Face]) -> Res
         }
     }
     let mut images = boxes.clone();
-    let mut of_modes = Vec::new();
     if let Some(matrix) = linearised(unroller, &seen.last)? {
-        of_modes = along_modes(&modes(&matrix, dimension).unwrap_or_default());
         let mut own: Vec<Face> = property.to_vec();
         own.extend(boxes.iter().cloned());
         for face in own {
@@ -117,10 +110,6 @@ pub fn templates(unroller: &Unroller<'_>, seen: &Seen, property: &[Face]) -> Res
     if dimension <= MOST_OCTAGON && moving.len() > 1 {
         found.push(octagon);
     }
-    // In the coordinates of its modes a loop that settles shrinks a box, whatever they are to each other elsewhere.
-    if !of_modes.is_empty() {
-        found.push(boxes.iter().cloned().chain(of_modes).collect());
-    }
     found.push(images);
     if !system.policies.is_empty() {
         let own: Vec<&Face> = property.iter().chain(&boxes).collect();
@@ -130,40 +119,6 @@ pub fn templates(unroller: &Unroller<'_>, seen: &Seen, property: &[Face]) -> Res
         }
     }
     Ok(found)
-}
-
-/// Faces on both sides of each mode, and around a pair that turns: the slower it shrinks, the rounder the polygon must be.
-fn along_modes(modes: &[Mode]) -> Vec<Face> {
-    let mut found = Vec::new();
-    for mode in modes {
-        let turns = match &mode.imaginary {
-            Some(imaginary) => Some((imaginary, corners(mode))),
-            None => None,
-        };
-        let count = turns.map_or(2, |(_, corners)| corners);
-        for number in 0..count {
-            let angle = std::f64::consts::TAU * number as f64 / count as f64;
-            let along = |place: usize| {
-                let second = turns.map_or(0.0, |(imaginary, _)| angle.sin() * imaginary[place]);
-                angle.cos() * mode.real[place] + second
-            };
-            let coefficients: Vec<f64> = (0..mode.real.len()).map(along).collect();
-            let largest = coefficients.iter().fold(0.0f64, |most, c| most.max(c.abs()));
-            if largest > 1e-9 {
-                let coefficients = coefficients.iter().map(|c| (c / largest * 1e6).round() / 1e6).collect();
-                found.push(Face { coefficients, bound: 0.0 });
-            }
-        }
-    }
-    found
-}
-
-/// Corners of a polygon that a mode maps into itself: beside a turn by its angle, each must come nearer to the middle than the sides are.
-fn corners(mode: &Mode) -> usize {
-    let shrinks = (1.0 - mode.modulus).max(0.0) / mode.angle.sin().abs().max(1e-9);
-    let needed = (std::f64::consts::PI / shrinks.atan().max(1e-3)).ceil();
-    // An even number has faces on both sides.
-    2 * ((needed / 2.0).ceil() as usize).clamp(FEWEST_CORNERS / 2, MOST_CORNERS / 2)
 }
 
 /// What faces ask of the state after a step, as faces of the state and the policies' outputs before it. The step is given as the

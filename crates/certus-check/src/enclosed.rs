@@ -9,13 +9,13 @@
 //! either polarity, can only lose.
 
 use certus_graph::eval::enclose;
-use certus_graph::{GraphError, Interval};
+use certus_graph::{GraphError, Interval, NodeId};
 use certus_lang::system::{AtomId, Formula, System, Truth, Variable};
-use certus_model::{Outcome, Run, Unknown, Verdict, nnf};
+use certus_model::{CheckError, Outcome, Run, Unknown, Verdict, nnf};
 use certus_solver::Place;
 
 use crate::condition::{always, never, source};
-use crate::equalities::violates_by_equalities;
+use crate::equalities::{knowing, violates_by_equalities};
 use crate::ltl_encoding::{Beyond, Shape, encode};
 use crate::replay::{Drive, split};
 
@@ -56,14 +56,22 @@ pub fn violates_throughout(
     violates_where(system, formula, drive, enclosed, returns, &[])
 }
 
-/// The same of those runs in the box on which some atoms have certain values at some positions.
+/// A truth value of the step that is known at a position.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Given {
+    pub(crate) position: usize,
+    pub(crate) node: NodeId,
+    pub(crate) truth: bool,
+}
+
+/// The same of those runs in the box on which some truth values are given.
 pub(crate) fn violates_where(
     system: &System,
     formula: &Formula,
     drive: &Drive,
     enclosed: &Enclosed,
     returns: Returns,
-    given: &[(usize, AtomId, bool)],
+    given: &[Given],
 ) -> Result<bool, GraphError> {
     let roles = &system.roles;
     let positions = enclosed.inputs.len();
@@ -80,7 +88,12 @@ pub(crate) fn violates_where(
         let parts = split(&system.states, state).chain(split(&system.inputs, &enclosed.inputs[position]));
         let arguments: Vec<Vec<Interval>> = parts.map(<[Interval]>::to_vec).chain(labels).collect();
         let slices: Vec<&[Interval]> = arguments.iter().map(Vec::as_slice).collect();
-        let outputs = enclose(&system.step, &slices)?;
+        let here: Vec<(NodeId, bool)> =
+            given.iter().filter(|own| own.position == position).map(|own| (own.node, own.truth)).collect();
+        let outputs = match here.is_empty() {
+            true => enclose(&system.step, &slices)?,
+            false => enclose(&knowing(&system.step, &here)?, &slices)?,
+        };
         let certain = |port: usize| outputs[port].first().and_then(|value| value.certainty());
         if position == 0 && roles.init.is_some_and(|init| certain(init.truth.port) != Some(true)) {
             return Ok(false);
@@ -102,10 +115,8 @@ pub(crate) fn violates_where(
         if drive.is_followed(position) && (!goes_on || !asked.iter().all(|id| has_value(id.0))) {
             return Ok(false);
         }
-        let is_given = |id: usize| given.iter().find(|own| (own.0, own.1.0) == (position, id)).map(|own| own.2);
         let known = roles.atoms.iter().enumerate();
-        let truth = |(id, atom): (usize, &Truth)| certain(atom.truth.port).or(is_given(id)).filter(|_| has_value(id));
-        atoms.push(known.map(truth).collect());
+        atoms.push(known.map(|(id, atom)| certain(atom.truth.port).filter(|_| has_value(id))).collect());
         states.push(next);
     }
     if let (Some(start), Returns::Exactly) = (drive.loop_to, returns) {
@@ -130,7 +141,7 @@ pub const IN_DOUBLES: &str =
 
 /// Whether a run that violates a property by its first positions is known to do so over the reals, and not by rounding: it does itself, or one next to it does on
 /// which what is equal in doubles is equal.
-pub fn violates_over_the_reals(system: &System, formula: &Formula, run: &Run) -> Result<bool, GraphError> {
+pub fn violates_over_the_reals(system: &System, formula: &Formula, run: &Run) -> Result<bool, CheckError> {
     let drive = Drive::of(system, run);
     Ok(violates_throughout(system, formula, &drive, &Enclosed::point(&drive), Returns::Exactly)?
         || violates_by_equalities(system, formula, run)?)
@@ -141,7 +152,7 @@ pub const MOST_ENCLOSED: usize = 1000;
 
 /// An outcome about a system in continuous time, whose flow doubles follow with an error that nobody knows: a violation counts once
 /// intervals around its run confirm it, and is a candidate otherwise. Outcomes about other systems stay as they are.
-pub fn confirmed(system: &System, formula: &Formula, mut outcome: Outcome) -> Result<Outcome, GraphError> {
+pub fn confirmed(system: &System, formula: &Formula, mut outcome: Outcome) -> Result<Outcome, CheckError> {
     if let Verdict::Violated(run) = &outcome.verdict
         && system.is_exact()
         && !run.converges

@@ -377,6 +377,7 @@ impl<'t> Search<'t> {
         let Some((first, point)) = self.best.get(&steps).cloned() else { return Ok(None) };
         let mut least = first;
         let mut plan = coding.step_by_step(&point, steps);
+        let Some(steps) = self.nearest_by(&plan, steps, first, budget)? else { return Ok(None) };
         let mut random = Random::new(budget.seed.wrapping_add(2), self.next_run);
         let mut choices = coding.choices(steps);
         let rounds = share / self.cost.of_runs(equality::VALUES as u64, steps).max(1);
@@ -424,6 +425,24 @@ impl<'t> Search<'t> {
             }
         }
         Ok(None)
+    }
+
+    /// How many steps of a plan are enough to come as near to a violation as it does.
+    fn nearest_by(
+        &mut self,
+        plan: &Plan,
+        steps: usize,
+        least: f64,
+        budget: &Budget<'_>,
+    ) -> Result<Option<usize>, Trouble> {
+        let fewer = std::iter::successors(Some(0), |own| Some(2 * own + 1)).take_while(|&own| own < steps);
+        for own in fewer {
+            let Some(chunk) = self.simulated(own, vec![plan.clone()], vec![None], budget)? else { return Ok(None) };
+            if chunk.reports.iter().any(|report| robustness(report) <= least) {
+                return Ok(Some(own));
+            }
+        }
+        Ok(Some(steps))
     }
 
     /// A violation by doubles next to those of a plan.

@@ -60,12 +60,15 @@ fn numbers_that_must_be_equal_are_met() {
     let folder = Folder::new("equal");
     // tanh passes 0.7 between two doubles; where exactly, the last bits decide.
     let text = "system s\nstate x in [0, 1]\nstate y in [0, 1]\ninit x in [0, 1] & y == 0.25\nnext x = 0.5 * x\nnext y = y\n\
-                property apart = G (tanh(3 * x) + y != 0.7)\nproperty far = G (tanh(3 * x) + y != 1.7)\n";
+                property apart = G (tanh(3 * x) + y != 0.7)\nproperty far = G (tanh(3 * x) + y != 1.7)\n\
+                property nested = G (x <= 0.1 -> (y > 1 | tanh(3 * x) + y != 0.5))\n";
     let file = folder.write("equal.certus", text);
-    let found = result(&["check", &file, "apart", "--engine", "falsify"]);
-    assert_eq!((&found["verdict"], found["trace"].as_array().map(Vec::len)), (&"violated".into(), Some(1)), "{found}");
-    // Over the reals, not by rounding.
-    let notes = found["notes"].as_array().unwrap();
-    assert!(notes.iter().all(|note| !note.as_str().unwrap().contains("a run of doubles")), "{notes:?}");
+    for (property, verdict) in [("apart", "violated"), ("nested", "violated")] {
+        let found = result(&["check", &file, property, "--engine", "falsify"]);
+        assert_eq!(found["verdict"], verdict, "{property}: {found}");
+        // Over the reals, not by rounding.
+        let notes = found["notes"].as_array().unwrap();
+        assert!(notes.iter().all(|note| !note.as_str().unwrap().contains("a run of doubles")), "{property}: {notes:?}");
+    }
     assert_eq!(result(&["check", &file, "far"])["verdict"], "holds");
 }

@@ -12,7 +12,7 @@ use certus_graph::ops::Op;
 use certus_solver::domain::{Curve, Program, Role};
 
 /// An element of a node.
-type Place = (usize, usize);
+pub(crate) type Place = (usize, usize);
 
 /// A combination of elements of earlier nodes.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -37,6 +37,17 @@ pub(crate) enum Branch {
 }
 
 impl Choice {
+    /// Its condition, and those of choices in its branches.
+    pub(crate) fn conditions(&self) -> Vec<Place> {
+        let mut found = vec![self.condition];
+        for branch in [&self.refused, &self.chosen] {
+            if let Branch::Choice(own) = branch {
+                found.extend(own.conditions());
+            }
+        }
+        found
+    }
+
     /// The nodes whose values it is made of.
     pub(crate) fn nodes(&self) -> Vec<usize> {
         let mut found = vec![self.condition.0];

@@ -292,7 +292,8 @@ impl ClosedLoop {
         let initial = self.initial.as_ref().map_or(Some(true), |(own, _)| truth(*own));
         let margins_of = self.initial.iter().filter(|_| initial.is_none()).flat_map(|(_, margins)| margins);
         let initial_margins = margins_of.map(|place| output(*place).clone()).collect();
-        let Pass { open, pipes, .. } = pass;
+        let open = pass.open(0..self.state_len);
+        let pipes = pass.pipes;
         let pipes = pipes.into_iter().filter_map(|((node, _), pipe)| Some((node, pipe?))).collect();
         let cost = self.cost(next.space.columns);
         Some(Step { next, cost, letter, margins, certain, goes_on, initial, initial_margins, ended, open, pipes })

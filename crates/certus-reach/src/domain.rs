@@ -6,7 +6,7 @@
 //!
 //! *Soundness.* By the transfer functions' own; a given outcome restricts the statement to the values for which it is the true one.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
 use certus_graph::lower::lower;
@@ -17,10 +17,11 @@ use certus_solver::domain::{
 };
 use certus_solver::rounding::{ROOM, gamma};
 
-use crate::choice::{Branch, Choice, choices};
+use crate::choice::{Branch, Choice, Place, choices};
 use crate::curves;
 use crate::flow::Pipe;
 use crate::form::{Form, Space, magnitude};
+use crate::relevance::{Certain, Dependence};
 
 /// A comparison in the graph: its node and element.
 pub(crate) type Guard = (usize, usize);
@@ -47,6 +48,8 @@ impl Prepared {
         let choices = choices(&program);
         for (&(node, _), choice) in &choices {
             choice.nodes().into_iter().for_each(|own| last_reader[own] = last_reader[own].max(node));
+            // What is certain is asked for once more at the end.
+            choice.conditions().into_iter().for_each(|(own, _)| last_reader[own] = usize::MAX);
         }
         let has_errors = curves_of_one_layer(&program, &outputs);
         let mut conditions = BTreeMap::new();
@@ -92,8 +95,10 @@ pub(crate) struct Pass<'a> {
     pub(crate) cases: &'a BTreeMap<Guard, Side>,
     /// For each node, whether the successor depends on it.
     pub(crate) matters: &'a [bool],
-    /// The first comparison that matters, is open and is not given, with its argument.
-    pub(crate) open: Option<(Guard, Form)>,
+    /// The comparisons that may matter, are open and are not given, with their arguments.
+    open: Vec<(Guard, Form)>,
+    /// Factors of products that do not count.
+    idle: BTreeSet<(Place, bool)>,
     /// Margins that were not certain throughout a period, where they were smallest.
     pub(crate) hints: Vec<Form>,
     values: Vec<Vec<Form>>,
@@ -133,7 +138,8 @@ impl<'a> Pass<'a> {
             inputs,
             cases,
             matters,
-            open: None,
+            open: Vec::new(),
+            idle: BTreeSet::new(),
             hints: Vec::new(),
             values: Vec::with_capacity(prepared.program.roles.len()),
             scratch: Vec::new(),
@@ -150,6 +156,20 @@ impl<'a> Pass<'a> {
     pub(crate) fn output(&self, place: usize) -> &Form {
         let (node, element) = self.prepared.outputs[place];
         &self.values[node][element]
+    }
+
+    /// The first open comparison that some outputs depend on, with its argument.
+    pub(crate) fn open(&self, outputs: std::ops::Range<usize>) -> Option<(Guard, Form)> {
+        if self.open.is_empty() {
+            return None;
+        }
+        let Prepared { program, choices, .. } = self.prepared;
+        let conditions = choices.values().flat_map(Choice::conditions);
+        let truth = |place: Place| Some((place, self.values[place.0][place.1].range.certainty()?));
+        let conditions = conditions.filter_map(truth).collect();
+        let certain = Certain { idle: &self.idle, conditions };
+        let dependence = Dependence { program, choices, certain }.of(&self.prepared.outputs[outputs]);
+        self.open.iter().find(|((node, element), _)| dependence[*node][*element]).cloned()
     }
 
     fn pipe(&mut self, flow: &Flow, state: usize, held: usize) -> Option<Rc<Pipe>> {
@@ -382,8 +402,8 @@ impl AbstractDomain for Pass<'_> {
                     Some(Side::Above) if two_cases && range.lo >= 0.0 => Interval::point(above),
                     _ => curve.enclose(range),
                 };
-                if value.lo != value.hi && two_cases && self.open.is_none() && self.matters[node] {
-                    self.open = Some(((node, element), form.clone()));
+                if value.lo != value.hi && two_cases && self.matters[node] {
+                    self.open.push(((node, element), form.clone()));
                 }
                 found.push(self.space.noise(value));
                 continue;
@@ -398,9 +418,17 @@ impl AbstractDomain for Pass<'_> {
         Some(found)
     }
 
-    fn product(&mut self, _: usize, left: usize, right: usize) -> Option<Vec<Form>> {
+    fn product(&mut self, node: usize, left: usize, right: usize) -> Option<Vec<Form>> {
         let mut found = Vec::with_capacity(self.values[left].len());
-        for (x, y) in self.values[left].iter().zip(&self.values[right]) {
+        for (element, (x, y)) in self.values[left].iter().zip(&self.values[right]).enumerate() {
+            if self.matters[node] {
+                let is_zero = |form: &Form| form.range == Interval::ZERO;
+                match (is_zero(x), is_zero(y)) {
+                    (true, false) => self.idle.insert(((node, element), true)),
+                    (false, true) => self.idle.insert(((node, element), false)),
+                    _ => false,
+                };
+            }
             let fixed = |form: &Form| form.range.lo == form.range.hi;
             let mut form = match (fixed(x), fixed(y)) {
                 (true, _) => self.space.affine(y, x.range.lo, 0.0),

@@ -2,6 +2,7 @@
 //!
 //! * `form`, `monomials`: Taylor models whose remainder is a zonotope;
 //! * `choice`: which rows of affine maps choose between two others;
+//! * `relevance`: which open comparisons matter;
 //! * `curves`, `domain`, `closed_loop`: how they pass through the operators of a step;
 //! * `flow`: how they pass through a differential equation;
 //! * `set`: reduction, and cuts along guards;
@@ -26,6 +27,7 @@ mod form;
 mod modes;
 mod monomials;
 mod progression;
+mod relevance;
 mod set;
 mod tube;
 

@@ -1,11 +1,13 @@
 //! What is done to sets between steps: errors become symbols, symbols are reduced, cases cut pieces off.
 //!
-//! Reduction of generators: Girard, "Reachability of uncertain linear systems using zonotopes", HSCC 2005. The cut of a set with a half-space contracts the
+//! Reduction of generators: Girard, "Reachability of uncertain linear systems using zonotopes", HSCC 2005; those that are nearly parallel are merged before
+//! (Kopetzki, Schürmann, Althoff, "Methods for order reduction of zonotopes", CDC 2017), since old errors line up with the slow directions of a
+//! stable loop, and boxes around them would wrap. The cut of a set with a half-space contracts the
 //! ranges of variables and symbols that the half-space leaves (as interval constraint propagation does: Jaulin, Kieffer, Didrit, Walter, "Applied Interval
 //! Analysis", 2001, chapter 4), and rescales them to [−1, 1]; for a set that the guard crosses aslant it keeps more than the intersection, never less.
 
 use certus_graph::Interval;
-use certus_solver::rounding::ROOM;
+use certus_solver::rounding::{ROOM, gamma};
 
 use crate::closed_loop::Set;
 use crate::domain::Side;
@@ -17,6 +19,9 @@ const SYMBOLS_PER_VARIABLE: usize = 16;
 
 /// And at least this many.
 const LEAST_SYMBOLS: usize = 64;
+
+/// A symbol is merged into another one if no more than this part of what it shares is left over.
+const MOST_REST: f64 = 0.1;
 
 /// A variable of which a cut leaves more than this share is left as it is.
 const MOST_KEPT: f64 = 0.99;
@@ -74,6 +79,50 @@ impl Space {
     }
 }
 
+/// What a noise symbol adds to each variable.
+struct Generator {
+    column: usize,
+    values: Vec<f64>,
+    /// The same as shares of the variables' ranges.
+    scaled: Vec<f64>,
+    /// How much is shared: a symbol of one variable alone loses nothing by becoming error.
+    shared: f64,
+}
+
+impl Generator {
+    fn of(state: &[Form], column: usize, scales: &[f64]) -> Generator {
+        let of = |form: &Form| form.coefficients.get(column).copied().unwrap_or(0.0);
+        let values: Vec<f64> = state.iter().map(of).collect();
+        let scaled: Vec<f64> = values.iter().zip(scales).map(|(c, scale)| c / scale).collect();
+        let (sum, largest) =
+            scaled.iter().fold((0.0, 0.0f64), |(sum, largest), own| (sum + own.abs(), largest.max(own.abs())));
+        Generator { column, values, scaled, shared: sum - largest }
+    }
+
+    /// Which of some others it is a multiple of but for the least rest, and the factor; nothing if the rest is not
+    /// much less than what it shares: the merged one is larger than both by it.
+    fn most_parallel(&self, others: &[Generator]) -> Option<(usize, f64)> {
+        let mut best = None;
+        let mut least = MOST_REST * self.shared;
+        for (place, other) in others.iter().enumerate() {
+            let (dot, square) = self
+                .scaled
+                .iter()
+                .zip(&other.scaled)
+                .fold((0.0, 0.0), |(dot, square), (a, b)| (dot + a * b, square + b * b));
+            let factor = dot / square;
+            if !factor.is_finite() {
+                continue;
+            }
+            let rest: f64 = self.scaled.iter().zip(&other.scaled).map(|(a, b)| (a - factor * b).abs()).sum();
+            if rest < least {
+                (least, best) = (rest, Some((place, factor)));
+            }
+        }
+        best
+    }
+}
+
 impl Set {
     /// The initial set: a box, each side of some width a strong variable.
     pub(crate) fn of_box(bounds: &[Interval], degree: usize) -> Set {
@@ -111,42 +160,49 @@ impl Set {
         self.state.iter().map(|form| form.range).collect()
     }
 
-    /// Keeps few noise symbols: the largest, and one per variable for everything else.
+    /// Keeps few noise symbols: the largest. Any other one is merged into the one that it is most parallel to, and what is left of it
+    /// becomes error, one symbol per variable.
     pub(crate) fn reduced(mut self) -> Set {
         let monomials = self.space.monomials.len();
         let symbols = self.space.columns - monomials;
-        let most = symbols_of(self.state.len());
+        let most = symbols_of(self.state.len()).saturating_sub(self.state.len());
         let scales: Vec<f64> = self.state.iter().map(|form| form.range.width().max(f64::MIN_POSITIVE)).collect();
-        let mut sizes: Vec<(f64, usize)> = (0..symbols)
-            .map(|symbol| {
-                let column = monomials + symbol;
-                let of = |form: &Form| form.coefficients.get(column).map_or(0.0, |c| c.abs());
-                let all = self.state.iter().zip(&scales).map(|(form, scale)| of(form) / scale);
-                let (sum, largest) = all.fold((0.0, 0.0f64), |(sum, largest), own| (sum + own, largest.max(own)));
-                // A symbol of one variable alone loses nothing by becoming error.
-                (sum - largest, symbol)
-            })
-            .collect();
-        sizes.sort_by(|a, b| b.0.total_cmp(&a.0).then(a.1.cmp(&b.1)));
-        sizes.truncate(most.saturating_sub(self.state.len()));
-        let mut kept: Vec<usize> =
-            sizes.into_iter().filter(|(size, _)| *size > 0.0).map(|(_, symbol)| symbol).collect();
-        kept.sort_unstable();
-        self.space.columns = monomials + kept.len();
-        for form in &mut self.state {
-            let mut coefficients = form.coefficients[..monomials].to_vec();
-            let mut rest = 0.0;
-            let mut place = 0;
-            for (symbol, c) in form.coefficients[monomials..].iter().enumerate() {
-                if kept.get(place) == Some(&symbol) {
-                    coefficients.push(*c);
-                    place += 1;
-                } else {
-                    rest += c.abs();
-                }
+        let mut generators: Vec<Generator> =
+            (0..symbols).map(|symbol| Generator::of(&self.state, monomials + symbol, &scales)).collect();
+        generators.sort_by(|a, b| b.shared.total_cmp(&a.shared).then(a.column.cmp(&b.column)));
+        let others = generators.split_off(most.min(generators.len()));
+        let mut kept: Vec<Generator> = generators.into_iter().filter(|own| own.shared > 0.0).collect();
+        kept.sort_unstable_by_key(|own| own.column);
+        let mut sizes = vec![1.0; kept.len()];
+        let mut rest = vec![0.0; self.state.len()];
+        for other in others {
+            let parallel = if other.shared > 0.0 { other.most_parallel(&kept) } else { None };
+            if let Some((place, factor)) = parallel {
+                sizes[place] += f64::abs(factor);
             }
-            form.coefficients = coefficients;
-            form.error = (form.error + rest) * ROOM;
+            for (element, rest) in rest.iter_mut().enumerate() {
+                let own = other.values[element];
+                let left = match parallel {
+                    Some((place, factor)) => {
+                        let along = factor * kept[place].values[element];
+                        (own - along).abs() + f64::EPSILON * (own.abs() + along.abs())
+                    }
+                    None => own.abs(),
+                };
+                *rest += left;
+            }
+        }
+        self.space.columns = monomials + kept.len();
+        for (element, form) in self.state.iter_mut().enumerate() {
+            form.coefficients.truncate(monomials);
+            let (mut rounding, count) = (0.0, symbols + kept.len());
+            for (own, size) in kept.iter().zip(&sizes) {
+                let c = own.values[element] * size;
+                rounding += c.abs();
+                form.coefficients.push(c);
+            }
+            rounding *= gamma(count + 4);
+            form.error = (form.error + rest[element] * (1.0 + gamma(count)) + rounding) * ROOM;
         }
         for form in &mut self.state {
             self.space.name_error(form);

@@ -47,6 +47,7 @@ mod krawczyk;
 pub mod lasso_semantics;
 pub mod loops;
 pub mod ltl_encoding;
+mod meeting;
 pub mod monitor;
 pub mod parametric;
 pub mod proof;

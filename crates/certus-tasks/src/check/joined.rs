@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use certus_audit_reach::{Checker, Lasting};
 use certus_engine::{Budget, Progress, spent};
 use certus_graph::Interval;
+use certus_lang::system::System;
 use certus_numerics::parallel;
 
 use super::certificate::unfinished;
@@ -32,14 +33,16 @@ struct Candidate {
     joins: usize,
 }
 
-/// Boxes from which no step leads out of them, while the property returns to itself; `ranges` are those that are declared.
+/// Boxes from which no step leads out of them, while the property returns to itself.
 pub(super) fn closed(
     checker: &Checker,
     suggested: &[Vec<Interval>],
-    ranges: &[Interval],
+    system: &System,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Lasting>, Failure> {
+    let ends = system.states.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
+    let ranges: Vec<Interval> = ends.map(|(&lo, &hi)| Interval { lo, hi }).collect();
     let mut boxes: Vec<Candidate> = Vec::new();
     for bounds in suggested {
         if !boxes.iter().any(|own| encloses(&own.bounds, bounds)) {
@@ -70,7 +73,7 @@ pub(super) fn closed(
                 if boxes.iter().any(|own| encloses(&own.bounds, &reached)) {
                     continue;
                 }
-                let place = joined(&mut boxes, &reached, ranges, most)
+                let place = joined(&mut boxes, &reached, &ranges, most)
                     .ok_or_else(|| unfinished("the audit's own arithmetic does not keep runs in boxes"))?;
                 open.insert(place);
             }

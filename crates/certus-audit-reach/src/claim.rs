@@ -34,10 +34,10 @@ pub enum Branch {
     Leaf,
 }
 
-/// A box that runs return to for ever.
+/// A box from which runs return for ever, to it or to others of its list.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Invariant {
-    /// Within how many more steps everything in it is in it again.
+    /// Within how many more steps everything in it is in one of them again.
     pub within: usize,
     /// The box.
     pub bounds: Vec<Interval>,

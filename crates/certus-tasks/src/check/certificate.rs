@@ -414,9 +414,14 @@ impl Derived {
     ) -> Result<Result<Derived, Refused>, &'static str> {
         let claim = Reachable::from_json(value)?;
         let checked = Checker::accept(system, property, &claim, progress).map(|own| {
-            let boxes = if own.leaves == 1 { "one box".to_owned() } else { format!("{} boxes", own.leaves) };
+            let boxes = |count: usize| if count == 1 { "one box".to_owned() } else { format!("{count} boxes") };
+            let stay = match own.invariants {
+                0 => String::new(),
+                count => format!(", after which they stay in {}", boxes(count)),
+            };
             let method = format!(
-                "reachable sets from {boxes} of initial states, {} at most, recomputed with Taylor models of degree {}",
+                "reachable sets from {} of initial states, {} at most{stay}, recomputed with Taylor models of degree {}",
+                boxes(own.leaves),
                 certus_model::steps(own.steps),
                 claim.degree
             );

@@ -9,6 +9,7 @@ use std::collections::BTreeSet;
 use certus_audit_reach::{Checker, Lasting};
 use certus_engine::{Budget, Progress, spent};
 use certus_graph::Interval;
+use certus_lang::system::System;
 use certus_numerics::parallel;
 
 use super::certificate::unfinished;
@@ -32,14 +33,16 @@ struct Candidate {
     joins: usize,
 }
 
-/// Boxes from which no step leads out of them, while the property returns to itself; `ranges` are those that are declared.
+/// Boxes from which no step leads out of them, while the property returns to itself.
 pub(super) fn closed(
     checker: &Checker,
     suggested: &[Vec<Interval>],
-    ranges: &[Interval],
+    system: &System,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Lasting>, Failure> {
+    let ends = system.states.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
+    let ranges: Vec<Interval> = ends.map(|(&lo, &hi)| Interval { lo, hi }).collect();
     let mut boxes: Vec<Candidate> = Vec::new();
     for bounds in suggested {
         if !boxes.iter().any(|own| encloses(&own.bounds, bounds)) {
@@ -70,7 +73,7 @@ pub(super) fn closed(
                 if boxes.iter().any(|own| encloses(&own.bounds, &reached)) {
                     continue;
                 }
-                let place = joined(&mut boxes, &reached, ranges, most)
+                let place = joined(&mut boxes, &reached, &ranges, most)
                     .ok_or_else(|| unfinished("the audit's own arithmetic does not keep runs in boxes"))?;
                 open.insert(place);
             }
@@ -125,4 +128,55 @@ fn missed(own: &[Interval], reached: &[Interval]) -> f64 {
         if more == 0.0 { 0.0 } else { more / own.width() }
     };
     own.iter().zip(reached).map(share).fold(0.0, f64::max)
+}
+
+#[cfg(test)]
+mod tests {
+    use certus_audit_reach::{Branch, Reachable};
+    use certus_lang::{FileNetworks, LowerOptions, load_str};
+
+    use super::*;
+
+    fn system(factor: &str) -> System {
+        let text = format!(
+            "system t\nstate n in [0, 1]\nstate x in [-9, 9]\ninput w in [-0.1, 0.1]\nnext n = 1 - n\nnext x = {factor} * x + w\n\
+             init n == 0 & x in [-0.1, 0.1]\nproperty small = G abs(x) < 1\n"
+        );
+        load_str(&text, &mut FileNetworks::new("."), &LowerOptions::default()).unwrap_or_else(|error| panic!("{error}"))
+    }
+
+    fn boxes(ends: &[(f64, f64)]) -> Vec<Vec<Interval>> {
+        ends.iter().map(|&(n, x)| vec![Interval::point(n), Interval::new(-x, x)]).collect()
+    }
+
+    #[test]
+    fn boxes_are_made_wider_until_runs_stay_in_them() {
+        let system = system("0.5");
+        let about = system.property("small").unwrap();
+        let checker = Checker::new(&system, about, 2, 6, true).unwrap();
+        // Runs stay where |x| is at most 0.2, and in no smaller box.
+        let suggested = boxes(&[(0.0, 0.19), (1.0, 0.19), (1.0, 0.1)]);
+        let found = [1, 2].map(|threads| {
+            let budget = Budget { threads, ..Budget::default() };
+            closed(&checker, &suggested, &system, &budget, &mut |_| {}).unwrap_or_else(|failure| panic!("{failure}"))
+        });
+        assert_eq!(found[0], found[1]);
+        let invariants: Vec<_> = found[0].iter().map(|own| own.invariant.clone()).collect();
+        assert_eq!(invariants.len(), 2);
+        assert!(
+            invariants.iter().all(|own| own.bounds[1].encloses(Interval::new(-0.2, 0.2)) && own.bounds[1].hi < 0.5)
+        );
+        let claim = Reachable { degree: 2, order: 6, shows_no_errors: true, invariants, tree: vec![Branch::Leaf] };
+        assert!(Checker::accept(&system, about, &claim, &mut |_| {}).is_ok());
+    }
+
+    #[test]
+    fn boxes_that_runs_leave_for_good_come_to_an_end() {
+        for factor in ["1.01", "1"] {
+            let system = system(factor);
+            let checker = Checker::new(&system, system.property("small").unwrap(), 2, 6, true).unwrap();
+            let found = closed(&checker, &boxes(&[(0.0, 0.2), (1.0, 0.2)]), &system, &Budget::default(), &mut |_| {});
+            assert!(found.is_err(), "{factor}");
+        }
+    }
 }

@@ -9,6 +9,7 @@ use std::time::Instant;
 use certus_audit_reach::{Attempt, Branch, Checker, Lasting, Reachable};
 use certus_engine::{Budget, Progress, spent};
 use certus_graph::Interval;
+use certus_lang::system::{Property, System};
 use certus_numerics::parallel;
 use certus_reach::Evidence;
 
@@ -21,9 +22,9 @@ use crate::output::write_atomically;
 /// Boxes that are tried together.
 const BATCH: usize = 16;
 
-/// How many boxes may be tried for each piece of the engine's, and beside those.
-const TRIES_PER_PIECE: usize = 16;
-const MORE_TRIES: usize = 2048;
+/// How many boxes may be split for each piece of the engine's, and beside those.
+const SPLITS_PER_PIECE: usize = 16;
+const MORE_SPLITS: usize = 2048;
 
 /// A box narrower than this share of the initial set is not split.
 const NARROWEST: f64 = 1e-7;
@@ -41,13 +42,13 @@ enum Node {
     Leaf,
 }
 
-/// The degree of polynomials in so many variables.
-fn degree(variables: usize) -> usize {
+/// The degrees of polynomials in so many variables that are tried: a low one, which wide boxes often need, then one that is as high as keeps them small.
+fn degrees(variables: usize) -> [usize; 2] {
     match variables {
-        0..=2 => 4,
-        3..=4 => 3,
-        5..=12 => 2,
-        _ => 1,
+        0..=2 => [2, 4],
+        3..=4 => [2, 3],
+        5..=12 => [1, 2],
+        _ => [1, 1],
     }
 }
 
@@ -63,45 +64,63 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let sealed = sealed(loading)?;
     let about = property_of(&sealed.system, property)?;
-    let (lower, upper) = &sealed.system.init_box;
-    let degree = degree(lower.iter().zip(upper).filter(|(lo, hi)| lo < hi).count());
-    let checker = Checker::new(&sealed.system, about, degree, ORDER, !assumed)
-        .map_err(|refused| unfinished(&refused.to_string()))?;
     // Whoever waits for the verdict is told that it has no certificate before the time is over.
     let now = Instant::now();
     let deadline = budget.deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(SHARE_OF_TIME));
     let budget = Budget { deadline, ..*budget };
-    let mut nodes = arranged(checker.initial(), &evidence.pieces);
-    let known = match evidence.boxes.is_empty() {
-        true => Vec::new(),
-        false => {
-            let ends = sealed.system.states.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
-            let ranges: Vec<Interval> = ends.map(|(&lo, &hi)| Interval { lo, hi }).collect();
-            joined::closed(&checker, &evidence.boxes, &ranges, &budget, watch)?
-        }
-    };
-    let found = grow(&checker, &mut nodes, known, evidence.pieces.len(), &budget, watch)?;
-    let invariants = found.into_iter().map(|own| own.invariant).collect();
-    let claim = Reachable { degree, order: ORDER, shows_no_errors: !assumed, invariants, tree: in_preorder(&nodes) };
+    let claim = claimed(&sealed.system, about, evidence, assumed, &budget, watch)?;
     let header = header(loading, &sealed, property, certus_reach::NAME, claim.to_json());
     write_atomically(path, &format!("certus-certificate 1\nproof {header}\nend\n"))
 }
 
-/// Writes the certificate of a property that the audit's own checker shows by itself, model errors excluded; nobody suggests pieces.
-pub fn certify_reachable(path: &Path, loading: &Loading, property: &str, budget: &Budget<'_>) -> Result<(), Failure> {
-    write(path, loading, property, &Evidence::default(), false, budget, &mut |_| {})
+/// A claim that the audit's own checker accepts: of the pieces as they are where that works with some degree, else of parts of them.
+fn claimed(
+    system: &System,
+    property: &Property,
+    evidence: &Evidence,
+    assumed: bool,
+    budget: &Budget<'_>,
+    watch: &mut dyn FnMut(Progress),
+) -> Result<Reachable, Failure> {
+    let (lower, upper) = &system.init_box;
+    let [low, high] = degrees(lower.iter().zip(upper).filter(|(lo, hi)| lo < hi).count());
+    let many = SPLITS_PER_PIECE * evidence.pieces.len() + MORE_SPLITS;
+    let mut attempt = |degree: usize, splits: usize| {
+        let checker = Checker::new(system, property, degree, ORDER, !assumed)
+            .map_err(|refused| unfinished(&refused.to_string()))?;
+        let known = match evidence.boxes.is_empty() {
+            true => Vec::new(),
+            false => joined::closed(&checker, &evidence.boxes, system, budget, watch)?,
+        };
+        let mut nodes = arranged(checker.initial(), &evidence.pieces);
+        let found = grow(&checker, &mut nodes, known, splits, budget, watch)?;
+        let invariants = found.into_iter().map(|own| own.invariant).collect();
+        Ok(Reachable { degree, order: ORDER, shows_no_errors: !assumed, invariants, tree: in_preorder(&nodes) })
+    };
+    attempt(low, 0).or_else(|_: Failure| attempt(high, many))
 }
 
-/// Splits open boxes until all are leaves; the invariants that they share, beside those that are known.
+/// Writes the certificate of a property that the audit's own checker shows by itself, model errors excluded, with boxes that runs may stay in; nobody suggests pieces.
+pub fn certify_reachable(
+    path: &Path,
+    loading: &Loading,
+    property: &str,
+    boxes: &[Vec<Interval>],
+    budget: &Budget<'_>,
+) -> Result<(), Failure> {
+    let evidence = Evidence { boxes: boxes.to_vec(), ..Evidence::default() };
+    write(path, loading, property, &evidence, false, budget, &mut |_| {})
+}
+
+/// Splits open boxes, so often at most, until all are leaves; the invariants that they share, beside those that are known.
 fn grow(
     checker: &Checker,
     nodes: &mut Vec<Node>,
     mut known: Vec<Lasting>,
-    pieces: usize,
+    mut splits: usize,
     budget: &Budget<'_>,
     watch: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Lasting>, Failure> {
-    let mut tries = TRIES_PER_PIECE * pieces + MORE_TRIES;
     let mut leaves = 0;
     let mut open: Vec<usize> = (0..nodes.len()).filter(|&place| matches!(nodes[place], Node::Open(_))).rev().collect();
     while !open.is_empty() {
@@ -128,13 +147,13 @@ fn grow(
                 }
                 Attempt::Open { .. } if spent(budget).is_some() => return Err(unfinished("no time is left")),
                 Attempt::Open { step, reason, scores } => {
-                    let halves = split(checker.initial(), &bounds, &scores).filter(|_| tries > 0);
+                    let halves = split(checker.initial(), &bounds, &scores).filter(|_| splits > 0);
                     let Some((element, at, halves)) = halves else {
                         return Err(unfinished(&format!(
                             "the audit's own arithmetic does not show it of a part of the initial states: {reason} at step {step}"
                         )));
                     };
-                    tries -= 1;
+                    splits -= 1;
                     let parts = [nodes.len(), nodes.len() + 1];
                     nodes.extend(halves.map(Node::Open));
                     nodes[place] = Node::Split { element, at, parts };

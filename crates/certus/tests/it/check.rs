@@ -297,6 +297,60 @@ fn reachability_proofs_have_certificates_that_are_recomputed() {
     assert!(refused.code == 2 && refused.stderr.contains("reachable sets"), "{}", refused.stderr);
 }
 
+/// A valve that is locked for some steps after each switch: there is one box for each mode, and a step from each leads to others.
+#[test]
+fn proofs_by_boxes_of_modes_have_certificates_that_are_recomputed() {
+    let folder = Folder::new("modes-proof");
+    let text = "system tank\nstate level in [0, 100]\nstate timer in [0, 100]\nstate valve in [0, 1]\ninput inflow in [1, 2]\ninput outflow in [0, 1]\n\
+                define wanted = if level < 50 then 1 else 0\ndefine chosen = if timer < 3 & wanted != valve then valve else wanted\n\
+                next level = clamp(level + chosen * inflow - outflow, 0, 100)\nnext timer = if chosen != valve then 0 else min(timer + 1, 9)\n\
+                next valve = chosen\ninit level in [49, 51] & timer in [0, 6] & valve == 0\n\
+                property near = G level in [40, 60]\nproperty nearer = G level in [47, 54]\n";
+    let file = folder.write("tank.certus", text);
+    let certificate = folder.file("tank.cert");
+    let ran = certus(&["check", &file, "near", "--engine", "reach", "--certificate", &certificate]);
+    assert!(ran.code == 0 && ran.stdout.contains("they stay in"), "{}{}", ran.stdout, ran.stderr);
+    let accepted = certus(&["audit", &certificate]);
+    assert!(accepted.code == 0 && accepted.stdout.contains("near holds for all time"), "{}", accepted.stdout);
+    let text_of = std::fs::read_to_string(&certificate).unwrap();
+    let header: serde_json::Value =
+        serde_json::from_str(text_of.lines().nth(1).unwrap().strip_prefix("proof ").unwrap()).unwrap();
+    let boxes = header["proof"]["reachable"]["invariants"].as_array().unwrap().clone();
+    let said = format!("after which they stay in {} boxes", boxes.len());
+    assert!(boxes.len() > 4 && accepted.stdout.contains(&said), "{said}: {}", accepted.stdout);
+    let rejected = |change: &dyn Fn(&mut serde_json::Value)| {
+        let mut forged = header.clone();
+        change(&mut forged);
+        let forged = folder.write("forged.cert", format!("certus-certificate 1\nproof {forged}\nend\n"));
+        let audited = certus(&["audit", &forged]);
+        assert_eq!(audited.code, 1, "{}{}", audited.stdout, audited.stderr);
+    };
+    // Some box less, some box narrower, and another property.
+    let invariants = |own: &mut serde_json::Value, change: &dyn Fn(&mut Vec<serde_json::Value>)| {
+        change(own["proof"]["reachable"]["invariants"].as_array_mut().unwrap());
+    };
+    let end = |own: &serde_json::Value| own.as_str().unwrap().parse::<f64>().unwrap();
+    let width = |own: &serde_json::Value| end(&own["box"][0][1]) - end(&own["box"][0][0]);
+    let widest = (0..boxes.len()).max_by(|&a, &b| width(&boxes[a]).total_cmp(&width(&boxes[b]))).unwrap();
+    rejected(&|own| invariants(own, &|boxes| drop(boxes.remove(widest))));
+    rejected(&|own| invariants(own, &Vec::clear));
+    for side in [0, 1] {
+        let inner = end(&boxes[widest]["box"][0][side]) + if side == 0 { 0.01 } else { -0.01 };
+        rejected(&|own| {
+            invariants(own, &|boxes| boxes[widest]["box"][0][side] = format!("{inner:?}").into());
+        });
+    }
+    rejected(&|own| own["property"] = "nearer".into());
+    // The same boxes for other initial states.
+    folder.write("tank.certus", text.replace("[49, 51]", "[46, 51]"));
+    let other = certus(&["check", &file, "near", "--engine", "reach", "--certificate", &folder.file("other.cert")]);
+    assert_eq!(other.code, 0, "{}{}", other.stdout, other.stderr);
+    let other = std::fs::read_to_string(folder.file("other.cert")).unwrap();
+    let other: serde_json::Value =
+        serde_json::from_str(other.lines().nth(1).unwrap().strip_prefix("proof ").unwrap()).unwrap();
+    rejected(&|own| own["system"] = other["system"].clone());
+}
+
 #[test]
 fn a_bounded_verdict_has_a_certificate_too() {
     let folder = Folder::new("bounded-proof");

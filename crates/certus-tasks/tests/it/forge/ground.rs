@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use certus_graph::Interval;
 use certus_lang::LowerOptions;
 use certus_obligations::{Errors, Face, Method, Proof, WitnessChoice, Words};
 use certus_solver::Budget;
@@ -59,6 +60,21 @@ const COOLS: &str = "system cools\nstate x in [-3, 3]\nstep 0.25 exact\nder x = 
 const HEATS: &str = "system heats\nstate x in [-3, 3]\nstep 0.25 exact\nder x = x\ninit x in [0.9, 1]\n\
     property above = G<=0.5s throughout(x > 0.54)\nproperty below = G<=0.5s throughout(x > 0.62)\nproperty stays = G throughout(x < 1.5)\n";
 
+// Three steps up and back to zero: x is 3.5 at most, at the third step after the beginning and after each return at most 3.
+const PHASES: &str = "system phases\nstate n in [0, 3]\nstate x in [0, 9]\ninput u in [0, 1]\n\
+    next n = if n >= 3 then 0 else n + 1\nnext x = if n >= 3 then 0 else x + u\ninit n == 0 & x in [0, 0.5]\n\
+    property low = G x <= 3.5\nproperty lower = G x <= 3.4\n";
+
+/// The same with a larger step up: 3.5 is passed at the third step.
+const SURGES: &str = "system phases\nstate n in [0, 3]\nstate x in [0, 9]\ninput u in [0, 1]\n\
+    next n = if n >= 3 then 0 else n + 1\nnext x = if n >= 3 then 0 else x + 1.25 * u\ninit n == 0 & x in [0, 0.5]\n\
+    property low = G x <= 3.5\nproperty lower = G x <= 3.4\n";
+
+/// The same with more initial states.
+const STARTS: &str = "system phases\nstate n in [0, 3]\nstate x in [0, 9]\ninput u in [0, 1]\n\
+    next n = if n >= 3 then 0 else n + 1\nnext x = if n >= 3 then 0 else x + u\ninit n == 0 & x in [0, 0.75]\n\
+    property low = G x <= 3.5\nproperty lower = G x <= 3.4\n";
+
 /// Everything that there is to know.
 pub const KNOWN: &[Known] = &[
     Known { system: "decay.certus", property: "small", fact: |_| Fact::default() },
@@ -96,6 +112,12 @@ pub const KNOWN: &[Known] = &[
     Known { system: "heats.certus", property: "above", fact: |_| Fact::default() },
     Known { system: "heats.certus", property: "below", fact: |_| Fact::default() },
     Known { system: "heats.certus", property: "stays", fact: |_| Fact { violated: Some(1), error: None } },
+    Known { system: "phases.certus", property: "low", fact: |_| Fact::default() },
+    Known { system: "phases.certus", property: "lower", fact: |_| Fact { violated: Some(3), error: None } },
+    Known { system: "surges.certus", property: "low", fact: |_| Fact { violated: Some(3), error: None } },
+    Known { system: "surges.certus", property: "lower", fact: |_| Fact { violated: Some(3), error: None } },
+    Known { system: "starts.certus", property: "low", fact: |_| Fact { violated: Some(3), error: None } },
+    Known { system: "starts.certus", property: "lower", fact: |_| Fact { violated: Some(3), error: None } },
 ];
 
 fn tiny(gust: f64) -> Fact {
@@ -128,6 +150,12 @@ pub struct Honest {
     pub text: String,
 }
 
+/// What a certificate is made from: words of a proof, or boxes that runs may stay in.
+enum By {
+    Words(Words),
+    Boxes(Vec<Vec<Interval>>),
+}
+
 /// The folder with the systems, and honest certificates about them.
 pub struct Ground {
     pub folder: PathBuf,
@@ -150,6 +178,9 @@ impl Ground {
             ("driven.certus", DRIVEN.to_owned()),
             ("cools.certus", COOLS.to_owned()),
             ("heats.certus", HEATS.to_owned()),
+            ("phases.certus", PHASES.to_owned()),
+            ("surges.certus", SURGES.to_owned()),
+            ("starts.certus", STARTS.to_owned()),
             ("p.nnet", network(0.0, 0.0)),
             ("push.nnet", network(0.0, 20.0)),
         ];
@@ -158,12 +189,15 @@ impl Ground {
         }
         let mut ground = Ground { folder, honest: Vec::new(), failed: Vec::new() };
         for (system, settings, property, words) in honest_words() {
-            ground.certify(system, &settings, property, Some(&words));
+            ground.certify(system, &settings, property, &By::Words(words));
         }
         for (system, property) in REACHED {
-            ground.certify(system, &[], property, None);
+            ground.certify(system, &[], property, &By::Boxes(Vec::new()));
         }
+        ground.certify("phases.certus", &[], "low", &By::Boxes(phases()));
         assert!(ground.failed.is_empty(), "{}", ground.failed.join("\n"));
+        let by_boxes = ground.honest.last().map_or(0, |own| own.text.matches("\"within\":1").count());
+        assert_eq!(by_boxes, 4, "each phase has a box of its own");
         ground
     }
 
@@ -179,7 +213,7 @@ impl Ground {
     }
 
     /// A certificate by some words, or by reachable sets.
-    fn certify(&mut self, system: &str, settings: &[(String, f64)], property: &str, words: Option<&Words>) {
+    fn certify(&mut self, system: &str, settings: &[(String, f64)], property: &str, by: &By) {
         let loading = Loading {
             path: self.path(system),
             options: LowerOptions { overrides: settings.to_vec(), ..LowerOptions::default() },
@@ -187,14 +221,14 @@ impl Ground {
         };
         let path = self.path("honest.certificate");
         let budget = Budget { subproblems: 20_000, ..Budget::default() };
-        let (name, written) = match words {
-            Some(words) => {
+        let (name, written) = match by {
+            By::Words(words) => {
                 let name = format!("{property} of {system} by {words:?}");
                 (name, certify_words(&path, &loading, property, words, &budget))
             }
-            None => {
+            By::Boxes(boxes) => {
                 let name = format!("{property} of {system} by reachable sets");
-                (name, certify_reachable(&path, &loading, property, &budget))
+                (name, certify_reachable(&path, &loading, property, boxes, &budget))
             }
         };
         match written {
@@ -212,6 +246,12 @@ impl Drop for Ground {
 
 pub fn digest(path: &Path) -> String {
     certus_audit::digest(&std::fs::read(path).unwrap())
+}
+
+/// The boxes of each phase.
+fn phases() -> Vec<Vec<Interval>> {
+    let tops = [0.5, 1.5, 2.5, 3.5];
+    tops.iter().enumerate().map(|(n, top)| vec![Interval::point(n as f64), Interval::new(0.0, *top)]).collect()
 }
 
 /// What is shown by reachable sets.

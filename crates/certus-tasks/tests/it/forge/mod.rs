@@ -1,5 +1,6 @@
 //! Forgeries: honest certificates that were changed, mixed, or made up, and what the audit says of them.
 
+mod boxes;
 mod ground;
 
 use std::path::Path;
@@ -143,9 +144,10 @@ fn fact(header: &Value) -> Option<Fact> {
 /// Changes a certificate in one way.
 fn forge(ground: &Ground, honest: &[Parts], own: &mut Parts, numbers: &mut Numbers) {
     let other = numbers.one(honest).clone();
-    match numbers.below(16) {
+    match numbers.below(19) {
         0 => edit_record(own, numbers),
         14 | 15 => edit_tree(own, &other, numbers),
+        16..=18 => boxes::edit(own, &other, numbers),
         1 => own.header = edited_number(&own.header, numbers),
         // Another property, of any system: its words and trees are those of this one.
         2 => {

@@ -27,6 +27,7 @@ use certus_solver::{Answer, Budget, UnknownReason, solve};
 use crate::bad_prefix::BadPrefixes;
 use crate::condition::always;
 use crate::confirm::with_allowed_end;
+use crate::enclosed::violates_over_the_reals;
 use crate::errors::{Errors, Met};
 use crate::loops::proved_loop;
 use crate::ltl_encoding::{Beyond, Shape, encode};
@@ -302,7 +303,10 @@ impl<'a> Search<'a> {
             let left = Budget { effort: budget.effort.saturating_sub(self.effort), ..*budget };
             let (found, effort) = met(&query, &left, &mut |drive| self.replayed(drive, &left))?;
             self.effort += effort;
-            if let Some(run) = found {
+            // Numbers that rounding alone makes equal are left to the solver.
+            if let Some(run) = found
+                && violates_over_the_reals(self.system, self.formula, &run)?
+            {
                 return Ok(Found::Violated(run));
             }
         }

@@ -87,9 +87,13 @@ impl RawEnvironments {
         };
         dict.set_item("range", kind)?;
         dict.set_item("clamp", ends)?;
+        dict.set_item("init", (&system.init_box.0, &system.init_box.1))?;
         dict.set_item("sees_inputs", self.inner.sees_inputs())?;
         let names = system.states.iter().map(|s| (&*s.name, s.len, s.is_vector));
         dict.set_item("states", certus_sim::element_names(names))?;
+        let (lower, upper): (Vec<f64>, Vec<f64>) =
+            system.states.iter().flat_map(|s| s.lower.iter().copied().zip(s.upper.iter().copied())).unzip();
+        dict.set_item("ranges", (lower, upper))?;
         Ok(dict)
     }
 

@@ -7,7 +7,7 @@ import pytest
 
 
 #: What the examples write.
-WRITTEN = ["policy.onnx", "satellite.shield.json", "observed.csv", "toy.html"]
+WRITTEN = ["policy.onnx", "satellite.shield.json", "observed.csv", "toy.html", "acrobot.certus", "lake.certus", "lake.prism"]
 
 
 def test_examples_run(tmp_path, capsys):

@@ -25,6 +25,7 @@ pub mod observe;
 pub mod optimise;
 pub mod output;
 mod output_target;
+mod plants;
 pub mod prob;
 mod progress;
 pub mod project_template;

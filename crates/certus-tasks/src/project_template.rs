@@ -108,7 +108,7 @@ const RESERVED: &[&str] = &[
 ];
 
 /// A name of the language that looks like a text.
-fn identifier(text: &str) -> String {
+pub(crate) fn identifier(text: &str) -> String {
     let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '_' };
     let name: String = text.chars().map(plain).collect();
     let name = name.trim_matches('_').to_owned();

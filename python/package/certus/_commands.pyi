@@ -41,6 +41,7 @@ def check(
     steps: Optional[int] = None,
     assume_no_model_errors: bool = False,
     certificate: Optional[NetworkLike] = None,
+    json_lines: bool = False,
     expect: bool = False,
     trace: Optional[NetworkLike] = None,
     widths: Union[float, Mapping[str, float]] = {},
@@ -74,6 +75,7 @@ def check(
         steps: Number of steps to unroll; defaults to 10, or to the bounds in the property if these reach further.
         assume_no_model_errors: Assume that no run leaves its declared ranges, deadlocks or evaluates an undefined operation; the result says so.
         certificate: Write a proof of the named property to a file for `audit`, if it holds. Proofs on a grid have no certificate, so `auto` does not use the grid then.
+        json_lines: Print one JSON document per property, each on one line, as it is decided.
         expect: Compare with the verdicts that the file expects; a mismatch counts as a violation.
         trace: Write counterexamples to a file: a table for `.csv`, the JSON document for `.json`. The file is written only if a property is violated.
         widths: Cell widths by state variable; without a name, for all others.
@@ -283,6 +285,7 @@ def mine(
 def new(
     network: Optional[NetworkLike] = None,
     *,
+    env: Optional[str] = None,
     spaces: Optional[Union[PathLike, Mapping[str, Any], Document]] = None,
     actions: Union[str, Sequence[str]] = [],
     name: Optional[str] = None,
@@ -290,12 +293,15 @@ def new(
     force: bool = False,
     progress: Optional[Progress] = None,
 ) -> Outcome:
-    """Generate a system file from a network, the spaces of an environment, or both.
+    """Generate a system file from an environment, a network, or both.
 
-    The file can be loaded, simulated and checked as it is: observations change slowly and at random, and outputs stay in the range that interval arithmetic shows. Replace this with the plant and your requirements.
+    For the classic control tasks of Gymnasium, env writes the plant itself: `CartPole-v1`, `MountainCar-v0`, `MountainCarContinuous-v0`, `Pendulum-v1` and `Acrobot-v1`, with the network, or with a placeholder policy if you name none.
+
+    From a network or the spaces of any other environment, the file can be loaded, simulated and checked as it is: observations change slowly and at random, and outputs stay in the range that interval arithmetic shows. Replace this with the plant and your requirements.
 
     Args:
         network: Network (`.onnx`, `.nnet`).
+        env: Gymnasium environment whose plant is written, such as `CartPole-v1`.
         spaces: Observation and action space of an environment (JSON).
         actions: Names of the actions, if the network scores each and the highest score wins.
         name: Name of the system.

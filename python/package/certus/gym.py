@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from typing import Any, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
 
 import numpy as np
 
@@ -22,10 +22,25 @@ except ImportError as error:
     raise ImportError(f"certus.gym needs gymnasium 1.0 or later ({error}): pip install 'certus-verify[gym]'") from error
 
 from . import _certus
+from ._comparison import Comparison, Difference
+from ._comparison import compare as _compare
+from ._finite import Finite, finite
 from ._types import PathLike
 from ._shield import Shield
 
-__all__ = ["CertusEnv", "CertusVectorEnv", "Shield", "StartStates", "make", "make_vec"]
+__all__ = [
+    "CertusEnv",
+    "CertusVectorEnv",
+    "Comparison",
+    "Difference",
+    "Finite",
+    "Shield",
+    "StartStates",
+    "compare",
+    "finite",
+    "make",
+    "make_vec",
+]
 
 Bounds = Tuple[Union[float, Sequence[float]], Union[float, Sequence[float]]]
 
@@ -252,3 +267,31 @@ def make(path: PathLike, **options: Any) -> CertusEnv:
 def make_vec(path: PathLike, num_envs: int, **options: Any) -> CertusVectorEnv:
     """Copies of a ``.certus`` file as a vector environment; options are those of `make`, and ``threads``."""
     return CertusVectorEnv(path, num_envs, **options)
+
+
+def compare(
+    system: Union[PathLike, CertusEnv],
+    environment: gymnasium.Env,
+    *,
+    episodes: int = 10,
+    seed: int = 0,
+    steps: int = 1000,
+    policy: Optional[Callable[[Any], Any]] = None,
+    state: Optional[Callable[[Any], Any]] = None,
+    tolerance: float = 1e-5,
+    follow: bool = False,
+    **options: Any,
+) -> Comparison:
+    """Steps a system beside the environment that it is a model of, with the same actions, and tells how far they are apart.
+
+    Episodes begin where the environment's reset puts them, which should be within the system's ``init``, and have at most
+    ``steps`` steps. Actions are drawn from the action space, or are ``policy(observation)``. Each step begins in the
+    environment's own state, so that differences do not add up; with ``follow=True`` the system runs on by itself, and where a
+    motion is chaotic, rounding grows. ``state(environment)`` gives the numbers of the system's state; without it, they are
+    ``environment.unwrapped.state``, as in classic control. A difference counts beyond ``tolerance``, which is relative for
+    numbers above one: environments show their observations, and compute some of their steps, in single precision.
+
+    A system is a file, with ``options`` as in `make`, or an environment that `make` returned.
+    """
+    model = system if isinstance(system, CertusEnv) else make(system, **options)
+    return _compare(model, environment, episodes, seed, steps, policy, state, tolerance, follow)

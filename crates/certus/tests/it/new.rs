@@ -92,3 +92,76 @@ fn mistakes_are_told_and_files_are_kept() {
     assert!(told(&["new", "zoo/toy/toy.onnx", "--spaces", &spaces]).contains("they do not belong together"));
     assert!(told(&["new", "--spaces", &folder.write("bad.json", "{}")]).contains("`observation` is missing"));
 }
+
+/// The environments whose plants are known, each with what a network for it takes and gives.
+const ENVIRONMENTS: [(&str, usize, usize); 5] = [
+    ("CartPole-v1", 4, 2),
+    ("MountainCar-v0", 2, 3),
+    ("MountainCarContinuous-v0", 2, 1),
+    ("Pendulum-v1", 3, 1),
+    ("Acrobot-v1", 6, 3),
+];
+
+#[test]
+fn plants_of_environments_work_with_their_placeholders() {
+    let folder = Folder::new("new-env");
+    for (environment, ..) in ENVIRONMENTS {
+        let file = folder.file(&format!("{environment}.certus"));
+        let ran = certus(&["new", "--env", environment, "-o", &file]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert_eq!(certus(&["fmt", "--check", &file]).code, 0, "{environment}: in canonical form");
+        // Within the length of an episode nothing leaves a range, and every placeholder does what is asked for.
+        let simulated = certus(&["simulate", &file, "--runs", "20", "--steps", "500", "--json"]);
+        assert_eq!(simulated.code, 0, "{}{}", simulated.stdout, simulated.stderr);
+        assert!(simulated.stderr.is_empty(), "no warnings: {}", simulated.stderr);
+        let document: serde_json::Value = serde_json::from_str(&simulated.stdout).unwrap();
+        let ends = &document["ends"];
+        let well = ends["completed"].as_u64().unwrap_or(0) + ends["terminal"].as_u64().unwrap_or(0);
+        assert_eq!(well, 20, "{environment}: {ends}");
+        for property in document["properties"].as_array().unwrap() {
+            assert_eq!(property["violated"], 0, "{environment}: {property}");
+        }
+        let checked = certus(&["check", &file, "-k", "1", "--timeout", "1"]);
+        assert!([0, 1, 3].contains(&checked.code), "{}{}", checked.stdout, checked.stderr);
+    }
+    // One of them is proved: the car gets over the hill, from everywhere that it is reset to.
+    let file = folder.file("MountainCarContinuous-v0.certus");
+    let checked = certus(&["check", &file, "reaches_goal_999", "--engine", "reach", "--timeout", "60"]);
+    assert!(checked.stdout.contains("reaches_goal_999  holds up to step 999"), "{}", checked.stdout);
+}
+
+#[test]
+fn plants_of_environments_take_networks_that_fit() {
+    let folder = Folder::new("new-env-networks");
+    let file = folder.file("pendulum.certus");
+    let network = root().join("zoo/gym_pendulum/gym_pendulum.onnx").display().to_string();
+    assert_eq!(certus(&["new", &network, "--env", "Pendulum-v1", "--name", "own", "-o", &file]).code, 0);
+    let text = std::fs::read_to_string(&file).unwrap();
+    assert!(
+        text.contains("system own\n") && text.contains("gym_pendulum.onnx\", cos(theta), sin(theta), omega)"),
+        "{text}"
+    );
+    let simulated = certus(&["simulate", &file, "--runs", "20", "--steps", "200"]);
+    assert_eq!(simulated.code, 0, "{}", simulated.stderr);
+    assert!(simulated.stderr.is_empty(), "no warnings: {}", simulated.stderr);
+    // Networks that are still to be trained: the file says how many numbers they take and give.
+    for (environment, inputs, _) in ENVIRONMENTS {
+        let ran = certus(&["new", "later.onnx", "--env", environment]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stderr.contains("later.onnx does not exist yet"), "{}", ran.stderr);
+        let applied = ran.stdout.split("net(\"later.onnx\", ").nth(1).unwrap();
+        let applied = applied.split_once(if applied.contains(")) of") { ")) of" } else { "), -" }).unwrap().0;
+        assert_eq!(applied.split(", ").count(), inputs, "{applied}");
+    }
+    let told = |arguments: &[&str]| {
+        let ran = certus(arguments);
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.stdout);
+        ran.stderr
+    };
+    let cartpole = "zoo/cartpole_gym/cartpole_gym.onnx";
+    assert!(told(&["new", cartpole, "--env", "CartPole-v1"]).contains("CartPole-v1 shows 4 (p, v, theta, omega)"));
+    assert!(told(&["new", cartpole, "--env", "MountainCar-v0"]).contains("MountainCar-v0 needs 3"));
+    assert!(told(&["new", "--env", "CartPole-v0"]).contains("did you mean 'CartPole-v1'?"));
+    assert!(told(&["new", "--env", "CartPole-v1", "--actions", "a,b"]).contains("leave out --spaces and --actions"));
+    assert!(told(&["new", "no/where.onnx", "--env", "CartPole-v1"]).contains("no"));
+}

@@ -8,7 +8,7 @@
 //!   middle of each, and the mean value theorem from there.
 //! * *ReLU* across zero: the line of slope u/(u−l) (Singh, Gehr, Mirman, Püschel, Vechev, "Fast and effective robustness certification", NeurIPS 2018), or the parabola
 //!   (x + x²/m + m/8)/2 with m = max(−l, u), which is within m/16: with t = |x|/m, t² − t + 1/8 lies in [−1/8, 1/8] for t in [0, 1].
-//! * *Powers*: products, or polynomials of a lower degree by economisation.
+//! * *Powers*: [`crate::powers`].
 //! * The others are sums of ReLUs and the argument.
 
 use certus_graph::Interval;
@@ -16,6 +16,7 @@ use certus_graph::ops::{Clip, Compare, Op};
 use certus_graph::{Graph, Node, NodeId};
 
 use crate::form::{Form, Space, middle};
+use crate::powers::natural;
 use crate::smooth::Smooth;
 
 /// An elementwise function of one argument.
@@ -206,26 +207,8 @@ fn rectified(space: &Space, x: &Form) -> Form {
     space.limited(if bent.error < line.error { bent } else { line }, known)
 }
 
-/// x to a natural power: by products, or by a polynomial of a lower degree where that has the smaller error.
-fn natural(space: &Space, x: &Form, power: u32) -> Form {
-    let mut best = power_of(space, x, power);
-    if power > HIGHEST_ECONOMISED {
-        return best;
-    }
-    let Some((t, centre, radius)) = scaled(space, x) else { return best };
-    for degree in 1..(power as usize).min(4) {
-        let (polynomial, band) = economised(Interval::point(centre), Interval::point(radius), power as usize, degree);
-        let value = space.polynomial(&polynomial, &t);
-        let own = space.shift(&value, Interval { lo: -band, hi: band });
-        if own.error < best.error {
-            best = own;
-        }
-    }
-    best
-}
-
 /// A form in units of the radius of its range around its centre.
-fn scaled(space: &Space, x: &Form) -> Option<(Form, f64, f64)> {
+pub(crate) fn scaled(space: &Space, x: &Form) -> Option<(Form, f64, f64)> {
     let (centre, radius) = middle(x.range);
     if !(radius > 0.0 && radius.is_finite() && centre.is_finite()) {
         return None;
@@ -234,52 +217,6 @@ fn scaled(space: &Space, x: &Form) -> Option<(Form, f64, f64)> {
     let t = space.scale(&shifted, Interval::ONE / Interval::point(radius));
     Some((space.limited(t, Interval { lo: -1.0, hi: 1.0 }), centre, radius))
 }
-
-/// A polynomial in t of some degree, and how far it may be from (centre + radius·t)ⁿ for t in [−1, 1]: the highest powers are taken away with multiples of Chebyshev's
-/// polynomials, which are at most 1 there (Lanczos, "Trigonometric interpolation of empirical and analytical functions", Journal of Mathematics and Physics 17, 1938).
-fn economised(centre: Interval, radius: Interval, power: usize, degree: usize) -> (Vec<f64>, f64) {
-    let mut binomial = 1.0;
-    let mut coefficients: Vec<Interval> = Vec::with_capacity(power + 1);
-    for k in 0..=power {
-        coefficients.push(Interval::point(binomial) * centre.powi((power - k) as i32) * radius.powi(k as i32));
-        binomial = binomial * (power - k) as f64 / (k + 1) as f64;
-    }
-    // Tₖ₊₁ = 2t·Tₖ − Tₖ₋₁; small integers, which doubles have exactly.
-    let mut chebyshev: Vec<Vec<f64>> = vec![vec![1.0], vec![0.0, 1.0]];
-    while chebyshev.len() <= power {
-        let [.., before, last] = chebyshev.as_slice() else { break };
-        let mut next: Vec<f64> = std::iter::once(0.0).chain(last.iter().map(|own| 2.0 * own)).collect();
-        next.iter_mut().zip(before).for_each(|(own, before)| *own -= before);
-        chebyshev.push(next);
-    }
-    let mut band = Interval::ZERO;
-    while coefficients.len() > degree + 1
-        && let Some(last) = coefficients.pop()
-    {
-        let own = &chebyshev[coefficients.len()];
-        let factor = last / Interval::point(own[coefficients.len()]);
-        coefficients.iter_mut().zip(own).for_each(|(sum, own)| *sum = *sum - factor * Interval::point(*own));
-        band = band + Interval::point(factor.magnitude());
-    }
-    let (polynomial, errors): (Vec<f64>, Vec<f64>) = coefficients.into_iter().map(middle).unzip();
-    (polynomial, errors.into_iter().fold(band, |sum, own| sum + Interval::point(own)).hi)
-}
-
-fn power_of(space: &Space, x: &Form, power: u32) -> Form {
-    match power {
-        0 => Form::within(Interval::ONE),
-        1 => x.clone(),
-        2 => space.mul(x, x),
-        _ => {
-            let half = power_of(space, x, power / 2);
-            let square = space.mul(&half, &half);
-            if power.is_multiple_of(2) { square } else { space.mul(&square, x) }
-        }
-    }
-}
-
-/// Higher powers are products and nothing else.
-const HIGHEST_ECONOMISED: u32 = 8;
 
 /// How many pieces of the range a distance is enclosed on.
 const PIECES: usize = 32;
@@ -489,29 +426,6 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn powers_are_economised() {
-        let at = |polynomial: &[f64], t: f64| polynomial.iter().rev().fold(0.0, |sum, own| sum * t + own);
-        for power in 2..=HIGHEST_ECONOMISED as usize {
-            for degree in 1..power {
-                let (polynomial, band) = economised(Interval::point(0.25), Interval::point(1.5), power, degree);
-                assert_eq!(polynomial.len(), degree + 1);
-                let distance = |k: i32| {
-                    let t = f64::from(k) / 50.0;
-                    (at(&polynomial, t) - (0.25 + 1.5 * t).powi(power as i32)).abs()
-                };
-                let most = (-50..=50).map(distance).fold(0.0, f64::max);
-                assert!(most <= band * (1.0 + 1e-9), "{power} {degree}: {most} {band}");
-                // One degree less is what Chebyshev says: no polynomial is nearer.
-                assert!(degree + 1 < power || most > 0.99 * band, "{power} {degree}: {most} {band}");
-            }
-        }
-        // On [−2, 2], x³ is within 2 of 3·x.
-        let space = Space::new(Arc::new(Basis::new(1, 1).unwrap()));
-        let y = Curve::Natural(3).apply(&space, &space.variable(0, Interval::new(-2.0, 2.0)));
-        assert!((y.coefficients[1] - 6.0).abs() < 1e-9 && (y.error - 2.0).abs() < 1e-9, "{y:?}");
     }
 
     #[test]

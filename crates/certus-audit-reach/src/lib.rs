@@ -4,7 +4,7 @@
 //! that no run meets a model error before it is decided:
 //!
 //! * `claim`: what a certificate says;
-//! * `basis`, `form`: Taylor models with noise symbols; `curve`, `smooth`: functions of them;
+//! * `basis`, `form`: Taylor models with noise symbols; `curve`, `powers`, `smooth`: functions of them;
 //! * `series`, `flow`: validated integration of differential equations; `pass`: a set through a graph; `sums`: terms that undo each other;
 //! * `position`: what is certain at a position, from `docs/semantics.md`; `progression`: what that leaves to show;
 //! * `set`, `tube`: sets from step to step, cases; `invariants`: boxes that runs stay in; `check`: the tree.
@@ -23,6 +23,7 @@ mod form;
 mod invariants;
 mod pass;
 mod position;
+mod powers;
 mod progression;
 mod series;
 mod set;

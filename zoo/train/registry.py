@@ -224,6 +224,15 @@ ENTRIES = [
     climber("mountain_car_continuous_200", (200, 200), pace=7e-4, published="checked in 2574 s"),
     Entry("pensieve_mid", "pensieve", "ppo", (128,), "relu", 300_000, 32, {**PENSIEVE, "extractor": Convolved}, {},
           world={"traces": True}, published="39.86 (NN4Sys mid) on Pensieve's own 142 test traces"),
+    # Networked loops of our own.
+    Entry("autoscaler", "autoscaler", "ppo", (10,), "relu", 240_000, 16,
+          {**PPO, "gamma": 0.96, "entropy": (0.03, 0.0005), "learning_rate": 2e-3, "critic": (32, 32)},
+          {"scale": (4, 2, 2, 1, 1), "reward": 0.05}, episode=100, watch_steps=200, candidates=4,
+          properties=("no_rejection", "drains")),
+    Entry("load_balancer", "load_balancer", "ppo", (10,), "relu", 160_000, 16,
+          {**PPO, "gamma": 0.9, "entropy": (0.03, 0.0005), "learning_rate": 2e-3, "critic": (32, 32)},
+          {"scale": (3, 3), "reward": 0.05}, episode=30, watch_steps=100, candidates=4,
+          properties=("no_overflow", "balances")),
 ]
 
 

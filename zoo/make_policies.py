@@ -59,6 +59,16 @@ def vcas(previous):
     return [(weights, bias)]
 
 
+def flow(rate):
+    """A change of rate, at most 4: down with the slope of the latency and the loss, towards three tenths of latency in the queue,
+    and down by `rate` per packet/s beyond 125.
+
+    Inputs are (latency gradient, latency ratio, send ratio, own rate). min(y, 4) = 4 - relu(4 - y).
+    """
+    weights, bias = np.array([-20.0, -6.0, -5.0, -rate]), 6 * 1.3 + 5 + 125 * rate
+    return [(-weights[np.newaxis], np.array([4 - bias])), (np.array([[-1.0]]), np.array([4.0]))]
+
+
 # File (relative to the zoo, without its ending) -> layers.
 POLICIES = {
     "toy/toy": toy(),
@@ -86,6 +96,9 @@ POLICIES = {
     "vcas/vcas_7": vcas(6),
     "vcas/vcas_8": vcas(7),
     "vcas/vcas_9": vcas(8),
+    # Flows on a bottleneck: one that knows its rate, and one that sees what Aurora sees.
+    "bottleneck/bottleneck": flow(1 / 15),
+    "bottleneck/bottleneck_shared": flow(0.0),
     # Nonlinear plants.
     "tora_reach/tora_reach": feedback([-1.253, -2.549, -1.191, -0.488], bias=[0.99]),
     "b3/b3": feedback([-0.104, -4.181], bias=[-0.917]),

@@ -170,8 +170,10 @@ impl Set {
         let mut generators: Vec<Generator> =
             (0..symbols).map(|symbol| Generator::of(&self.state, monomials + symbol, &scales)).collect();
         generators.sort_by(|a, b| b.shared.total_cmp(&a.shared).then(a.column.cmp(&b.column)));
-        let others = generators.split_off(most.min(generators.len()));
-        let mut kept: Vec<Generator> = generators.into_iter().filter(|own| own.shared > 0.0).collect();
+        // Of one variable alone, a symbol is no better than an error.
+        let count = generators.iter().take(most).take_while(|own| own.shared > 0.0).count();
+        let others = generators.split_off(count);
+        let mut kept = generators;
         kept.sort_unstable_by_key(|own| own.column);
         let mut sizes = vec![1.0; kept.len()];
         let mut rest = vec![0.0; self.state.len()];

@@ -80,7 +80,8 @@ impl Call {
 
     /// Says something beside the outcome, unless told to be quiet.
     pub fn note(&self, text: &str) {
-        if !self.request.flag("quiet") {
+        let is_quiet = self.request.knows("quiet") && self.request.flag("quiet");
+        if !is_quiet {
             eprintln!("note: {}", Dialect::Flags.word(text));
         }
     }

@@ -69,6 +69,11 @@ impl Request {
         Ok(Request { values, colour: false })
     }
 
+    /// Whether the command has an option of this name.
+    pub fn knows(&self, name: &str) -> bool {
+        self.values.contains_key(name)
+    }
+
     fn value(&self, name: &str) -> &Value {
         debug_assert!(self.values.contains_key(name), "{name} is no option");
         self.values.get(name).unwrap_or(&Value::Null)

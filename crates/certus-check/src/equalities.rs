@@ -1,7 +1,7 @@
 //! Violations by an equality, over the reals.
 //!
 //! `G x != 0` is violated where x is exactly zero. Doubles that are equal say little: each number is rounded, and intervals around the run leave open whether
-//! they are. But where the difference of two numbers changes with something that is free in the run, a Krawczyk step ([`crate::krawczyk`]) shows that some run in a tiny box
+//! they are. But where the difference of two numbers changes with something that is free in the run, a Krawczyk step (`krawczyk`) shows that some run in a tiny box
 //! has an exact zero there; and if all else is certain over the box, that run violates the property.
 
 use certus_graph::eval::enclose;

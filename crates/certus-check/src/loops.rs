@@ -4,7 +4,7 @@
 //! reals, that some run of the system returns exactly and violates the property:
 //!
 //! 1. *exactly*: outward-rounded arithmetic along the run has no rounding, and the state repeats;
-//! 2. *by a Krawczyk step* ([`crate::krawczyk`]): what is free in the run, its first state and the choices, is a vector z, and the loop closes where f(z) = 0
+//! 2. *by a Krawczyk step* (`krawczyk`): what is free in the run, its first state and the choices, is a vector z, and the loop closes where f(z) = 0
 //!    for the difference f of the last successor and the state that it returns to. There is a zero in a box, and intervals over the box show that every run in it
 //!    violates the property.
 //!

@@ -3,7 +3,7 @@
 //! A query that asks for f(z) = 0 has answers on a set without volume: no sample meets it, and a solver that wants a witness in doubles searches for ever. Its two halves, f ≤ 0 and
 //! f ≥ 0, are as easy as other queries. Between an answer to one and an answer to the other f changes its sign, so bisection along the line between
 //! them (Bolzano's theorem) ends next to a zero. There doubles are dense: the last bits of one choice move f by less than f is rounded by, so one of a few neighbours gives the
-//! very number. What is found is replayed like any other witness; that there is a zero over the reals is shown elsewhere ([`crate::equalities`]).
+//! very number. What is found is replayed like any other witness; that there is a zero over the reals is shown elsewhere (`equalities`).
 
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::{GraphError, Interval};

@@ -1,4 +1,4 @@
-//! The cells that may have initial states, where these are not a box, or where some are known to satisfy the property.
+//! The cells that may have initial states, where these are not a union of boxes, or where some are known to satisfy the property.
 //!
 //! The initial condition is enclosed over a cell, and over the box around all initial states in the coordinates outside of the grid. Where it is certainly false, no
 //! run begins. Nor need runs be followed that begin outside of the boxes that another engine left open.
@@ -31,8 +31,8 @@ struct Condition {
 }
 
 impl InitialCells {
-    /// The initial condition of a system whose grid is over a part of it, and boxes of states with all initial states that matter; none if the box around all
-    /// initial states is all there is to it.
+    /// The initial condition of a system whose grid is over a part of it, and boxes of states with all initial states that matter; none if the boxes around all
+    /// initial states are all there is to it.
     pub fn new(system: &System, cone: &ConeOfInfluence, open: Option<&[Vec<Interval>]>) -> Option<InitialCells> {
         let condition = Condition::of(system, cone);
         let projected = |own: &Vec<Interval>| cone.kept.iter().map(|&place| own[place]).collect();
@@ -57,7 +57,7 @@ impl InitialCells {
 
 impl Condition {
     fn of(system: &System, cone: &ConeOfInfluence) -> Option<Condition> {
-        let init = system.roles.init.filter(|_| !system.init_is_box)?;
+        let init = system.roles.init.filter(|_| !system.init_is_union)?;
         let graph = system.step.keep_outputs(&[init.truth.port]);
         let ends = system.init_box.0.iter().zip(&system.init_box.1);
         let lengths = graph.inputs().iter().map(|port| graph.elements(port.node)).collect();

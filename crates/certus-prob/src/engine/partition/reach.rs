@@ -44,7 +44,13 @@ impl Partition<'_> {
     /// Cells that cover the initial set.
     pub(super) fn initial_cells(&mut self) -> Vec<u32> {
         let mut found = Vec::new();
-        self.meeting(self.initial, &mut found);
+        for part in self.initial {
+            self.meeting(part, &mut found);
+        }
+        if self.initial.len() > 1 {
+            found.sort_unstable();
+            found.dedup();
+        }
         found
     }
 

@@ -28,6 +28,7 @@
 
 pub mod acceptance;
 pub mod automaton;
+mod beginning;
 pub mod components;
 pub mod degeneralise;
 pub mod dot;

@@ -113,14 +113,17 @@ impl<A> Nnf<A> {
         }
     }
 
-    /// What is reached, if the formula is `F` of a condition of single positions: the negation of a safety property.
-    pub fn reached(&self) -> Option<&Nnf<A>> {
+    /// What holds at some position, if the formula is `F` of something.
+    pub fn eventually(&self) -> Option<&Nnf<A>> {
         match self {
-            Nnf::Until(bounds, left, right) if bounds.is_all() && left.is_true() && right.horizon() == Some(0) => {
-                Some(right)
-            }
+            Nnf::Until(bounds, left, right) if bounds.is_all() && left.is_true() => Some(right),
             _ => None,
         }
+    }
+
+    /// What is reached, if the formula is `F` of a condition of single positions: the negation of a safety property.
+    pub fn reached(&self) -> Option<&Nnf<A>> {
+        self.eventually().filter(|reached| reached.horizon() == Some(0))
     }
 }
 
@@ -167,7 +170,7 @@ impl<A: Copy> Nnf<A> {
     }
 
     /// A condition of single positions that holds wherever the formula does.
-    fn here(&self) -> Nnf<A> {
+    pub(crate) fn here(&self) -> Nnf<A> {
         match self {
             Nnf::Literal(..) => self.clone(),
             Nnf::And(parts) => all(parts.iter().map(Nnf::here)),
@@ -191,12 +194,12 @@ impl<A: Copy> Nnf<A> {
 }
 
 /// A conjunction without the parts that are `true`.
-fn all<A>(parts: impl IntoIterator<Item = Nnf<A>>) -> Nnf<A> {
+pub(crate) fn all<A>(parts: impl IntoIterator<Item = Nnf<A>>) -> Nnf<A> {
     Nnf::And(parts.into_iter().filter(|part| !part.is_true()).collect())
 }
 
 /// A disjunction; `true` if a part is.
-fn any<A>(parts: impl IntoIterator<Item = Nnf<A>>) -> Nnf<A> {
+pub(crate) fn any<A>(parts: impl IntoIterator<Item = Nnf<A>>) -> Nnf<A> {
     let parts: Vec<Nnf<A>> = parts.into_iter().collect();
     if parts.iter().any(Nnf::is_true) { Nnf::truth() } else { Nnf::Or(parts) }
 }

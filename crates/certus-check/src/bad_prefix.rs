@@ -37,10 +37,10 @@ pub enum BadPrefixes {
 impl BadPrefixes {
     /// Those of a property.
     pub fn of(formula: &Ltl) -> BadPrefixes {
-        let (normal, atoms) = (nnf(formula, true), atoms(formula));
-        if bad_prefixes_are_informative(&numbered(&normal, &atoms), MOST_STATES) {
+        if are_informative(formula) {
             return BadPrefixes::Informative;
         }
+        let atoms = atoms(formula);
         let mut store = Formulas::new();
         let own = converted(&mut store, formula, &atoms);
         let options = Options { most_states: MOST_STATES, ..Options::default() };
@@ -65,6 +65,11 @@ impl BadPrefixes {
             BadPrefixes::Unknown => None,
         }
     }
+}
+
+/// Whether unfolding a property along a finite run that violates it shows that, as far as a small automaton tells.
+pub fn are_informative(formula: &Ltl) -> bool {
+    bad_prefixes_are_informative(&numbered(&nnf(formula, true), &atoms(formula)), MOST_STATES)
 }
 
 /// A formula and the number of its nodes.
@@ -115,8 +120,7 @@ fn dies(
 /// Whether no continuation of truth values satisfies a formula, for what unfolding does not show. `known` has, for each position, the
 /// value of each atom that has one.
 pub fn is_bad(formula: &Ltl, known: &[Vec<Option<bool>>]) -> bool {
-    let normal = nnf(formula, true);
-    if bad_prefixes_are_informative(&numbered(&normal, &atoms(formula)), MOST_STATES) {
+    if are_informative(formula) {
         return false;
     }
     !Monitor::new(&Ltl::Not(Box::new(formula.clone()))).may_be_violated(known)

@@ -3,7 +3,9 @@
 //! The obligations follow from the words of a proof ([`certus_model::proof`]) and the system alone, so whoever does not believe the engine
 //! that found the proof can refute them again.
 
-use certus_lang::system::{Formula as Ltl, Property, System};
+use std::ops::RangeInclusive;
+
+use certus_lang::system::{Bounds, Formula as Ltl, Property, System};
 use certus_model::proof::{Invariant, Method, Proof, Ranking};
 use certus_model::{CheckError, Nnf, formula_of, nnf};
 use certus_solver::Place;
@@ -111,22 +113,65 @@ pub fn stays(unroller: &Unroller<'_>, tail: &Nnf, positions: usize) -> Result<Ru
     ask(unroller, Start::Anywhere, shape, &everywhere, Beyond::Anything)
 }
 
-/// From so many good states in a row to a bad one, within an invariant; the good ones pairwise different, if that is asked for.
+/// What a proof for all time shows to begin nowhere: on every run that violates the property it holds at some position, if not at every one from some position on.
+/// Nothing if the negation of a property has no such form.
+pub fn beginning(violation: &Nnf) -> Option<Nnf> {
+    let from_some_position_on = || {
+        let tail = lasting(violation)?;
+        Some(Nnf::Release(Bounds::ALL, Box::new(Nnf::falsity()), Box::new(tail)))
+    };
+    let Some(own) = violation.eventually() else { return from_some_position_on() };
+    let far = own.lookahead().saturating_add(1);
+    // What says nothing of single positions far away, as `p & F G !q`, says less than what lasts in the end.
+    if own.horizon().is_some() || (far <= MOST_LOOKAHEAD && !own.at(far).is_true()) {
+        return Some(own.clone());
+    }
+    from_some_position_on().or_else(|| Some(own.clone()).filter(|own| !own.at(0).is_true()))
+}
+
+/// Steps that a formula may look ahead to be looked at position by position.
+const MOST_LOOKAHEAD: u64 = 100;
+
+/// What of the beginning of a violation shows in so many steps, with the last of the steps that it speaks of.
+pub fn seen_ahead(violation: &Nnf, ahead: usize) -> Option<(Nnf, usize)> {
+    let bad = beginning(violation)?.within(ahead as u64);
+    let last = usize::try_from(bad.horizon()?).ok()?;
+    Some((bad, last))
+}
+
+/// The numbers of steps after which a run may show a formula that speaks of no more than `last` of them.
+pub fn showing(bad: &Nnf, last: usize) -> RangeInclusive<usize> {
+    let first = bad.earliest().and_then(|first| usize::try_from(first).ok()).unwrap_or(last);
+    first.min(last)..=last
+}
+
+/// A run from an initial state at whose position `at` something bad begins, which shows by so many steps later.
+pub fn begun(unroller: &Unroller<'_>, bad: &Nnf, at: usize, later: usize) -> Result<RunQuery, CheckError> {
+    let shape = Shape { positions: at + later + 1, loop_to: None };
+    ask(unroller, Start::Initial, shape, &[(bad, at)], Beyond::Anything)?.at_best_ends()
+}
+
+/// From so many good states in a row to one at which something bad begins, which shows by so many steps later, within an invariant; the good ones pairwise
+/// different, if that is asked for.
 pub fn step(
     unroller: &Unroller<'_>,
     bad: &Nnf,
     invariant: &Invariant,
-    depth: usize,
+    (depth, later): (usize, usize),
     simple: bool,
 ) -> Result<RunQuery, CheckError> {
-    let shape = Shape { positions: depth + 1, loop_to: None };
+    let last = depth + later;
+    let shape = Shape { positions: last + 1, loop_to: None };
     let good = bad.negated();
-    let mut formulas: Vec<(&Nnf, usize)> = (0..depth).map(|position| (&good, position)).collect();
+    // A run may end at its last position: what would show there need not be good.
+    let horizon = usize::try_from(bad.horizon().unwrap_or(u64::MAX)).unwrap_or(usize::MAX);
+    let known = (0..depth).filter(|position| position.saturating_add(horizon) < last);
+    let mut formulas: Vec<(&Nnf, usize)> = known.map(|position| (&good, position)).collect();
     formulas.push((bad, depth));
     let wanted =
         Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
     RunQuery::new(unroller, wanted, &|unrolled| {
-        let within = (0..=depth).flat_map(|position| invariant::holds(invariant, &observed(unrolled, position)));
+        let within = (0..=last).flat_map(|position| invariant::holds(invariant, &observed(unrolled, position)));
         let pairs = (0..depth).flat_map(|first| (first + 1..depth).map(move |second| (first, second)));
         let apart = pairs.filter(|_| simple).map(|(first, second)| different(unrolled, first, second));
         within.chain(apart).collect()
@@ -145,15 +190,15 @@ fn different(unrolled: &Unrolled, first: usize, second: usize) -> Formula<Place>
 const ONE: Shape = Shape { positions: 1, loop_to: None };
 const TWO: Shape = Shape { positions: 2, loop_to: None };
 
-/// A step from a good state; with what the policies do after it, if that matters.
-pub fn good_steps(unroller: &Unroller<'_>, bad: &Nnf, outputs: bool) -> Result<RunQuery, CheckError> {
-    good_step_and(unroller, bad, outputs, &|_| Vec::new())
+/// A step from a state in which something holds; with what the policies do after it, if that matters.
+pub fn steps_from(unroller: &Unroller<'_>, good: &Nnf, outputs: bool) -> Result<RunQuery, CheckError> {
+    step_and(unroller, good, outputs, &|_| Vec::new())
 }
 
-/// A step from a good state of an invariant out of it.
-pub fn leaving(unroller: &Unroller<'_>, bad: &Nnf, invariant: &Invariant) -> Result<RunQuery, CheckError> {
+/// A step out of an invariant from a state of it in which something holds.
+pub fn leaving(unroller: &Unroller<'_>, good: &Nnf, invariant: &Invariant) -> Result<RunQuery, CheckError> {
     let outputs = invariant.reads_outputs(unroller.system().state_len());
-    good_step_and(unroller, bad, outputs, &|unrolled| {
+    step_and(unroller, good, outputs, &|unrolled| {
         let after = if outputs { observed(unrolled, 1) } else { successors(unrolled, 0) };
         let mut parts = invariant::holds(invariant, &observed(unrolled, 0));
         parts.push(invariant::fails(invariant, &after));
@@ -161,19 +206,23 @@ pub fn leaving(unroller: &Unroller<'_>, bad: &Nnf, invariant: &Invariant) -> Res
     })
 }
 
-fn good_step_and(
+fn step_and(
     unroller: &Unroller<'_>,
-    bad: &Nnf,
+    good: &Nnf,
     outputs: bool,
     more: &dyn Fn(&Unrolled) -> Vec<Formula<Place>>,
 ) -> Result<RunQuery, CheckError> {
-    let good = bad.negated();
-    let formulas = [(&good, 0)];
+    let formulas = [(good, 0)];
     // What the policies do after the step takes another position.
     let shape = if outputs { TWO } else { ONE };
     let wanted =
         Wanted { start: Start::Anywhere, shape, formulas: &formulas, beyond: Beyond::Anything, ends_in_error: false };
     if outputs { RunQuery::new(unroller, wanted, more) } else { RunQuery::with_successor(unroller, wanted, more) }
+}
+
+/// What holds at every position of a run that comes before something bad begins, said of that position alone.
+pub fn good_before(bad: &Nnf) -> Nnf {
+    if bad.horizon() == Some(0) { bad.negated() } else { Nnf::truth() }
 }
 
 /// An initial state outside of an invariant.
@@ -236,27 +285,30 @@ fn for_all_time(unroller: &Unroller<'_>, violation: &Nnf, method: &Method) -> Re
     let wrong = || CheckError::Unsupported("the proof does not fit the property".to_owned());
     let mut found = Vec::new();
     match method {
-        Method::Induction { depth, invariant, simple } => {
-            let bad = violation.reached().ok_or_else(wrong)?;
-            for steps in 0..*depth {
-                let shape = Shape { positions: steps + 1, loop_to: None };
-                found.push(named(format!("a violation by {steps} steps"), shown(unroller, violation, shape)?));
+        Method::Induction { depth, ahead, invariant, simple } => {
+            let (bad, last) = seen_ahead(violation, *ahead).ok_or_else(wrong)?;
+            for (at, later) in (0..*depth).flat_map(|at| showing(&bad, last).map(move |later| (at, later))) {
+                let title = format!("a violation that begins at step {at} and shows by step {}", at + later);
+                found.push(named(title, begun(unroller, &bad, at, later)?));
             }
             if !invariant.faces.is_empty() {
                 let title = "an initial state outside of the invariant".to_owned();
                 found.push(named(title, initial_outside(unroller, invariant)?));
-                found.push(named("a step out of the invariant".to_owned(), leaving(unroller, bad, invariant)?));
+                let leaving = leaving(unroller, &good_before(&bad), invariant)?;
+                found.push(named("a step out of the invariant".to_owned(), leaving));
             }
             let different = if *simple { " different" } else { "" };
-            let title = match depth {
-                0 => "a bad state".to_owned(),
-                _ => format!("a step from {depth}{different} good states in a row to a bad one"),
+            let good = match depth {
+                0 => String::new(),
+                _ => format!("a step from {depth}{different} good states in a row to "),
             };
-            found.push(named(title, step(unroller, bad, invariant, *depth, *simple)?));
-        }
-        Method::Leaves { steps } => {
-            let tail = lasting(violation).ok_or_else(wrong)?;
-            found.push(named(format!("{steps} steps of a violation"), stays(unroller, &tail, steps + 1)?));
+            for later in showing(&bad, last) {
+                let title = match last {
+                    0 => format!("{good}a bad state"),
+                    _ => format!("{good}a violation that shows by {later} steps later"),
+                };
+                found.push(named(title, step(unroller, &bad, invariant, (*depth, later), *simple)?));
+            }
         }
         Method::Ranking(ranking) => {
             let tail = lasting(violation).ok_or_else(wrong)?;

@@ -222,6 +222,9 @@ pub enum Method {
     Induction {
         /// k.
         depth: usize,
+        /// How many steps are looked at to see whether a violation begins; what shows of it by then is shown to be nowhere.
+        #[serde(default, skip_serializing_if = "is_none")]
+        ahead: usize,
         /// Whether the states of the step case are pairwise different.
         different: bool,
         /// The invariant that strengthens the property: a polyhedron.
@@ -229,11 +232,6 @@ pub enum Method {
         /// A box that no run leaves, within which all of this is: the elements of the state that it confines to less than their ranges.
         #[serde(default, skip_serializing_if = "Vec::is_empty")]
         within: Vec<NamedRange>,
-    },
-    /// Every run leaves the states in question.
-    Leaves {
-        /// Within so many steps.
-        steps: usize,
     },
     /// A linear ranking function.
     Ranking {
@@ -244,6 +242,11 @@ pub enum Method {
         /// How many of the following states are known to be among those in question.
         context: usize,
     },
+}
+
+/// Whether there are none.
+fn is_none(count: &usize) -> bool {
+    *count == 0
 }
 
 /// A face of an invariant: a linear form that is at most a bound.

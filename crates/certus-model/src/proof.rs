@@ -33,19 +33,16 @@ pub enum Proof {
 /// A proof for all time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Method {
-    /// From so many states in a row in which the property holds none leads to one in which it does not, within the invariant.
+    /// From so many positions in a row at which no violation begins no step leads to one at which one does, within the invariant.
     Induction {
-        /// How many states; 0 if the property holds in every state of a box that no run leaves, reached or not.
+        /// How many positions; 0 if none begins in any state of a box that no run leaves, reached or not.
         depth: usize,
+        /// How many steps are looked at to see whether a violation begins: what shows of it by then is shown to be nowhere.
+        ahead: usize,
         /// The invariant; without faces if none was needed.
         invariant: Invariant,
         /// Whether the good states are pairwise different. A shortest run to a bad state visits none twice.
         simple: bool,
-    },
-    /// No run is for so many steps where a violation would have to be for ever.
-    Leaves {
-        /// How many steps.
-        steps: usize,
     },
     /// A function goes down as long as a violation lasts.
     Ranking(Ranking),
@@ -55,22 +52,23 @@ impl Method {
     /// In words, with the names of the elements of the state and of the policies' outputs; the faces of an invariant are to follow.
     pub fn text(&self, names: &[String]) -> String {
         match self {
-            Method::Induction { depth, invariant, simple } => {
+            Method::Induction { depth, ahead, invariant, simple } => {
                 let states = match (depth, simple) {
                     (1, _) => "one state".to_owned(),
                     (_, false) => format!("{depth} states in a row"),
                     (_, true) => format!("{depth} different states in a row"),
                 };
-                match invariant.faces.is_empty() {
-                    true if *depth == 0 => "in every state of a box that no run leaves".to_owned(),
-                    false if *depth == 0 => "in every state of the invariant".to_owned(),
-                    true => format!("by induction over {states}"),
-                    false => format!("by induction over {states} within the invariant"),
+                let everywhere = match invariant.faces.is_empty() {
+                    true => "every state of a box that no run leaves",
+                    false => "every state of the invariant",
+                };
+                let within = if invariant.faces.is_empty() { "" } else { " within the invariant" };
+                match (depth, ahead) {
+                    (0, 0) => format!("in {everywhere}"),
+                    (0, _) => format!("from {everywhere}, by what a run does in {}", crate::steps(*ahead)),
+                    (_, 0) => format!("by induction over {states}{within}"),
+                    (_, _) => format!("by induction over {states}, looking {} ahead{within}", crate::steps(*ahead)),
                 }
-            }
-            Method::Leaves { steps: 0 } => "no state is where a violation would have to stay".to_owned(),
-            Method::Leaves { steps } => {
-                format!("no run stays where a violation would have to for {}", crate::steps(*steps))
             }
             Method::Ranking(ranking) => format!(
                 "by the ranking function {}, which goes down by at least {} on every step of a violation",

@@ -8,8 +8,8 @@ use std::collections::BTreeSet;
 
 use certus_lang::system::{AtomId, Formula as Ltl, System};
 
+use crate::all_time::{inductive, inside};
 use crate::formula::Formula;
-use crate::proofs::{inductive, inside};
 use crate::reach::{declared, initial, reached};
 use crate::run::{Box, Run};
 use crate::temporal::{After, Nnf, Shape};

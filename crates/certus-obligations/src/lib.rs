@@ -10,6 +10,8 @@
 
 #![forbid(unsafe_code)]
 
+mod ahead;
+mod all_time;
 mod errors;
 mod formula;
 mod proofs;

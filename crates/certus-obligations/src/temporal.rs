@@ -216,16 +216,17 @@ impl Nnf {
         }
     }
 
-    /// The condition of single positions that it says is reached some time, if it says no more than that.
-    pub(crate) fn reached(&self) -> Option<&Nnf> {
+    /// What it says will hold some time, if it says no more than that.
+    pub(crate) fn comes(&self) -> Option<&Nnf> {
         match self {
-            Nnf::Until(Bounds { lower: 0, upper: None }, left, right)
-                if **left == Nnf::Constant(true) && right.is_condition() =>
-            {
-                Some(right)
-            }
+            Nnf::Until(Bounds { lower: 0, upper: None }, left, right) if **left == Nnf::Constant(true) => Some(right),
             _ => None,
         }
+    }
+
+    /// The condition of single positions that it says is reached some time, if it says no more than that.
+    pub(crate) fn reached(&self) -> Option<&Nnf> {
+        self.comes().filter(|own| own.is_condition())
     }
 
     /// A condition that holds at every position at which the formula does.
@@ -295,7 +296,7 @@ fn occurs(bounds: &Bounds) -> bool {
     bounds.upper.is_none_or(|upper| upper >= bounds.lower)
 }
 
-fn all(parts: impl IntoIterator<Item = Nnf>) -> Nnf {
+pub(crate) fn all(parts: impl IntoIterator<Item = Nnf>) -> Nnf {
     let mut parts: Vec<Nnf> = parts.into_iter().filter(|part| *part != Nnf::Constant(true)).collect();
     match parts.len() {
         0 => Nnf::Constant(true),
@@ -304,7 +305,7 @@ fn all(parts: impl IntoIterator<Item = Nnf>) -> Nnf {
     }
 }
 
-fn any(parts: impl IntoIterator<Item = Nnf>) -> Nnf {
+pub(crate) fn any(parts: impl IntoIterator<Item = Nnf>) -> Nnf {
     let parts: Vec<Nnf> = parts.into_iter().collect();
     if parts.contains(&Nnf::Constant(true)) { Nnf::Constant(true) } else { Nnf::Any(parts) }
 }

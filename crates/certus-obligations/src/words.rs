@@ -37,19 +37,16 @@ pub enum Proof {
 /// A proof for all time.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Method {
-    /// So many good states in a row, inside of an invariant, are followed by a good one.
+    /// After so many positions in a row at which no violation begins, inside of an invariant, none begins at the next.
     Induction {
-        /// How many states.
+        /// How many positions.
         depth: usize,
+        /// How many steps of a violation are looked at.
+        ahead: usize,
         /// The invariant; no faces if none is needed.
         invariant: Vec<Face>,
         /// Whether the states are pairwise different, as those of a shortest run are.
         different: bool,
-    },
-    /// No run stays for so many steps where a violation would have to stay for ever.
-    Leaves {
-        /// How many steps.
-        steps: usize,
     },
     /// A linear function of the state goes down on every step on which a violation lasts.
     Ranking {
@@ -179,13 +176,13 @@ fn proof_to(proof: &Proof) -> Value {
 }
 
 fn method_from(value: &Value) -> Option<Method> {
-    match only(value, &["different", "invariant", "decrease", "context"])?.as_str() {
+    match only(value, &["ahead", "different", "invariant", "decrease", "context"])?.as_str() {
         "induction" => Some(Method::Induction {
             depth: count(&value["induction"])?,
+            ahead: count(&value["ahead"])?,
             invariant: list(&value["invariant"], face_from)?,
             different: value["different"].as_bool()?,
         }),
-        "leaves" => Some(Method::Leaves { steps: count(&value["leaves"])? }),
         "ranking" => Some(Method::Ranking {
             coefficients: numbers(&value["ranking"])?,
             decrease: number(&value["decrease"])?,
@@ -197,10 +194,10 @@ fn method_from(value: &Value) -> Option<Method> {
 
 fn method_to(method: &Method) -> Value {
     match method {
-        Method::Induction { depth, invariant, different } => json!({
-            "induction": depth, "different": different, "invariant": invariant.iter().map(face_to).collect::<Value>(),
+        Method::Induction { depth, ahead, invariant, different } => json!({
+            "induction": depth, "ahead": ahead, "different": different,
+            "invariant": invariant.iter().map(face_to).collect::<Value>(),
         }),
-        Method::Leaves { steps } => json!({"leaves": steps}),
         Method::Ranking { coefficients, decrease, context } => {
             json!({"ranking": exact_list(coefficients), "decrease": exact(*decrease), "context": context})
         }

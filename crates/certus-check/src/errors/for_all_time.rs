@@ -73,17 +73,15 @@ impl Errors<'_> {
         let mut known = Vec::new();
         let mut invariants = Vec::new();
         // A part that only infinite runs satisfy is open for ever; otherwise some part is, as long as the whole is.
-        let mut open: Option<Vec<Nnf>> = Some(Vec::new());
+        let mut open: Vec<Nnf> = Vec::new();
         for (violation, method) in violations.iter().zip(methods) {
             if let Method::Induction { invariant, .. } = method {
                 known.extend(violation.reached().map(Nnf::negated));
                 invariants.push(invariant);
-                open = None;
-            } else if let Some(parts) = &mut open {
-                parts.push(violation.throughout());
             }
+            open.push(violation.throughout());
         }
-        known.extend(open.filter(|parts| !parts.iter().any(Nnf::is_true)).map(Nnf::Or));
+        known.extend((!open.iter().any(Nnf::is_true)).then_some(Nnf::Or(open)));
         if known.is_empty() && invariants.iter().all(|invariant| invariant.faces.is_empty()) {
             return Ok(None);
         }

@@ -11,19 +11,16 @@
 
 use certus_graph::Interval;
 use certus_lang::system::System;
-use certus_model::proof::{Face, Invariant};
+use certus_model::proof::{Face, Invariant, Method};
 use certus_model::{CheckError, Nnf};
 use certus_sim::{Options, SimulationError, Simulator};
 use certus_solver::Answer;
 
 use super::Asker;
-use super::invariant::{holds, observed};
 use super::sample::{Sample, Sampler};
 use super::templates::{faces_of, templates};
-use crate::ltl_encoding::{Beyond, Shape};
-use crate::proof::{good_steps, initial_outside, leaving};
-use crate::query::{RunQuery, Wanted};
-use crate::unroll::{Start, Unroller};
+use crate::proof::{initial_outside, leaving, step, steps_from};
+use crate::unroll::Unroller;
 
 /// Simulated runs that bounds begin with, and their steps: more with more effort, of which they may take a part.
 const RUNS: u64 = 64;
@@ -89,24 +86,41 @@ impl Seen {
     }
 }
 
-/// Searches for an invariant inside of which the property is inductive.
+/// What an invariant is wanted for.
+pub struct Wanted<'a> {
+    /// What is bad, as far as single positions tell: its directions are worth a try.
+    pub bad: &'a Nnf,
+    /// What holds wherever a step begins that the invariant must keep.
+    pub good: &'a Nnf,
+    /// Whether an invariant with a bad position in it is in vain.
+    pub is_to_avoid: bool,
+    /// A box of states that runs reach.
+    pub reached: Option<&'a [Interval]>,
+}
+
+/// What comes of an invariant: a proof, or nothing, and the next one is looked for.
+pub type Stands<'a> = dyn FnMut(&Invariant, &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> + 'a;
+
+/// Searches for an invariant that a proof stands on.
 #[tracing::instrument(level = "debug", name = "invariant inference", skip_all)]
 pub fn infer(
     unroller: &Unroller<'_>,
-    bad: &Nnf,
-    reached: Option<&[Interval]>,
+    wanted: &Wanted<'_>,
+    stands: &mut Stands<'_>,
     asker: &mut Asker<'_, '_>,
-) -> Result<Option<Invariant>, CheckError> {
+) -> Result<Option<Method>, CheckError> {
     let seen = Seen::of(unroller.system(), asker.share_of_effort(SHARE_OF_RUNS), asker.seed())?;
     if seen.positions.is_empty() {
         return Ok(None);
     }
-    let property = faces_of(unroller, bad)?;
+    let property = faces_of(unroller, wanted.bad)?;
     let simulated = templates(unroller, &seen, &property)?;
-    let of_sets = reached.and_then(|reached| Some((simulated.first()?.clone(), Some(reached))));
+    let of_sets = wanted.reached.and_then(|reached| Some((simulated.first()?.clone(), Some(reached))));
     for (template, least) in of_sets.into_iter().chain(simulated.into_iter().map(|own| (own, None))) {
-        if let Some(invariant) = raise(unroller, bad, &seen, (template, least), asker)? {
-            return Ok(Some(invariant));
+        if let Some(invariant) = raise(unroller, wanted, &seen, (template, least), asker)?
+            && let Some(method) = stands(&invariant, asker)?
+        {
+            return Ok(Some(method));
         }
         if asker.over() {
             break;
@@ -118,7 +132,7 @@ pub fn infer(
 /// Raises the bounds of a template until no step leaves it. They begin no lower than over what was seen, the initial states, and a box of other states.
 fn raise(
     unroller: &Unroller<'_>,
-    bad: &Nnf,
+    wanted: &Wanted<'_>,
     seen: &Seen,
     (directions, least): (Vec<Face>, Option<&[Interval]>),
     asker: &mut Asker<'_, '_>,
@@ -137,7 +151,7 @@ fn raise(
     }
     invariant.faces.iter_mut().for_each(|face| face.bound = round(face.bound));
     let outputs = invariant.reads_outputs(unroller.system().state_len());
-    let good = good_steps(unroller, bad, outputs)?;
+    let good = steps_from(unroller, wanted.good, outputs)?;
     let mut sampler = Sampler::new(&good, asker.seed());
     let mut slacks = vec![FIRST_SLACK; invariant.faces.len()];
     for raises in 0..MOST_RAISES {
@@ -157,15 +171,15 @@ fn raise(
         let bounds: Vec<f64> = invariant.faces.iter().map(|face| face.bound).collect();
         tracing::debug!(raises, ?bounds, steps_out = steps.len(), "candidate");
         // It must keep away from the states that must not be reached. Since it only grows, that need not be asked each time.
-        let away = steps.is_empty() || raises.is_power_of_two();
-        if away && !matches!(asker.ask(&outside(unroller, bad, &invariant)?)?, Answer::Unsat(_)) {
+        let is_asked = wanted.is_to_avoid && (steps.is_empty() || raises.is_power_of_two());
+        if is_asked && !asker.refuted(&step(unroller, wanted.bad, &invariant, (0, 0), false)?)? {
             return Ok(None);
         }
         if steps.is_empty() {
             // Where the policy's outputs matter, initial states are not known to lie in it either.
             let start = if outputs { Some(initial_outside(unroller, &invariant)?) } else { None };
             let mut found = None;
-            for query in [Some(leaving(unroller, bad, &invariant)?), start].into_iter().flatten() {
+            for query in [Some(leaving(unroller, wanted.good, &invariant)?), start].into_iter().flatten() {
                 let answer = asker.ask(&query)?;
                 tracing::debug!(
                     is_proved = matches!(answer, Answer::Unsat(_)),
@@ -213,21 +227,6 @@ fn round(value: f64) -> f64 {
         Ok(rounded) if rounded >= value => rounded,
         _ => value,
     }
-}
-
-const STEP: Shape = Shape { positions: 1, loop_to: None };
-
-/// A state of the invariant at which the property does not hold.
-fn outside(unroller: &Unroller<'_>, bad: &Nnf, invariant: &Invariant) -> Result<RunQuery, CheckError> {
-    let formulas = [(bad, 0)];
-    let wanted = Wanted {
-        start: Start::Anywhere,
-        shape: STEP,
-        formulas: &formulas,
-        beyond: Beyond::Anything,
-        ends_in_error: false,
-    };
-    RunQuery::new(unroller, wanted, &|unrolled| holds(invariant, &observed(unrolled, 0)))
 }
 
 /// The numbers at the end of a sampled step: after its only position, or at its last one with what the policies do there.

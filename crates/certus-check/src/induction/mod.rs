@@ -2,8 +2,9 @@
 //!
 //! `G φ` is shown by *k-induction* (Sheeran, Singh, Stålmarck: "Checking safety properties using induction and a SAT-solver", FMCAD 2000): no
 //! violation within k steps, and from k states in a row in which φ holds no step leads to one in which it does not; if need be the states
-//! are pairwise different, or lie in an *invariant*, a polyhedron that all initial states lie in and no step leaves (`infer`). That something holds in the
-//! end is shown by a *ranking function* (`ranking`), or because no run avoids it for so many steps.
+//! are pairwise different, or lie in an *invariant*, a polyhedron that all initial states lie in and no step leaves (`infer`). Where the
+//! violation of φ begins at one position and shows some steps later, or never (`G (p -> F<=5 q)`, `G F q`), the positions after it are laid out
+//! too, as many as it takes (`response`). That something holds in the end is shown like this, or by a *ranking function* (`ranking`).
 //!
 //! Sound: each proof is a handful of queries that are unsatisfiable over the reals, and nothing but their answers is believed. Samples, simulations
 //! and linear programs only suggest. Departure from the paper: k stays small (`DEEPEST`), since unrolled networks are dear, and invariants do the
@@ -14,6 +15,7 @@ pub mod invariant;
 pub mod irredundant;
 mod learn;
 pub mod ranking;
+mod response;
 mod sample;
 mod templates;
 
@@ -25,10 +27,10 @@ use certus_model::{CheckError, Nnf, Outcome, Proof, formula_of, nnf};
 use certus_solver::{Answer, Budget, UnknownReason, solve};
 
 use self::sample::Sampler;
+use crate::bad_prefix::are_informative;
 use crate::engines::Induction;
 use crate::errors::Errors;
-use crate::ltl_encoding::Shape;
-use crate::proof::{conjuncts, initial_outside, lasting, shown, stays, step};
+use crate::proof::{beginning, begun, conjuncts, good_before, initial_outside, seen_ahead, showing, step};
 use crate::query::RunQuery;
 use crate::unroll::Unroller;
 use certus_engine::Depth;
@@ -123,8 +125,6 @@ pub struct Prover<'a> {
 struct Part {
     /// Its negation.
     violation: Nnf,
-    /// What stays for ever on a run that violates it, if only that can.
-    tail: Option<Nnf>,
     method: Option<Method>,
 }
 
@@ -141,15 +141,21 @@ pub enum Round {
 impl<'a> Prover<'a> {
     /// For a property; nothing for one of a kind that has no proof here.
     pub fn new(system: &'a System, property: &Property) -> Result<Prover<'a>, CheckError> {
-        let part = |violation: Nnf| Part { tail: lasting(&violation), violation, method: None };
-        let formulas = conjuncts(formula_of(property)?).into_iter();
-        let parts: Vec<Part> = formulas.map(|formula| part(nnf(formula, false))).collect();
-        if parts.iter().any(|part| part.tail.is_none() && part.violation.reached().is_none()) {
-            let message = format!(
-                "{} is neither 'always' nor 'in the end' of conditions of single states, which is what induction proves",
-                property.name
-            );
-            return Err(CheckError::Unsupported(message));
+        let formula = formula_of(property)?;
+        let mut parts = Vec::new();
+        for own in conjuncts(formula) {
+            let violation = nnf(own, false);
+            // A run may end for good in a terminal state that allows no choice; what it has violated then must show by itself.
+            let ends = system.roles.terminal.is_some() && system.roles.assume.is_some();
+            let is_shown = violation.reached().is_some() || !ends || are_informative(own);
+            if beginning(&violation).is_none() || !is_shown {
+                let message = format!(
+                    "{} is neither 'always' of what some steps decide nor 'in the end', which is what induction proves",
+                    property.name
+                );
+                return Err(CheckError::Unsupported(message));
+            }
+            parts.push(Part { violation, method: None });
         }
         Ok(Prover { unroller: Unroller::new(system), parts, effort: 0 })
     }
@@ -164,15 +170,15 @@ impl<'a> Prover<'a> {
     pub fn everywhere(&mut self, budget: &Budget<'_>, watch: &mut dyn FnMut(Depth)) -> Result<Round, CheckError> {
         let mut asker = Asker { budget, watch, steps: 0, short: false, operations: 0 };
         for part in &mut self.parts {
-            let Some(bad) = part.violation.reached() else { return Ok(Round::Exhausted) };
+            let Some((bad, 0)) = seen_ahead(&part.violation, 0) else { return Ok(Round::Exhausted) };
             let alone = Invariant::default();
-            let query = step(&self.unroller, bad, &alone, 0, false)?;
+            let query = step(&self.unroller, &bad, &alone, (0, 0), false)?;
             let answer = asker.ask_within(&query, 1)?;
             self.effort = asker.operations;
             if !matches!(answer, Answer::Unsat(_)) {
                 return Ok(asker.undecided());
             }
-            part.method = Some(Method::Induction { depth: 0, invariant: alone, simple: false });
+            part.method = Some(Method::Induction { depth: 0, ahead: 0, invariant: alone, simple: false });
         }
         Ok(self.proof().map_or(Round::Exhausted, Round::Proved))
     }
@@ -194,9 +200,9 @@ impl<'a> Prover<'a> {
     ) -> Result<Round, CheckError> {
         let mut asker = Asker { budget, watch, steps: 1, short: false, operations: 0 };
         for part in self.parts.iter_mut().filter(|part| part.method.is_none()) {
-            part.method = match &part.tail {
-                Some(tail) => live(&self.unroller, tail, &mut asker)?,
-                None => safe(&self.unroller, &part.violation, reached, &mut asker)?,
+            part.method = match part.violation.reached() {
+                Some(bad) => safe(&self.unroller, bad, reached, &mut asker)?,
+                None => response::answered(&self.unroller, &part.violation, reached, &mut asker)?,
             };
             self.effort = asker.operations;
             if part.method.is_none() {
@@ -226,45 +232,78 @@ pub fn prove(
 }
 
 /// States in a row that induction looks at, at most.
-const DEEPEST: usize = 4;
+pub(crate) const DEEPEST: usize = 4;
 
 /// Shows that bad states are never reached.
 fn safe(
     unroller: &Unroller<'_>,
-    violation: &Nnf,
+    bad: &Nnf,
     reached: Option<&[Interval]>,
     asker: &mut Asker<'_, '_>,
 ) -> Result<Option<Method>, CheckError> {
-    let Some(bad) = violation.reached() else { return Ok(None) };
     for depth in 1..=DEEPEST {
-        asker.steps = depth;
-        // No violation may come before induction begins.
-        let before = Shape { positions: depth, loop_to: None };
-        if asker.over() || !asker.refuted(&shown(unroller, violation, before)?)? {
-            return Ok(None);
+        match by_induction(unroller, bad, (depth, 0), asker)? {
+            Induced::Proved(method) => return Ok(Some(method)),
+            Induced::Violated => return Ok(None),
+            Induced::Open => {}
         }
-        let alone = Invariant::default();
-        let query = step(unroller, bad, &alone, depth, false)?;
-        match asker.ask(&query)? {
-            Answer::Unsat(_) => return Ok(Some(Method::Induction { depth, invariant: alone, simple: false })),
-            // One that visits a state twice may be the only kind there is; any other shows that it is not.
-            Answer::Sat(witness)
-                if repeats(&query, &witness.inputs, depth, asker.seed())?
-                    && asker.refuted(&step(unroller, bad, &alone, depth, true)?)? =>
-            {
-                return Ok(Some(Method::Induction { depth, invariant: alone, simple: true }));
+        if depth == 1 {
+            let mut stands = |invariant: &Invariant, asker: &mut Asker<'_, '_>| {
+                let method = Method::Induction { depth, ahead: 0, invariant: invariant.clone(), simple: false };
+                let is_proved = asker.refuted(&initial_outside(unroller, invariant)?)?
+                    && asker.refuted(&step(unroller, bad, invariant, (depth, 0), false)?)?;
+                Ok(is_proved.then_some(method))
+            };
+            let wanted = infer::Wanted { bad, good: &good_before(bad), is_to_avoid: true, reached };
+            if let Some(method) = infer::infer(unroller, &wanted, &mut stands, asker)? {
+                return Ok(Some(method));
             }
-            _ => {}
-        }
-        if depth == 1
-            && let Some(invariant) = infer::infer(unroller, bad, reached, asker)?
-            && asker.refuted(&initial_outside(unroller, &invariant)?)?
-            && asker.refuted(&step(unroller, bad, &invariant, depth, false)?)?
-        {
-            return Ok(Some(Method::Induction { depth, invariant, simple: false }));
         }
     }
     Ok(None)
+}
+
+/// What induction over so many positions came to.
+enum Induced {
+    Proved(Method),
+    Open,
+    /// Some run may violate the property before induction begins: deeper ones are in vain.
+    Violated,
+}
+
+/// k-induction without an invariant: over so many positions, looking so many steps ahead, which is how far what is bad looks.
+fn by_induction(
+    unroller: &Unroller<'_>,
+    bad: &Nnf,
+    (depth, ahead): (usize, usize),
+    asker: &mut Asker<'_, '_>,
+) -> Result<Induced, CheckError> {
+    asker.steps = depth + ahead;
+    // No violation may begin before induction does; those that begin earlier still were asked about at a smaller depth.
+    for later in showing(bad, ahead) {
+        if asker.over() || !asker.refuted(&begun(unroller, bad, depth - 1, later)?)? {
+            return Ok(Induced::Violated);
+        }
+    }
+    let alone = Invariant::default();
+    let method = |simple: bool| Method::Induction { depth, ahead, invariant: Invariant::default(), simple };
+    let mut simple = false;
+    for later in showing(bad, ahead) {
+        let query = step(unroller, bad, &alone, (depth, later), simple)?;
+        match asker.ask(&query)? {
+            Answer::Unsat(_) => {}
+            // One that visits a state twice may be the only kind there is; any other shows that it is not.
+            Answer::Sat(witness)
+                if !simple
+                    && repeats(&query, &witness.inputs, depth, asker.seed())?
+                    && asker.refuted(&step(unroller, bad, &alone, (depth, later), true)?)? =>
+            {
+                simple = true;
+            }
+            _ => return Ok(Induced::Open),
+        }
+    }
+    Ok(Induced::Proved(method(simple)))
 }
 
 /// Whether two of the first positions of a run have the same state.
@@ -273,26 +312,4 @@ fn repeats(query: &RunQuery, inputs: &[f64], positions: usize, seed: u64) -> Res
     let states = sample.map_or_else(Vec::new, |sample| sample.states);
     let states = &states[..positions.min(states.len())];
     Ok(states.iter().enumerate().any(|(number, state)| states[..number].contains(state)))
-}
-
-/// Numbers of positions for which it is asked whether a run can stay for so long where a violation would have to.
-const STAYS: [usize; 6] = [1, 2, 3, 4, 6, 8];
-
-/// Shows that no run stays for ever where `tail` holds.
-fn live(unroller: &Unroller<'_>, tail: &Nnf, asker: &mut Asker<'_, '_>) -> Result<Option<Method>, CheckError> {
-    let mut share = 1;
-    for positions in STAYS {
-        asker.steps = positions - 1;
-        if asker.over() {
-            return Ok(None);
-        }
-        match asker.ask_within(&stays(unroller, tail, positions)?, share)? {
-            Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: positions - 1 })),
-            Answer::Sat(_) => {}
-            // Longer runs are harder to refute; most of the effort is for the shortest that may not exist.
-            Answer::Unknown(..) => share = share.saturating_mul(WORK_FACTOR),
-        }
-    }
-    asker.steps = 1;
-    ranking::rank(unroller, tail, asker)
 }

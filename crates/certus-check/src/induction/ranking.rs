@@ -10,7 +10,7 @@
 
 use certus_graph::Interval;
 use certus_lang::system::System;
-use certus_model::proof::{Method, Ranking};
+use certus_model::proof::{Invariant, Method, Ranking};
 use certus_model::{CheckError, Nnf};
 use certus_solver::formula::{Formula, Linear};
 use certus_solver::{Answer, Place};
@@ -71,7 +71,10 @@ fn rank_with(
         match asker.ask(&steps)? {
             Answer::Sat(witness) => first = Some(witness.inputs),
             Answer::Unknown(..) => return Ok(None),
-            Answer::Unsat(_) => return Ok(Some(Method::Leaves { steps: context })),
+            Answer::Unsat(_) => {
+                let invariant = Invariant::default();
+                return Ok(Some(Method::Induction { depth: 0, ahead: context, invariant, simple: false }));
+            }
         }
     }
     let bounded = bounded(unroller.system());

@@ -2,12 +2,14 @@
 
 use certus_check::engines::auto;
 use certus_check::errors::Errors;
+use certus_check::explicit::decide;
 use certus_check::induction::prove;
 use certus_check::proof::{Obligation, obligations};
 use certus_engine::Task;
 use certus_lang::{FileNetworks, LowerOptions, System, load_file, load_str};
 use certus_model::proof::{Face, Invariant, Method, Proof};
 use certus_model::{Outcome, Scope, Verdict};
+use certus_numerics::Random;
 use certus_solver::{Answer, Budget, solve};
 use proptest::prelude::*;
 
@@ -106,7 +108,10 @@ fn both_parts_of_a_conjunction_are_proved() {
     let both = system(text);
     let outcome = proved(&both, "p");
     let Some(Proof::ForAllTime(methods)) = &outcome.proof else { panic!("{outcome:?}") };
-    assert!(matches!(methods[0], Method::Induction { .. }) && !matches!(methods[1], Method::Induction { .. }));
+    assert!(
+        matches!(methods[0], Method::Induction { ahead: 0, .. })
+            && !matches!(methods[1], Method::Induction { ahead: 0, .. })
+    );
     let queries = obligations(&both, both.property("p").unwrap(), outcome.proof.as_ref().unwrap()).unwrap();
     assert!(queries.len() >= 2);
     for obligation in queries {
@@ -146,7 +151,7 @@ fn states_that_come_again_tell_nothing_new() {
     let property = detour.property("p").unwrap();
     let outcome = prove(&detour, property, &Errors::new(&detour, false), &BUDGET, &mut |_| ()).unwrap();
     let of = |depth: usize, simple: bool| {
-        Proof::ForAllTime(vec![Method::Induction { depth, invariant: Invariant::default(), simple }])
+        Proof::ForAllTime(vec![Method::Induction { depth, ahead: 0, invariant: Invariant::default(), simple }])
     };
     let stands = |proof: &Proof| {
         let refuted = |obligation: Obligation| {
@@ -168,8 +173,12 @@ fn invariants_speak_of_what_the_policy_does() {
     let property = brake.property("p").unwrap();
     let face = |x: f64, u: f64, bound: f64| Face { coefficients: vec![x, u], bound };
     let stands = |faces: Vec<Face>| {
-        let proof =
-            Proof::ForAllTime(vec![Method::Induction { depth: 1, invariant: Invariant { faces }, simple: false }]);
+        let proof = Proof::ForAllTime(vec![Method::Induction {
+            depth: 1,
+            ahead: 0,
+            invariant: Invariant { faces },
+            simple: false,
+        }]);
         let refuted = |obligation: Obligation| {
             matches!(solve(&obligation.query.query().unwrap(), &BUDGET, &mut |_| ()).unwrap(), Answer::Unsat(_))
         };
@@ -179,6 +188,103 @@ fn invariants_speak_of_what_the_policy_does() {
     // Initial states outside of it, and steps out of it, are seen.
     assert!(!stands(vec![face(0.5, -0.05, -0.6)]));
     assert!(!stands(vec![face(1.0, 0.0, 2.0), face(0.5, -1.0, 0.1)]));
+}
+
+#[test]
+fn bounded_responses_are_shown_by_looking_ahead() {
+    // A level that falls by three from six on and rises by at most one below: above seven it never is.
+    let text = "system level\nstate x in [0, 10]\ninput u in [0, 1]\nnext x = clamp(if x >= 6 then x - 3 else x + u, 0, 10)\ninit x in [0, 1]\n\
+                property twice = G (x >= 6.5 -> F<=2 x < 6.5)\nproperty once = G (x >= 6.5 -> F<=1 x < 6.5)\n\
+                property later = G (x >= 6.5 -> F<=40 x < 6.5)\nproperty unbounded = G (x >= 6.5 -> F x < 6.5)\nproperty again = G F x < 6.5\n\
+                property climbs = G (x in [1, 2] -> X x >= 1)\nproperty none = G (x > 8 -> F<=9 x > 9)\n\
+                property wrong = G (x >= 5 -> F<=1 x < 5)\nproperty never = G (x >= 6.5 -> F x > 8)\n";
+    let level = system(text);
+    let ahead = |property: &str| match method(&proved(&level, property)) {
+        Method::Induction { depth, ahead, invariant, .. } => (*depth, *ahead, invariant.faces.is_empty()),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(ahead("twice"), (0, 2, true));
+    // From any state one step is not enough: what came before tells, or an invariant.
+    let (depth, steps, plain) = ahead("once");
+    assert!(steps == 1 && (depth > 0 || !plain), "{depth} {plain}");
+    // What is shown is stronger than what was asked for.
+    assert_eq!((ahead("later"), ahead("unbounded"), ahead("again")), ((0, 2, true), (0, 2, true), (0, 2, true)));
+    assert_eq!(ahead("climbs").1, 1);
+    assert_eq!(ahead("none").1, 0);
+    for property in ["wrong", "never"] {
+        assert!(matches!(proved(&level, property).verdict, Verdict::Unknown(_)), "{property}");
+    }
+}
+
+#[test]
+fn a_violation_may_show_before_the_run_ends() {
+    // At 3 no choice is allowed, and what is bad of that state is bad for all that.
+    let text = "system stuck\nstate x in [0, 4]\ninput u in [0, 1]\nnext x = clamp(x + u, 0, 4)\nassume u >= x - 1\ninit x == 0\n\
+                property p = G (x <= 2 | X X x <= 2)\nproperty q = G (x <= 2 & X x <= 4)\n";
+    let stuck = system(text);
+    for property in ["p", "q"] {
+        let outcome =
+            prove(&stuck, stuck.property(property).unwrap(), &Errors::new(&stuck, true), &BUDGET, &mut |_| ()).unwrap();
+        // The first of the two needs two more steps to be violated, and there are none.
+        assert_eq!(outcome.verdict == Verdict::Holds(Scope::Unbounded), property == "p", "{property}: {outcome:?}");
+    }
+}
+
+/// Systems of few states, each of an interval of numbers, and what they do in one step; every property is of a kind that induction takes.
+#[test]
+fn what_is_proved_of_finite_systems_is_true() {
+    let mut random = Random::new(2026, 6);
+    let (mut proved_ones, mut true_ones) = (0, 0);
+    for _ in 0..12 {
+        let states = 2 + random.below(4);
+        let mut next = String::new();
+        for state in 0..states {
+            let (first, second) = (random.below(states), random.below(states));
+            let step = if random.below(2) == 0 {
+                format!("{first}")
+            } else {
+                format!("(if u > 0.5 then {first} else {second})")
+            };
+            next += &if state + 1 == states { step } else { format!("if x < {state}.5 then {step} else ") };
+        }
+        let mut text =
+            format!("system s\nstate x in [0, {}]\ninput u in [0, 1]\nnext x = {next}\ninit x == 0\n", states - 1);
+        let mut condition = || {
+            let place = random.below(states);
+            match random.below(3) {
+                0 => format!("x == {place}"),
+                1 => format!("x < {place}.5"),
+                _ => format!("x > {place}.5"),
+            }
+        };
+        let (p, q, r) = (condition(), condition(), condition());
+        let properties = [
+            format!("G ({p} -> F<=2 {q})"),
+            format!("G ({p} -> F {q})"),
+            format!("G F {q}"),
+            format!("F {q}"),
+            format!("G ({p} -> X {q})"),
+            format!("G ({p} -> X X ({q} | F<=1 {r}))"),
+            format!("G ({p} -> F ({q} & F {r}))"),
+            format!("G ({p} -> ({q} U {r}))"),
+            format!("G ({p} -> F ({q} & X {r}))"),
+            format!("G ({p} -> (G<=1 {q} | X X {r}))"),
+        ];
+        for (number, property) in properties.iter().enumerate() {
+            text += &format!("property p{number} = {property}\n");
+        }
+        let own = system(&text);
+        for (number, property) in own.properties.iter().enumerate() {
+            let Ok(outcome) = prove(&own, property, &Errors::new(&own, false), &BUDGET, &mut |_| ()) else { continue };
+            let truth = decide(&own, property, None, false, &BUDGET).unwrap().unwrap().verdict;
+            let (is_proved, is_true) =
+                (matches!(outcome.verdict, Verdict::Holds(_)), matches!(truth, Verdict::Holds(_)));
+            assert!(is_true || !is_proved, "p{number} is proved and false: {:?}\n{text}", outcome.proof);
+            proved_ones += usize::from(is_proved);
+            true_ones += usize::from(is_true);
+        }
+    }
+    assert!(true_ones > 15 && 2 * proved_ones > true_ones, "{proved_ones} of {true_ones}");
 }
 
 proptest! {

@@ -3,6 +3,7 @@
 use certus_check::condition::{always, never};
 use certus_check::lasso_semantics;
 use certus_check::ltl_encoding::{Beyond, Shape, encode};
+use certus_check::proof::beginning;
 use certus_lang::system::{AtomId, Bounds, Formula};
 use certus_model::{Nnf, nnf};
 use certus_sim::semantics::{self, Tail};
@@ -151,6 +152,46 @@ proptest! {
             for position in start..word.len() {
                 prop_assert!(value(&tail, position, shape, Beyond::Anything, &word));
             }
+        }
+    }
+
+    #[test]
+    fn the_first_steps_of_what_holds_show_what_they_must(
+        formula in formulas(), word in prop::collection::vec(any::<[bool; 2]>(), 1..6), start in 0usize..6, steps in 0usize..6,
+    ) {
+        let start = start % word.len();
+        let normal = nnf(&formula, true);
+        let near = normal.within(steps as u64);
+        prop_assert!(near.horizon().is_some_and(|horizon| horizon <= steps as u64), "{:?}", near);
+        let shape = Shape { positions: word.len(), loop_to: Some(start) };
+        if defined(&formula, 0, &word, start) {
+            prop_assert!(value(&near, 0, shape, Beyond::Anything, &word));
+            let at = shape.after(0, steps).unwrap();
+            prop_assert!(value(&normal.at(steps as u64), at, shape, Beyond::Anything, &word));
+        }
+        // A prefix that shows the formula shows what is left of it, and is as long as it must be.
+        let prefix = Shape { positions: word.len(), loop_to: None };
+        if value(&normal, 0, prefix, Beyond::Anything, &word) {
+            prop_assert!(value(&near, 0, prefix, Beyond::Anything, &word));
+            prop_assert!(normal.earliest().is_some_and(|earliest| earliest < word.len() as u64));
+        }
+        // Of a formula that looks no further nothing is lost.
+        if normal.horizon().is_some_and(|horizon| horizon <= steps as u64) {
+            prop_assert_eq!(&near, &normal);
+        }
+    }
+
+    #[test]
+    fn a_violation_begins_somewhere(
+        formula in formulas(), word in prop::collection::vec(any::<[bool; 2]>(), 1..6), start in 0usize..6,
+    ) {
+        let start = start % word.len();
+        let violation = nnf(&formula, false);
+        let shape = Shape { positions: word.len(), loop_to: Some(start) };
+        if let Some(bad) = beginning(&violation)
+            && !defined(&formula, 0, &word, start)
+        {
+            prop_assert!((0..word.len()).any(|at| value(&bad, at, shape, Beyond::Anything, &word)), "{:?}", bad);
         }
     }
 }

@@ -187,3 +187,61 @@ fn what_lasts_is_seen_on_every_loop() {
     }
     assert!(informative > 200, "{informative}");
 }
+
+#[test]
+fn what_is_said_of_the_next_steps_holds_wherever_the_whole_does() {
+    let mut numbers = Numbers(0x7f4a_7c15_9e37_79b9);
+    let (mut held, mut shown) = (0, 0);
+    for _ in 0..20_000 {
+        let size = 1 + numbers.below(3);
+        let formula = numbers.formula(size);
+        let nnf = Nnf::of(&formula, true);
+        let steps = numbers.below(5);
+        let near = nnf.within(steps);
+        assert!(near.horizon().is_some_and(|last| last <= steps), "{formula:?} for {steps} steps: {near:?}");
+        let length = 1 + numbers.below(4) as usize;
+        let letters: Vec<u64> = (0..length).map(|_| numbers.below(1 << ATOMS)).collect();
+        let word = Word { letters: letters.clone(), start: numbers.below(length as u64) as usize };
+        let shape = Shape { positions: length, after: After::Return(word.start) };
+        if word.satisfies(&formula, 0) {
+            assert!(says(shape, &near, &letters, 0), "{formula:?} for {steps} steps on {letters:?}");
+            let later = word.at(steps as usize);
+            assert!(says(shape, &nnf.at(steps), &letters, later), "{formula:?} after {steps} steps on {letters:?}");
+            held += 1;
+        }
+        if says(Shape::prefix(length), &nnf, &letters, 0) {
+            assert!(says(Shape::prefix(length), &near, &letters, 0), "{formula:?} for {steps} steps on {letters:?}");
+            assert!(nnf.shows_after().is_some_and(|first| first < length as u64), "{formula:?} on {letters:?}");
+            shown += 1;
+        }
+        if nnf.horizon().is_some_and(|last| last <= steps) {
+            assert_eq!(near, nnf);
+        }
+    }
+    assert!(held > 2_000 && shown > 1_000, "{held} {shown}");
+}
+
+#[test]
+fn every_word_that_violates_a_property_has_a_beginning_of_that() {
+    let mut numbers = Numbers(0x1357_9bdf_0246_8ace);
+    let (mut begun, mut found) = (0, 0);
+    for _ in 0..20_000 {
+        let size = 1 + numbers.below(3);
+        let formula = match numbers.below(2) {
+            0 => numbers.formula(size),
+            // Where properties that are proved for all time usually come from.
+            _ => Ltl::Globally(Bounds { lower: 0, upper: None }, Box::new(numbers.formula(size))),
+        };
+        let length = 1 + numbers.below(4) as usize;
+        let letters: Vec<u64> = (0..length).map(|_| numbers.below(1 << ATOMS)).collect();
+        let word = Word { letters: letters.clone(), start: numbers.below(length as u64) as usize };
+        let Some(bad) = crate::all_time::beginning(&Nnf::of(&formula, false)) else { continue };
+        found += 1;
+        if !word.satisfies(&formula, 0) {
+            let shape = Shape { positions: length, after: After::Return(word.start) };
+            assert!((0..length).any(|at| says(shape, &bad, &letters, at)), "{formula:?} on {letters:?}: {bad:?}");
+            begun += 1;
+        }
+    }
+    assert!(found > 5_000 && begun > 1_000, "{found} {begun}");
+}

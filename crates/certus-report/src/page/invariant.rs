@@ -35,11 +35,9 @@ fn sum(linear: &Members<Number>) -> String {
 /// What a proof says, in words and pictures.
 pub(crate) fn section(page: &mut Page, stem: &str, proof: &Proof, ranges: &Ranges, sets: Sets<'_>) -> String {
     let method = |method: &Method| match method {
-        Method::Induction { depth, different, invariant, within } => {
-            induction_section(page, stem, (*depth, *different), invariant, within, ranges, sets)
-        }
-        Method::Leaves { steps } => {
-            format!("<p>Whatever it does, a run leaves within {} steps.</p>\n", data(*steps as f64))
+        Method::Induction { depth, ahead, different, invariant, within } => {
+            let html = induction_section(page, stem, (*depth, *different), invariant, within, ranges, sets);
+            html + &looking_ahead(*ahead)
         }
         Method::Ranking { linear, decrease, .. } => format!(
             "<p>The ranking function <span class=\"formula\">{}</span> falls by at least {} in each step, so this cannot go on for ever.</p>\n",
@@ -56,6 +54,15 @@ pub(crate) fn section(page: &mut Page, stem: &str, proof: &Proof, ranges: &Range
             format!("<p>After {} steps no run can violate it any more.</p>\n", data(*steps as f64))
         }
         Proof::ForAllTime(methods) => methods.iter().map(method).collect(),
+    }
+}
+
+/// How far ahead of a position an induction looks.
+fn looking_ahead(ahead: usize) -> String {
+    let steps = if ahead == 1 { "step" } else { "steps" };
+    match ahead {
+        0 => String::new(),
+        _ => format!("<p>Whether it holds at a position shows in {} {steps} from there.</p>\n", data(ahead as f64)),
     }
 }
 

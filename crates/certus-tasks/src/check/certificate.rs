@@ -223,7 +223,7 @@ fn witness_words(own: &guarded::WitnessChoice) -> WitnessChoice {
 fn faces(method: &Method) -> &[Face] {
     match method {
         Method::Induction { invariant, .. } => invariant,
-        Method::Leaves { .. } | Method::Ranking { .. } => &[],
+        Method::Ranking { .. } => &[],
     }
 }
 
@@ -238,13 +238,12 @@ fn proof_words(proof: &proof::Proof) -> Proof {
 
 fn method_words(method: &proof::Method) -> Method {
     match method {
-        proof::Method::Induction { depth, invariant, simple } => {
+        proof::Method::Induction { depth, ahead, invariant, simple } => {
             let face =
                 |own: &certus_model::proof::Face| Face { coefficients: own.coefficients.clone(), bound: own.bound };
             let invariant = invariant.faces.iter().map(face).collect();
-            Method::Induction { depth: *depth, invariant, different: *simple }
+            Method::Induction { depth: *depth, ahead: *ahead, invariant, different: *simple }
         }
-        proof::Method::Leaves { steps } => Method::Leaves { steps: *steps },
         proof::Method::Ranking(own) => {
             Method::Ranking { coefficients: own.coefficients.clone(), decrease: own.decrease, context: own.context }
         }

@@ -235,7 +235,7 @@ fn proof_document(system: &System, proof: &Proof) -> documents::check::Proof {
         members(used.map(|(name, &value)| (name.clone(), value)))
     };
     let method = |method: &Method| match method {
-        Method::Induction { depth, invariant, simple } => {
+        Method::Induction { depth, ahead, invariant, simple } => {
             let faces = invariant.faces.iter();
             let faces = faces.map(|face| Face { linear: linear(&face.coefficients), at_most: face.bound.into() });
             let invariant = faces.collect();
@@ -247,12 +247,12 @@ fn proof_document(system: &System, proof: &Proof) -> documents::check::Proof {
             });
             documents::check::Method::Induction {
                 depth: *depth,
+                ahead: *ahead,
                 different: *simple,
                 invariant,
                 within: within.collect(),
             }
         }
-        Method::Leaves { steps } => documents::check::Method::Leaves { steps: *steps },
         Method::Ranking(ranking) => documents::check::Method::Ranking {
             linear: linear(&ranking.coefficients),
             decrease: ranking.decrease.into(),

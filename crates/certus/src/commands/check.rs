@@ -203,7 +203,7 @@ fn method_lines(system: &System, method: &Method) -> Vec<String> {
             super::invariant::lines(&text, invariant, system)
         }
         Method::Induction { depth: 0, .. } => match certus_tasks::check::confining_box(system).as_slice() {
-            [] => vec!["in every state that the ranges allow".to_owned()],
+            [] => vec![text.replace("every state of a box that no run leaves", "every state that the ranges allow")],
             ends => super::invariant::lines(&format!("{text}:"), &Invariant::of_box(ends), system),
         },
         _ => vec![text],

@@ -40,7 +40,8 @@ const LEAVES: &str = "system leaves\nstate x in [0, 10]\nnext x = x + 3\ninit x 
     property stays = G x <= 10\nproperty soon = G<=2 x <= 10\nproperty far = F x > 100\nproperty near = F x >= 3\n";
 
 const STUCK: &str = "system stuck\nstate x in [0, 4]\ninput u in [0, 1]\nnext x = clamp(x + u, 0, 4)\nassume u >= x - 1\n\
-    init x == 0\nproperty stays = G x <= 4\nproperty soon = G<=1 x <= 1\nproperty chosen = G u >= x - 1\n";
+    init x == 0\nproperty stays = G x <= 4\nproperty soon = G<=1 x <= 1\nproperty chosen = G u >= x - 1\n\
+    property both = G (next(x) <= 4 & x <= 2)\n";
 
 const ENDS: &str = "system ends\nstate x in [-2, 10]\ninput u in [0, 1]\nnext x = x - u\nassume next(x) <= x - 0.1\n\
     init x in [2, 3]\nterminal x <= 0\nproperty far = F x >= 5\nproperty down = F x <= 0\nproperty stays = G x <= 3\n";
@@ -50,6 +51,12 @@ const BREAKS: &str = "system breaks\nstate x in [0, 1]\nnext x = clamp(x / (2 * 
 
 const DRIVEN: &str = "system driven\nstate x in [-2, 2]\npolicy a = net(\"p.nnet\", x)\nnext x = clamp(0.5 * x + 0.1 * a, -2, 2)\n\
     init x in [-0.1, 0.1]\nproperty stays = G abs(x) <= 0.5\n";
+
+/// A level that falls by three from six on, and otherwise rises as it is told: below seven, and back below six after a step.
+const ANSWERS: &str = "system answers\nstate x in [0, 10]\ninput u in [0, 1]\nnext x = clamp(if x >= 6 then x - 3 else x + u, 0, 10)\ninit x in [0, 1]\n\
+    property twice = G (x >= 6.5 -> F<=2 x < 6.5)\nproperty once = G (x >= 6.5 -> F<=1 x < 6.5)\nproperty at_once = G (x >= 6.5 -> F<=0 x < 6.5)\n\
+    property some_time = G (x >= 6.5 -> F x < 6.5)\nproperty again = G F x < 6.5\nproperty tight = G (x >= 1 -> F<=3 x >= 6.5)\n\
+    property far = G (x >= 6.5 -> F x > 8)\nproperty climbs = G (x in [1, 2] -> X x >= 1)\n";
 
 // x(t) = x(0)·e^(−t): 0.5459 or more at t = 0.5, and 0.62 is passed at t = 0.37, within the second step.
 const COOLS: &str = "system cools\nstate x in [-3, 3]\nstep 0.25 exact\nder x = -x\ninit x in [0.9, 1]\n\
@@ -83,6 +90,16 @@ pub const KNOWN: &[Known] = &[
     Known { system: "stuck.certus", property: "stays", fact: |_| Fact { violated: None, error: Some(3) } },
     Known { system: "stuck.certus", property: "soon", fact: |_| Fact::default() },
     Known { system: "stuck.certus", property: "chosen", fact: |_| Fact { violated: None, error: Some(3) } },
+    // At the deadlock x is 3, whatever cannot be chosen there.
+    Known { system: "stuck.certus", property: "both", fact: |_| Fact { violated: Some(3), error: None } },
+    Known { system: "answers.certus", property: "twice", fact: |_| Fact::default() },
+    Known { system: "answers.certus", property: "once", fact: |_| Fact::default() },
+    Known { system: "answers.certus", property: "at_once", fact: |_| Fact { violated: Some(6), error: None } },
+    Known { system: "answers.certus", property: "some_time", fact: |_| Fact::default() },
+    Known { system: "answers.certus", property: "again", fact: |_| Fact::default() },
+    Known { system: "answers.certus", property: "tight", fact: |_| Fact { violated: Some(3), error: None } },
+    Known { system: "answers.certus", property: "far", fact: |_| Fact { violated: Some(6), error: None } },
+    Known { system: "answers.certus", property: "climbs", fact: |_| Fact::default() },
     Known { system: "ends.certus", property: "far", fact: |_| Fact { violated: Some(2), error: None } },
     Known { system: "ends.certus", property: "down", fact: |_| Fact::default() },
     Known { system: "ends.certus", property: "stays", fact: |_| Fact::default() },
@@ -146,6 +163,7 @@ impl Ground {
             ("leaves.certus", LEAVES.to_owned()),
             ("stuck.certus", STUCK.to_owned()),
             ("ends.certus", ENDS.to_owned()),
+            ("answers.certus", ANSWERS.to_owned()),
             ("breaks.certus", BREAKS.to_owned()),
             ("driven.certus", DRIVEN.to_owned()),
             ("cools.certus", COOLS.to_owned()),
@@ -233,9 +251,10 @@ type HonestWords = (&'static str, Vec<(String, f64)>, &'static str, Words);
 fn honest_words() -> Vec<HonestWords> {
     let face = |coefficient: f64, bound: f64| Face { coefficients: vec![coefficient], bound };
     let within = |bound: f64| vec![face(1.0, bound), face(-1.0, bound)];
-    let induction = |depth: usize, invariant: Vec<Face>| {
-        Proof::ForAllTime(vec![Method::Induction { depth, invariant, different: false }])
+    let looking = |depth: usize, ahead: usize, invariant: Vec<Face>| {
+        Proof::ForAllTime(vec![Method::Induction { depth, ahead, invariant, different: false }])
     };
+    let induction = |depth: usize, invariant: Vec<Face>| looking(depth, 0, invariant);
     let words = |proof: Proof, errors: Errors| Words { proof, errors, witness: Vec::new() };
     let bounded = |steps: usize| Proof::Bounded { steps, cycles: Vec::new() };
     let reach = |steps: usize| Proof::OutOfReach { steps };
@@ -277,6 +296,17 @@ fn honest_words() -> Vec<HonestWords> {
                 vec![choice(0.5, 0.0)],
             ),
         ),
+        ("answers.certus", vec![], "twice", words(looking(0, 2, vec![]), Errors::Everywhere)),
+        ("answers.certus", vec![], "once", words(looking(0, 1, vec![face(1.0, 7.5)]), Errors::Everywhere)),
+        (
+            "answers.certus",
+            vec![],
+            "once",
+            words(looking(1, 1, vec![face(1.0, 7.5)]), Errors::Induction(vec![face(1.0, 7.5)])),
+        ),
+        ("answers.certus", vec![], "some_time", words(looking(0, 2, vec![]), Errors::Undecided)),
+        ("answers.certus", vec![], "again", words(looking(0, 2, vec![]), Errors::Everywhere)),
+        ("answers.certus", vec![], "climbs", words(looking(1, 1, vec![]), Errors::Everywhere)),
         ("breaks.certus", vec![], "stays", words(induction(0, vec![]), Errors::Everywhere)),
         ("breaks.certus", vec![], "two", words(induction(0, vec![]), Errors::Everywhere)),
         ("driven.certus", vec![], "stays", words(induction(1, vec![]), Errors::Everywhere)),

@@ -402,10 +402,10 @@ fn other_proof(numbers: &mut Numbers) -> Value {
         0 => json!({"bounded": numbers.below(8), "cycles": (0..numbers.below(4)).collect::<Vec<_>>()}),
         1 => json!({"out_of_reach": numbers.below(8)}),
         2 => json!({"for_all_time": []}),
-        3 => json!({"for_all_time": [{"leaves": numbers.below(4)}]}),
+        3 => json!({"for_all_time": [{"induction": 0, "ahead": numbers.below(4), "different": flag, "invariant": []}]}),
         4 => json!({"for_all_time": [{"ranking": ["1.0"], "decrease": "0.05", "context": numbers.below(3)}]}),
         _ => json!({"for_all_time": [
-            {"induction": numbers.below(4), "different": flag, "invariant": faces(numbers)}
+            {"induction": numbers.below(4), "ahead": numbers.below(3), "different": flag, "invariant": faces(numbers)}
         ]}),
     }
 }

@@ -21,7 +21,12 @@ use crate::set::symbols_of;
 const COST_OF_ELEMENT: usize = 128;
 
 /// A step that takes so many products of numbers is worth a unit of work.
-const PRODUCTS_OF_UNIT: u64 = 1 << 21;
+pub(crate) const PRODUCTS_OF_UNIT: u64 = 1 << 21;
+
+/// Units of work that so many products are worth.
+pub(crate) fn units(products: u64) -> u64 {
+    products / PRODUCTS_OF_UNIT
+}
 
 /// States as forms over one space.
 #[derive(Clone, Debug)]
@@ -70,7 +75,7 @@ pub(crate) struct ClosedLoop {
 pub(crate) struct Step {
     /// The successor.
     pub(crate) next: Set,
-    /// What the step took, in units of work.
+    /// What the step took, in products of numbers.
     pub(crate) cost: u64,
     /// The truth of each atom of the system, where it is certain.
     pub(crate) letter: Vec<Option<bool>>,
@@ -85,8 +90,8 @@ pub(crate) struct Step {
     pub(crate) initial_margins: Vec<Form>,
     /// Whether every state of the set, in this case, is terminal: the successor is the state.
     pub(crate) ended: bool,
-    /// A comparison that matters and is open, with its argument.
-    pub(crate) open: Option<(Guard, Form)>,
+    /// The comparisons that matter and are open, with their arguments.
+    pub(crate) open: Vec<(Guard, Form)>,
     /// The solutions over the period, by the node that they start from.
     pipes: Vec<(usize, Rc<Pipe>)>,
 }
@@ -196,17 +201,16 @@ impl ClosedLoop {
         })
     }
 
-    /// What a step takes at least, in units of work.
+    /// What a step takes at least, in products of numbers.
     pub(crate) fn least_cost(&self) -> u64 {
         self.cost(1 + self.state_len + symbols_of(self.state_len) + self.others.len())
     }
 
-    /// What a step takes, in units of work: each weight and each element meets each monomial and symbol.
+    /// What a step takes, in products of numbers: each weight and each element meets each monomial and symbol.
     fn cost(&self, columns: usize) -> u64 {
         let program = &self.prepared.program;
         let elements: usize = program.sizes.iter().sum();
-        let products = (program.graph.parameters() + COST_OF_ELEMENT * elements) as u64 * columns as u64;
-        (products / PRODUCTS_OF_UNIT).max(1)
+        (program.graph.parameters() + COST_OF_ELEMENT * elements) as u64 * columns as u64
     }
 
     /// Whether the outcome of a comparison is a matter of the state alone.

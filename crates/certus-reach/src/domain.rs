@@ -158,10 +158,10 @@ impl<'a> Pass<'a> {
         &self.values[node][element]
     }
 
-    /// The first open comparison that some outputs depend on, with its argument.
-    pub(crate) fn open(&self, outputs: std::ops::Range<usize>) -> Option<(Guard, Form)> {
+    /// The open comparisons that some outputs depend on, with their arguments.
+    pub(crate) fn open(&self, outputs: std::ops::Range<usize>) -> Vec<(Guard, Form)> {
         if self.open.is_empty() {
-            return None;
+            return Vec::new();
         }
         let Prepared { program, choices, .. } = self.prepared;
         let conditions = choices.values().flat_map(Choice::conditions);
@@ -169,7 +169,7 @@ impl<'a> Pass<'a> {
         let conditions = conditions.filter_map(truth).collect();
         let certain = Certain { idle: &self.idle, conditions };
         let dependence = Dependence { program, choices, certain }.of(&self.prepared.outputs[outputs]);
-        self.open.iter().find(|((node, element), _)| dependence[*node][*element]).cloned()
+        self.open.iter().filter(|((node, element), _)| dependence[*node][*element]).cloned().collect()
     }
 
     fn pipe(&mut self, flow: &Flow, state: usize, held: usize) -> Option<Rc<Pipe>> {

@@ -21,8 +21,9 @@ use certus_model::{
 };
 use certus_numerics::parallel;
 
-use crate::closed_loop::ClosedLoop;
+use crate::closed_loop::{ClosedLoop, units};
 use crate::flowpipe::{MOSTLY_LOST, Trail};
+use crate::joining::Joining;
 use crate::modes::Joined;
 use crate::tube::{Invariant, Obstacle, Reached, Rest, Shown, Tubes, Work};
 
@@ -76,6 +77,9 @@ const SHARE_OF_JOINED: u64 = 4;
 
 /// Boxes are joined with no more work than this.
 const MOST_JOINED: u64 = 1 << 16;
+
+/// Such a part of a turn is for a tube whose cases are joined.
+const SHARE_OF_JOINING: u64 = 2;
 
 /// Parts of a piece are looked at by themselves where none has more of its volume than this.
 const MOST_LEFT: f64 = 0.75;
@@ -184,6 +188,8 @@ struct Branching<'t> {
     stuck: bool,
     /// Whether boxes that are joined by their modes are still to be tried.
     may_join: bool,
+    /// A tube whose cases are joined, where there were too many to be followed.
+    joining: Option<Joining>,
 }
 
 /// Degrees of Taylor models in so many variables, the first one last: low, then as high as keeps them small.
@@ -222,6 +228,7 @@ impl<'t> Branching<'t> {
             needed: 1,
             stuck: !has_states,
             may_join: has_states && own_horizon(task.property).is_none(),
+            joining: None,
         })
     }
 
@@ -251,6 +258,23 @@ impl<'t> Branching<'t> {
         let mut outcome = self.holds(Scope::Unbounded);
         let after = if steps == 0 { String::new() } else { format!("{}, after which ", certus_model::steps(steps)) };
         outcome.notes.push(format!("by reachable sets: {after}they stay in {boxes}"));
+        Some(outcome)
+    }
+
+    /// The same by a tube whose cases are joined.
+    fn by_joining(&mut self, work: &mut u64, budget: &Budget<'_>) -> Option<Outcome> {
+        let joining = self.joining.as_mut()?;
+        let share = *work / SHARE_OF_JOINING;
+        let mut own = Work::new(share);
+        let shown = joining.advance(&self.question.tubes(1, &[], budget), &self.whole, &mut own);
+        *work -= share - own.left;
+        tracing::trace!(target: "certus::count", set_steps = own.steps);
+        let (sets, steps) = shown?;
+        self.pieces.clear();
+        (self.done, self.stuck) = (Evidence { pieces: vec![self.whole.clone()], boxes: Vec::new() }, false);
+        let mut outcome = self.holds(own_horizon(self.task.property).map_or(Scope::Unbounded, Scope::Horizon));
+        let steps = certus_model::steps(steps);
+        outcome.notes.push(format!("by reachable sets: {steps}, cases joined into up to {sets} sets"));
         Some(outcome)
     }
 
@@ -391,13 +415,16 @@ impl Session for Branching<'_> {
         let span = tracing::info_span!("reach", property = self.task.property.name);
         let _entered = span.enter();
         let horizon = own_horizon(self.task.property);
-        let least = LEAST_STEPS * self.question.closed_loop.least_cost();
+        let least = LEAST_STEPS * units(self.question.closed_loop.least_cost()).max(1);
         // Before the first full turn nothing is begun that cannot end.
         if budget.subproblems < least.min(FIRST_WORK) {
             let so_far = Box::new(self.outcome(Some(UnknownReason::Subproblems)));
             return Ok(Turn::Open { so_far, next: Next::MoreWork });
         }
         let mut work = budget.subproblems.max(least);
+        if let Some(outcome) = self.by_joining(&mut work, budget) {
+            return Ok(Turn::Decided(Box::new(outcome)));
+        }
         let mut reason = None;
         while !self.pieces.is_empty() {
             // Tubes of the whole set say more where they work, and are tried before.
@@ -433,6 +460,12 @@ impl Session for Branching<'_> {
                 tracing::trace!(target: "certus::count", set_steps = steps, pieces = 1u64);
                 if !is_whole && !matches!(reached, Reached::OutOfWork(_)) {
                     self.needed = self.needed.max(used);
+                }
+                if let Reached::OutOfWork(rest) | Reached::Open(_, rest) = &reached
+                    && rest.had_too_many
+                    && horizon.is_some()
+                {
+                    self.joining.get_or_insert_default();
                 }
                 match reached {
                     Reached::Holds(shown, invariants) => {

@@ -8,6 +8,7 @@
 //! * `set`: reduction, and cuts along guards;
 //! * `progression`, `tube`: what is shown of a temporal formula along a tube of sets, also for ever;
 //! * `modes`: proofs for all time by boxes that are joined;
+//! * `joining`, `frame`: tubes whose cases are joined where they are many;
 //! * `flowpipe`: the sets that a tube went through, for pictures and explanations;
 //! * `engine`: branching over the initial set, as a peer of the portfolio.
 //!
@@ -24,6 +25,8 @@ mod engine;
 mod flow;
 mod flowpipe;
 mod form;
+mod frame;
+mod joining;
 mod modes;
 mod monomials;
 mod progression;

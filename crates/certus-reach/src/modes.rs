@@ -37,7 +37,7 @@ const JOINS: usize = 16;
 const WIDENING: f64 = 0.25;
 
 /// Whole numbers that have one value in a set, by their bits.
-type Mode = Vec<Option<u64>>;
+pub(crate) type Mode = Vec<Option<u64>>;
 
 /// One box for each mode.
 type Boxes = BTreeMap<Mode, Vec<Interval>>;
@@ -61,7 +61,8 @@ enum Failure {
     OutOfWork,
 }
 
-fn mode_of(bounds: &[Interval]) -> Mode {
+/// The mode of a box.
+pub(crate) fn mode_of(bounds: &[Interval]) -> Mode {
     let value =
         |range: &Interval| (range.lo == range.hi && range.lo.fract() == 0.0).then(|| (range.lo + 0.0).to_bits());
     bounds.iter().map(value).collect()

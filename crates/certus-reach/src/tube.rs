@@ -12,7 +12,7 @@ use certus_engine::{Budget, spent};
 use certus_graph::Interval;
 use certus_lang::system::AtomId;
 
-use crate::closed_loop::{ClosedLoop, Set, Step};
+use crate::closed_loop::{ClosedLoop, Set, Step, units};
 use crate::domain::{Guard, Side};
 use crate::flowpipe::Trail;
 use crate::form::{Form, Space};
@@ -62,19 +62,21 @@ pub(crate) struct Rest {
 pub(crate) struct Work {
     /// Units that are left.
     pub(crate) left: u64,
-    /// Steps of sets so far.
+    /// Steps of sets so far, and what they took in products of numbers.
     pub(crate) steps: u64,
+    pub(crate) products: u64,
 }
 
 impl Work {
     pub(crate) fn new(units: u64) -> Work {
-        Work { left: units, steps: 0 }
+        Work { left: units, steps: 0, products: 0 }
     }
 
-    /// One step that was worth so many units.
-    fn spend(&mut self, units: u64) {
-        self.left = self.left.saturating_sub(units);
+    /// One step that took so many products of numbers: a unit of work at least.
+    fn spend(&mut self, products: u64) {
+        self.left = self.left.saturating_sub(units(products).max(1));
         self.steps += 1;
+        self.products += products;
     }
 }
 
@@ -113,6 +115,7 @@ pub(crate) struct Obstacle {
     pub(crate) margin: Option<Interval>,
 }
 
+#[derive(Clone)]
 pub(crate) struct Branch {
     pub(crate) set: Set,
     cases: BTreeMap<Guard, Side>,
@@ -270,7 +273,7 @@ impl Tubes<'_> {
                 None => Moved::Ended(Ending::Empty),
             };
         }
-        if let Some((guard, form)) = &step.open
+        if let Some((guard, form)) = step.open.first()
             && *cases > 0
         {
             *cases -= 1;

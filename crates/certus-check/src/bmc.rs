@@ -39,6 +39,9 @@ use crate::vacuity::exercised;
 /// What the engine is called.
 pub const NAME: &str = "bmc";
 
+/// What laying out a step once more for a query takes, in multiplications for each of its parameters.
+const EFFORT_OF_STEP: u64 = 100;
+
 /// Parts that are bounded at most to see whether a violation is out of reach already. It need not be seen: the query itself is
 /// asked later.
 pub(crate) const GLANCE: u64 = 512;
@@ -159,7 +162,12 @@ impl<'a> Search<'a> {
         {
             return self.holds(Scope::Unbounded, Proof::OutOfReach { steps: depth }, depth, budget, watch);
         }
-        for depth in self.settled.map_or(0, |settled| settled + 1)..=steps {
+        let first = self.settled.map_or(0, |settled| settled + 1);
+        for depth in first..=steps {
+            // Queries about many steps take their time even if they are answered at once.
+            if depth > first && self.effort >= budget.effort {
+                return Ok(Outcome::new(NAME, Verdict::Holds(Scope::Bounded(depth - 1))));
+            }
             let mut open = None;
             for shape in self.shapes(depth) {
                 match self.ask(shape, budget, watch)? {
@@ -361,7 +369,8 @@ impl<'a> Search<'a> {
             effort = depth.progress.effort;
             watch(depth);
         });
-        self.effort += effort;
+        let laid_out = shape.positions as u64 * self.system.step.parameters() as u64;
+        self.effort = self.effort.saturating_add(effort).saturating_add(EFFORT_OF_STEP.saturating_mul(laid_out));
         found
     }
 

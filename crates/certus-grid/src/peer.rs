@@ -3,6 +3,8 @@
 use std::any::Any;
 
 use certus_engine::{Budget, Engine, Next, Progress, Session, Shared, Support, Task, Turn, Watch, is_worth_more_work};
+use certus_graph::Graph;
+use certus_graph::ops::{Family, Op};
 use certus_lang::system::{Property, System};
 use certus_model::{CheckError, UnknownReason, Verdict, formula_of};
 
@@ -28,6 +30,9 @@ const FEW_DIMENSIONS: usize = 4;
 /// A step with more numbers than this makes cells dearer.
 const SMALL_STEP: u64 = 1 << 14;
 
+/// Enclosing a smooth activation over a cell takes as long as so many numbers of a layer.
+const COST_OF_SMOOTH: u64 = 512;
+
 /// Enclosing the solutions of a differential equation takes as long as so many small steps.
 const COST_OF_FLOW: u64 = 512;
 
@@ -37,11 +42,18 @@ fn most_cells(task: &Task<'_>, dimensions: usize, work: u64) -> Option<u64> {
         return None;
     }
     let flow = if task.system.is_exact() { COST_OF_FLOW } else { 1 };
-    let size = (task.system.step.parameters() as u64 / SMALL_STEP).max(flow);
+    let numbers = task.system.step.parameters() as u64 + COST_OF_SMOOTH * smooth_elements(&task.system.step);
+    let size = (numbers / SMALL_STEP).max(flow);
     let halvings = dimensions.clamp(1, FEW_DIMENSIONS) - 1;
     let first = work.min(FIRST_UNITS);
     let cells = (CELLS_PER_FIRST_WORK * first).saturating_add(CELLS_PER_WORK.saturating_mul(work - first));
     Some((cells >> halvings) / size)
+}
+
+/// How many elements of a step are values of smooth activations.
+fn smooth_elements(step: &Graph) -> u64 {
+    let is_smooth = |op: &Op| op.activation().is_some_and(|own| matches!(own.family(), Family::Smooth));
+    step.nodes().iter().filter(|node| is_smooth(&node.op)).map(|node| node.shape.iter().product::<usize>() as u64).sum()
 }
 
 impl Engine for GridEngine {

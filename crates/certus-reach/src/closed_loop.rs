@@ -74,8 +74,10 @@ pub(crate) struct Step {
     pub(crate) cost: u64,
     /// The truth of each atom of the system, where it is certain.
     pub(crate) letter: Vec<Option<bool>>,
-    /// The margins of atoms that are open.
-    pub(crate) margins: Vec<Form>,
+    /// The atoms that are open, with their margins.
+    pub(crate) open_atoms: Vec<(AtomId, Form)>,
+    /// Margins of conditions throughout the period that are open, where they were smallest.
+    pub(crate) hints: Vec<Form>,
     /// Whether nothing that the position evaluates can be undefined, nor any choice be forbidden.
     pub(crate) certain: bool,
     /// Whether the successor is certainly defined and in its ranges.
@@ -209,6 +211,11 @@ impl ClosedLoop {
         (products / PRODUCTS_OF_UNIT).max(1)
     }
 
+    /// How many numbers are chosen at each step: the first symbols that it adds.
+    pub(crate) fn choices(&self) -> usize {
+        self.others.len()
+    }
+
     /// Whether the outcome of a comparison is a matter of the state alone.
     pub(crate) fn is_of_state(&self, guard: Guard) -> bool {
         self.of_state[guard.0]
@@ -254,15 +261,8 @@ impl ClosedLoop {
                 None
             });
         }
-        // Where a condition throughout a period is open, its margin at the worst instant says more than the infimum does.
-        let mut margins: Vec<Form> = self
-            .atoms
-            .iter()
-            .zip(&self.truths)
-            .filter(|(atom, _)| letter[atom.0].is_none())
-            .map(|(_, (_, margin))| output(*margin).clone())
-            .collect();
-        margins.extend(pass.hints.iter().cloned());
+        let open = self.atoms.iter().zip(&self.truths).filter(|(atom, _)| letter[atom.0].is_none());
+        let open_atoms = open.map(|(atom, (_, margin))| (*atom, output(*margin).clone())).collect();
         let certain =
             goes_on_somehow && choices_are_defined && self.here.iter().all(|&place| truth(place) == Some(true));
         let state: Vec<Form> = match ended {
@@ -292,10 +292,23 @@ impl ClosedLoop {
         let initial = self.initial.as_ref().map_or(Some(true), |(own, _)| truth(*own));
         let margins_of = self.initial.iter().filter(|_| initial.is_none()).flat_map(|(_, margins)| margins);
         let initial_margins = margins_of.map(|place| output(*place).clone()).collect();
-        let Pass { open, pipes, .. } = pass;
+        let Pass { open, hints, pipes, .. } = pass;
         let pipes = pipes.into_iter().filter_map(|((node, _), pipe)| Some((node, pipe?))).collect();
         let cost = self.cost(next.space.columns);
-        Some(Step { next, cost, letter, margins, certain, goes_on, initial, initial_margins, ended, open, pipes })
+        Some(Step {
+            next,
+            cost,
+            letter,
+            open_atoms,
+            hints,
+            certain,
+            goes_on,
+            initial,
+            initial_margins,
+            ended,
+            open,
+            pipes,
+        })
     }
 
     /// States and choices without choices that are certainly forbidden; nothing if that leaves them as they are. `first` is the first symbol of a choice.

@@ -331,6 +331,17 @@ impl<'t> Branching<'t> {
         Some(kept)
     }
 
+    /// Goes on with what is left of a piece where some cases are finished, if that is clearly less; whether it is. A degree that some cases are finished with will do.
+    fn goes_on_with(&mut self, piece: &[Interval], rest: &Rest, degree: usize) -> bool {
+        let Some(left) = self.left_of(piece, rest, None) else { return false };
+        self.pieces.extend(left);
+        if !self.ladder.is_empty() {
+            self.degree = degree;
+            self.ladder.clear();
+        }
+        true
+    }
+
     /// Halves a piece along the variable that matters most, the next half last.
     fn split(&self, piece: &[Interval], obstacle: &Obstacle) -> Option<Vec<Vec<Interval>>> {
         let variables: Vec<usize> = (0..piece.len()).filter(|&place| piece[place].lo < piece[place].hi).collect();
@@ -442,19 +453,13 @@ impl Session for Branching<'_> {
                     }
                     Reached::OutOfWork(rest) => {
                         self.needed = self.needed.max(2 * used);
-                        match self.left_of(&piece, &rest, None) {
-                            Some(left) => {
-                                self.pieces.extend(left);
-                                // A degree that some cases are finished with will do.
-                                if is_whole {
-                                    self.degree = degree;
-                                    self.ladder.clear();
-                                }
-                            }
-                            None => self.pieces.push(piece),
+                        if !self.goes_on_with(&piece, &rest, degree) {
+                            self.pieces.push(piece);
                         }
                         work = 0;
                     }
+                    Reached::Open(_, rest)
+                        if is_whole && rest.had_too_many && self.goes_on_with(&piece, &rest, degree) => {}
                     Reached::Open(obstacle, rest) if self.ladder.pop().is_some() && !obstacle.hopeless => {
                         if self.furthest.as_ref().is_none_or(|own| own.step < obstacle.step) {
                             (self.furthest, self.degree) = (Some(obstacle), degree);

@@ -6,6 +6,7 @@
 //! * `flow`: how they pass through a differential equation;
 //! * `set`: reduction, and cuts along guards;
 //! * `progression`, `tube`: what is shown of a temporal formula along a tube of sets, also for ever;
+//! * `letters`: what is left of it where the set leaves several atoms open;
 //! * `modes`: proofs for all time by boxes that are joined;
 //! * `flowpipe`: the sets that a tube went through, for pictures and explanations;
 //! * `engine`: branching over the initial set, as a peer of the portfolio.
@@ -23,6 +24,7 @@ mod engine;
 mod flow;
 mod flowpipe;
 mod form;
+mod letters;
 mod modes;
 mod monomials;
 mod progression;

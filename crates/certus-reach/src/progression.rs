@@ -56,7 +56,8 @@ fn later(bounds: &Bounds) -> Option<Bounds> {
     Some(Bounds { lower: bounds.lower.saturating_sub(1), upper })
 }
 
-fn all(parts: impl IntoIterator<Item = Nnf<AtomId>>) -> Nnf<AtomId> {
+/// A conjunction.
+pub(crate) fn all(parts: impl IntoIterator<Item = Nnf<AtomId>>) -> Nnf<AtomId> {
     let mut found: Vec<Nnf<AtomId>> = Vec::new();
     for part in parts {
         match part {

@@ -9,7 +9,7 @@ use certus_solver::rounding::ROOM;
 
 use crate::closed_loop::Set;
 use crate::domain::Side;
-use crate::form::{Form, Space, middle};
+use crate::form::{Form, Space, magnitude, middle};
 use crate::monomials::Monomials;
 
 /// How many noise symbols a set keeps for each of its variables.
@@ -24,6 +24,9 @@ const MOST_KEPT: f64 = 0.99;
 /// Into how many slices the range of a variable is cut to see where a guard holds, and how often those at the ends are cut again.
 const SLICES: usize = 16;
 const CUT_AGAIN: usize = 3;
+
+/// A set that has no more than this of each variable's first range, [−1, 1], is not halved.
+const NARROWEST: f64 = 1e-6;
 
 /// More than what one cut rounds of the part that is left of a variable's first range.
 const SLACK: f64 = 1e-12;
@@ -212,6 +215,37 @@ impl Set {
         Some(cut)
     }
 
+    /// Which share of another set's beginning this one has, if it is a part of it.
+    pub(crate) fn share_of(&self, whole: &Set) -> f64 {
+        self.part
+            .iter()
+            .zip(&whole.part)
+            .map(|(own, whole)| own.width() / whole.width().max(f64::MIN_POSITIVE))
+            .product()
+    }
+
+    /// Whether what a step approximated is most of what a form over it leaves open, and not what the set had lost before or what is chosen in the step (so many
+    /// numbers): a smaller set is then approximated better.
+    pub(crate) fn is_blurred_by_step(&self, form: &Form, choices: usize) -> bool {
+        let known = form.coefficients.len().min(self.space.columns + choices);
+        let of_set = magnitude(&form.coefficients[self.space.monomials.len().min(known)..known]);
+        let of_step = magnitude(&form.coefficients[known..]) + form.error;
+        of_step > of_set
+    }
+
+    /// Both halves of the set along the variable that a form depends on most, the upper one first; nothing if the set is too narrow.
+    pub(crate) fn halves(&self, form: &Form) -> Option<[Set; 2]> {
+        let variables = (0..self.part.len()).filter(|&variable| self.part[variable].width() > NARROWEST);
+        let scores = scores(&self.space, form);
+        let chosen = variables.max_by(|&a, &b| scores[a].total_cmp(&scores[b]).then(b.cmp(&a)))?;
+        let half = |range: Interval| {
+            let mut set = self.clone();
+            set.rescale(1 + chosen, range);
+            set
+        };
+        Some([half(Interval { lo: 0.0, hi: 1.0 }), half(Interval { lo: -1.0, hi: 0.0 })])
+    }
+
     /// Replaces a variable or symbol by one that is scaled to a part of its range.
     fn rescale(&mut self, column: usize, range: Interval) {
         let (centre, half) = middle(range);
@@ -253,6 +287,18 @@ impl Set {
             form.range = self.space.enclose(form).intersection(form.range).unwrap_or(form.range);
         }
     }
+}
+
+/// How much a form changes along each strong variable, as a share of its range: all monomials that the variable stands in.
+pub(crate) fn scores(space: &Space, form: &Form) -> Vec<f64> {
+    let mut scores = vec![0.0; space.monomials.variables];
+    let scale = form.range.width().max(f64::MIN_POSITIVE);
+    for (exponents, c) in space.monomials.exponents.iter().zip(&form.coefficients).skip(1) {
+        for (score, exponent) in scores.iter_mut().zip(exponents) {
+            *score += c.abs() / scale * f64::from(*exponent);
+        }
+    }
+    scores
 }
 
 #[cfg(test)]

@@ -21,11 +21,17 @@ use crate::progression::{progress, repeatable};
 /// The most cases that a tube is split into.
 const MOST_CASES: usize = 256;
 
+/// A guard that leaves more than this share of a set on either side tells nothing about it.
+const MOST_OF_CASE: f64 = 0.75;
+
 /// And the paths from a box that may be an invariant.
 const MOST_CASES_OF_RETURN: usize = 64;
 
 /// How often such a box is widened.
 const MOST_WIDENINGS: usize = 4;
+
+/// Returns are looked for with so many times the work of the tube at most.
+const MOST_ON_RETURNS: u64 = 4;
 
 /// The first step from which a return is looked for; then after twice as many, and so on.
 const FIRST_RETURN: usize = 8;
@@ -72,7 +78,7 @@ impl Work {
     }
 
     /// One step that was worth so many units.
-    fn spend(&mut self, units: u64) {
+    pub(crate) fn spend(&mut self, units: u64) {
         self.left = self.left.saturating_sub(units);
         self.steps += 1;
     }
@@ -115,7 +121,7 @@ pub(crate) struct Obstacle {
 
 pub(crate) struct Branch {
     pub(crate) set: Set,
-    cases: BTreeMap<Guard, Side>,
+    pub(crate) cases: BTreeMap<Guard, Side>,
     pub(crate) formula: Nnf<AtomId>,
     pub(crate) step: usize,
     next_return: usize,
@@ -123,6 +129,8 @@ pub(crate) struct Branch {
     is_cut: bool,
     /// Whether every atom was certain at every position so far.
     certain: bool,
+    /// Whether there were too many cases to tell apart what an open guard leads to.
+    is_blind: bool,
 }
 
 impl Branch {
@@ -135,6 +143,7 @@ impl Branch {
             next_return: FIRST_RETURN,
             is_cut: false,
             certain: true,
+            is_blind: false,
         }
     }
 
@@ -192,6 +201,7 @@ impl Tubes<'_> {
         let mut shown = None::<Shown>;
         let mut found = Vec::new();
         let mut finished = 0;
+        let (before, mut on_returns) = (work.left, 0);
         let rest = |branch: &Branch, branches: &[Branch], cases: usize, finished: usize| Rest {
             failed: branch.set.beginning(bounds),
             had_too_many: cases == 0,
@@ -208,6 +218,11 @@ impl Tubes<'_> {
                     Moved::Ended(ending) => break ending,
                     Moved::Onwards => {}
                 }
+                // Where other cases are finished, this one is better looked at by itself than in the dark.
+                if branch.is_blind && finished > 0 {
+                    let obstacle = branch.obstacle("there are too many cases");
+                    return Reached::Open(obstacle, rest(&branch, &branches, cases, finished));
+                }
                 if branch.step > self.most_steps {
                     let obstacle = branch.obstacle("no end in sight");
                     return Reached::Open(obstacle, rest(&branch, &branches, cases, finished));
@@ -219,7 +234,15 @@ impl Tubes<'_> {
                 }
                 if branch.step >= branch.next_return {
                     branch.next_return *= 2;
-                    match self.invariant_around(&branch, hull, wanted, work) {
+                    // Each of many cases would look for its own.
+                    let on_tube = before - work.left - on_returns;
+                    if on_returns > on_tube.saturating_mul(if finished == 0 { MOST_ON_RETURNS } else { 1 }) {
+                        continue;
+                    }
+                    let left = work.left;
+                    let found_one = self.invariant_around(&branch, hull, wanted, work);
+                    on_returns += left - work.left;
+                    match found_one {
                         Ok(Some(invariant)) => {
                             found.push(invariant);
                             break Ending::ShownForEver;
@@ -270,19 +293,36 @@ impl Tubes<'_> {
                 None => Moved::Ended(Ending::Empty),
             };
         }
+        branch.is_blind |= step.open.is_some() && *cases == 0;
         if let Some((guard, form)) = &step.open
             && *cases > 0
         {
             *cases -= 1;
+            let mut found = Vec::new();
             for side in [Side::Below, Side::Above] {
                 if let Some(set) = branch.set.cut(form, side) {
                     let mut own = branch.cases.clone();
                     own.insert(*guard, side);
-                    // A case may be empty, so nothing that happens in it need happen at all.
-                    let formula = branch.formula.clone();
-                    branches.push(Branch { set, cases: own, formula, certain: false, ..*branch });
+                    found.push((set, own));
                 }
             }
+            // Where an approximation leaves the guard open everywhere, both cases would be as large as the set.
+            let is_blurred = found.len() == 2 && found.iter().all(|(set, _)| set.share_of(&branch.set) > MOST_OF_CASE);
+            if is_blurred
+                && branch.set.is_blurred_by_step(form, self.closed_loop.choices())
+                && let Some(halves) = branch.set.halves(form)
+            {
+                found = halves.map(|set| (set, branch.cases.clone())).into();
+            }
+            // A case may be empty, so nothing that happens in it need happen at all.
+            let formula = &branch.formula;
+            branches.extend(found.into_iter().map(|(set, cases)| Branch {
+                set,
+                cases,
+                formula: formula.clone(),
+                certain: false,
+                ..*branch
+            }));
             return Moved::Ended(Ending::Cases);
         }
         if let Some(trail) = trail {
@@ -292,7 +332,7 @@ impl Tubes<'_> {
         // The same position for ever.
         let ended = step.ended;
         let lasts = ended && repeatable(&branch.formula).is_some_and(|own| progress(own, &step.letter) == *own);
-        match self.position(&branch.formula, branch.step, step) {
+        match self.position(branch, step, work) {
             Position::Obstacle(mut obstacle) => {
                 obstacle.hopeless &= branch.certain;
                 Moved::Obstacle(obstacle)
@@ -313,13 +353,18 @@ impl Tubes<'_> {
         }
     }
 
-    fn position(&self, formula: &Nnf<AtomId>, at: usize, step: Step) -> Position {
-        let left = progress(formula, &step.letter);
+    fn position(&self, branch: &Branch, step: Step, work: &mut Work) -> Position {
+        let at = branch.step;
+        let mut left = progress(&branch.formula, &step.letter);
         if left.is_false() {
-            let mut found = obstacle(at, "the property is open", &step.next.space, &step.margins);
+            left = self.left_by_cases(branch, &step, work);
+        }
+        if left.is_false() {
+            // Where a condition throughout a period is open, its margin at the worst instant says more than the infimum does.
+            let margins: Vec<Form> = step.open_atoms.into_iter().map(|(_, form)| form).chain(step.hints).collect();
+            let mut found = obstacle(at, "the property is open", &step.next.space, &margins);
             found.hopeless = true;
-            let margins = step.margins.iter().map(|form| form.range);
-            found.margin = margins.min_by(|a, b| a.lo.total_cmp(&b.lo));
+            found.margin = margins.iter().map(|form| form.range).min_by(|a, b| a.lo.total_cmp(&b.lo));
             return Position::Obstacle(found);
         }
         let errors = !self.assume_no_model_errors;
@@ -419,16 +464,8 @@ enum Leaves {
 
 fn obstacle(step: usize, reason: &str, space: &Space, forms: &[Form]) -> Obstacle {
     let mut scores = vec![0.0; space.monomials.variables];
-    forms.iter().for_each(|form| add_scores(&mut scores, space, form));
-    Obstacle { step, reason: reason.to_owned(), hopeless: false, scores, margin: None }
-}
-
-/// Adds how much a form changes along each strong variable, as a share of its range: all monomials that the variable stands in.
-fn add_scores(scores: &mut [f64], space: &Space, form: &Form) {
-    let scale = form.range.width().max(f64::MIN_POSITIVE);
-    for (exponents, c) in space.monomials.exponents.iter().zip(&form.coefficients).skip(1) {
-        for (score, exponent) in scores.iter_mut().zip(exponents) {
-            *score += c.abs() / scale * f64::from(*exponent);
-        }
+    for form in forms {
+        scores.iter_mut().zip(crate::set::scores(space, form)).for_each(|(sum, own)| *sum += own);
     }
+    Obstacle { step, reason: reason.to_owned(), hopeless: false, scores, margin: None }
 }

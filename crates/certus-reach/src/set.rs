@@ -351,4 +351,43 @@ mod tests {
         }
         assert!(narrowed > 100, "{narrowed}");
     }
+
+    #[test]
+    fn what_is_dropped_or_merged_is_not_lost() {
+        let mut random = Random::new(12, 0);
+        let whole = [Interval { lo: -1.0, hi: 1.0 }, Interval { lo: 0.0, hi: 0.5 }];
+        for round in 0..20 {
+            let mut set = Set::of_box(&whole, 1);
+            // Of one variable alone, shared, and nearly parallel to each other.
+            let count = if round % 2 == 0 { 8 } else { 2 * symbols_of(2) };
+            for symbol in 0..count {
+                let noise = set.space.noise(Interval { lo: -1.0, hi: 1.0 });
+                let size = random.between(0.001, 0.1);
+                let slope = if symbol % 5 == 0 { 0.7 + random.between(-0.01, 0.01) } else { random.between(-2.0, 2.0) };
+                let factors = match symbol % 7 {
+                    0 => [size, 0.0],
+                    1 => [0.0, size],
+                    _ => [size, size * slope],
+                };
+                for (form, factor) in set.state.iter_mut().zip(factors) {
+                    let terms = [(Interval::ONE, &*form), (Interval::point(factor), &noise)];
+                    *form = set.space.combine(&terms, Interval::ZERO);
+                }
+            }
+            let directions: Vec<[f64; 2]> =
+                (0..16).map(|_| [random.between(-1.0, 1.0), random.between(-1.0, 1.0)]).collect();
+            let along = |set: &Set, [a, b]: [f64; 2]| {
+                let terms = [(Interval::point(a), &set.state[0]), (Interval::point(b), &set.state[1])];
+                set.space.combine(&terms, Interval::ZERO).range
+            };
+            let before: Vec<Interval> = directions.iter().map(|own| along(&set, *own)).collect();
+            let reduced = set.reduced();
+            assert!(reduced.space.columns - reduced.space.monomials.len() <= symbols_of(2), "round {round}");
+            for (own, before) in directions.iter().zip(&before) {
+                let after = along(&reduced, *own);
+                // But for what rounding leaves of either enclosure.
+                assert!(after.widen(1e-12).encloses(*before), "round {round}: {before:?} is not in {after:?}");
+            }
+        }
+    }
 }

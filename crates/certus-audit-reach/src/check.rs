@@ -1,4 +1,4 @@
-//! The tree of a certificate: every leaf must show the property, and the leaves cover the initial states.
+//! The trees of a certificate, one for each box of the initial set: every leaf must show the property, and the leaves cover the initial states.
 
 use certus_graph::Interval;
 use certus_lang::system::{AtomId, Property, System};
@@ -13,7 +13,7 @@ use crate::tube::{Invariants, Lasting, Tube};
 pub struct Checker {
     step: Step,
     property: Nnf,
-    initial: Vec<Interval>,
+    initial: Vec<Vec<Interval>>,
     names: Vec<String>,
     degree: usize,
     shows_no_errors: bool,
@@ -67,20 +67,23 @@ impl Checker {
         atoms.sort_unstable();
         atoms.dedup();
         // States are in their declared ranges, initial ones too.
-        let declared = system.states.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
-        let ends = system.init_box.0.iter().zip(&system.init_box.1).zip(declared);
-        let initial: Vec<Interval> =
-            ends.map(|((lo, hi), (low, high))| Interval { lo: lo.max(*low), hi: hi.min(*high) }).collect();
-        let is_box = |range: &Interval| range.lo.is_finite() && range.hi.is_finite() && range.lo <= range.hi;
-        if initial.len() != system.state_len() || !initial.iter().all(is_box) {
-            return Err(Refused::new("the initial states are not in a bounded box"));
+        let declared = || system.states.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
+        let within = |(lower, upper): &(Vec<f64>, Vec<f64>)| -> Vec<Interval> {
+            let ends = lower.iter().zip(upper).zip(declared());
+            ends.map(|((lo, hi), (low, high))| Interval { lo: lo.max(*low), hi: hi.min(*high) }).collect()
+        };
+        let initial: Vec<Vec<Interval>> = system.init_boxes.iter().map(within).collect();
+        let is_range = |range: &Interval| range.lo.is_finite() && range.hi.is_finite() && range.lo <= range.hi;
+        let is_box = |own: &Vec<Interval>| own.len() == system.state_len() && own.iter().all(is_range);
+        if initial.is_empty() || !initial.iter().all(is_box) {
+            return Err(Refused::new("the initial states are not in bounded boxes"));
         }
         let step = Step::new(system, &atoms, order)?;
         Ok(Checker { step, property: formula, initial, names: system.state_names(), degree, shows_no_errors })
     }
 
-    /// A box around the initial states: the root of the tree.
-    pub fn initial(&self) -> &[Interval] {
+    /// Boxes around the initial states: the roots of the trees.
+    pub fn initial(&self) -> &[Vec<Interval>] {
         &self.initial
     }
 
@@ -114,14 +117,16 @@ impl Checker {
         }
     }
 
-    /// Checks a tree whose leaves share some invariants. `progress` is told how many leaves were checked.
+    /// Checks trees, one after the other, whose leaves share some invariants. `progress` is told how many leaves were checked.
     pub fn check(&self, claim: &Reachable, progress: &mut dyn FnMut(u64)) -> Result<Checked, Refused> {
-        let mut open = vec![self.initial.clone()];
+        let mut open: Vec<Vec<Interval>> = self.initial.iter().rev().cloned().collect();
         let (mut leaves, mut steps) = (0, 0);
         let tube = self.tube(MOST_STEPS, &|| false);
         let mut invariants = Invariants::Given(&claim.invariants, Vec::new());
         for branch in &claim.tree {
-            let Some(bounds) = open.pop() else { return Err(Refused::new("the tree goes on after its last leaf")) };
+            let Some(bounds) = open.pop() else {
+                return Err(Refused::new("the list goes on after the last leaf"));
+            };
             match branch {
                 Branch::Split { element, at } => {
                     let range = bounds.get(*element).copied().filter(|own| own.lo < *at && *at < own.hi);

@@ -1,6 +1,6 @@
-//! What a certificate of a reachability proof says: a tree of splits of the initial set, and boxes that may be invariants.
+//! What a certificate of a reachability proof says: trees of splits of the boxes of the initial set, and boxes that may be invariants.
 //!
-//! None of it has to be believed. The tree is a list in preorder, so that reading it takes no recursion; numbers are texts that read back to the same double.
+//! None of it has to be believed. The trees are one list in preorder, so that reading it takes no recursion; numbers are texts that read back to the same double.
 
 use certus_graph::Interval;
 use serde_json::{Value, json};
@@ -16,7 +16,7 @@ pub struct Reachable {
     pub shows_no_errors: bool,
     /// Boxes that runs from any leaf may end up in.
     pub invariants: Vec<Invariant>,
-    /// The tree, in preorder.
+    /// The trees of all boxes one after the other, in preorder.
     pub tree: Vec<Branch>,
 }
 

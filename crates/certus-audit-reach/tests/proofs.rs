@@ -21,7 +21,7 @@ fn zoo(name: &str) -> System {
 fn claim(system: &System, property: &str, degree: usize, mut splits: usize) -> Result<Reachable, String> {
     let about = system.property(property).unwrap();
     let checker = Checker::new(system, about, degree, 6, true).map_err(|refused| refused.to_string())?;
-    let mut open = vec![checker.initial().to_vec()];
+    let mut open: Vec<Vec<Interval>> = checker.initial().iter().rev().cloned().collect();
     let mut tree = Vec::new();
     let mut known: Vec<Lasting> = Vec::new();
     while let Some(bounds) = open.pop() {
@@ -164,7 +164,7 @@ fn boxes_of_initial_states_share_invariants() {
     let tree = |boxes: &mut dyn FnMut(&[Interval])| {
         let checker = Checker::new(&system, about, 2, 6, true).unwrap();
         let mut tree = Vec::new();
-        let mut open = vec![(checker.initial().to_vec(), 4usize)];
+        let mut open: Vec<_> = checker.initial().iter().rev().map(|own| (own.clone(), 4usize)).collect();
         while let Some((bounds, splits)) = open.pop() {
             if splits == 0 {
                 boxes(&bounds);

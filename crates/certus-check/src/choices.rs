@@ -135,6 +135,7 @@ fn elements(system: &System) -> impl Iterator<Item = (usize, usize, f64, f64)> +
 fn tried(system: &System, formula: &Formula, drive: &Drive, step: usize, input: usize) -> Result<Need, GraphError> {
     for sample in 0..SAMPLES {
         let mut other = drive.clone();
+        let variable = &system.inputs[input];
         for (count, (_, element, low, high)) in elements(system).filter(|own| own.0 == input).enumerate() {
             let share = match sample {
                 0 => 0.0,
@@ -142,7 +143,7 @@ fn tried(system: &System, formula: &Formula, drive: &Drive, step: usize, input: 
                 // Spread evenly, differently for each element.
                 _ => (0.5 + 0.618_033_988_749_895 * (sample - 2) as f64 + 0.754_877_666_246_693 * count as f64).fract(),
             };
-            other.inputs[step][element] = (low + (high - low) * share).clamp(low, high);
+            other.inputs[step][element] = variable.nearest(count, low + (high - low) * share);
         }
         if replay(system, formula, &other)?.is_none() {
             return Ok(Need::Needed);

@@ -5,7 +5,7 @@
 
 use certus_graph::Interval;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
-use certus_lang::system::{ActionRole, AtomId, Formula, System, Truth};
+use certus_lang::system::{ActionRole, AtomId, Formula, System, Truth, Variable};
 use certus_model::{CheckError, ModelError, ModelErrorKind, Run};
 use certus_solver::{Answer, Budget};
 
@@ -75,7 +75,7 @@ pub fn confirm(
         let kind = if chosen == Some(false) {
             Some(ModelErrorKind::Undefined { what: "a policy, an action, `terminal` or `assume`".to_owned() })
         } else if allowed && holds(roles.defined) == Some(false) {
-            Some(ModelErrorKind::Undefined { what: "the successor".to_owned() })
+            Some(no_successor(system, &next))
         } else if allowed && let Some(kind) = leaves(system, &next) {
             Some(kind)
         } else {
@@ -181,11 +181,27 @@ fn ends_nowhere(system: &System, run: &Run) -> Result<bool, CheckError> {
 }
 
 /// The exit of a successor from its ranges that is certain, if there is one.
-fn leaves(system: &System, next: &[Interval]) -> Option<ModelErrorKind> {
-    let ranges = system.states.iter().flat_map(|state| state.lower.iter().zip(&state.upper));
-    let names = system.state_names();
-    let mut own = next.iter().zip(ranges).zip(names);
-    own.find(|((value, (low, high)), _)| value.hi < **low || value.lo > **high).map(|((value, _), variable)| {
+pub(crate) fn leaves(system: &System, next: &[Interval]) -> Option<ModelErrorKind> {
+    left(system, next, &|value, state, element| value.hi < state.lower[element] || value.lo > state.upper[element])
+}
+
+/// What to say of a successor that is not defined: none of its variable's integers is possible for an element, or an operation has no value.
+pub(crate) fn no_successor(system: &System, next: &[Interval]) -> ModelErrorKind {
+    let broken = |value: &Interval, state: &Variable, _: usize| {
+        state.integers.as_ref().is_some_and(|integers| integers.between(value.lo, value.hi).is_none())
+    };
+    left(system, next, &broken).unwrap_or_else(|| ModelErrorKind::Undefined { what: "the successor".to_owned() })
+}
+
+/// An element of a successor that is not of its range.
+fn left(
+    system: &System,
+    next: &[Interval],
+    outside: &dyn Fn(&Interval, &Variable, usize) -> bool,
+) -> Option<ModelErrorKind> {
+    let elements = system.states.iter().flat_map(|state| (0..state.len).map(move |element| (state, element)));
+    let mut own = next.iter().zip(elements).zip(system.state_names());
+    own.find(|((value, (state, element)), _)| outside(value, state, *element)).map(|((value, _), variable)| {
         ModelErrorKind::RangeExit { variable, value: (value.lo / 2.0 + value.hi / 2.0).clamp(value.lo, value.hi) }
     })
 }

@@ -44,7 +44,7 @@ pub fn with_parameters_as_states(system: &System, last: &[String]) -> Result<Sys
     let moved_truth = |truth: &mut Truth| [&mut truth.truth, &mut truth.margin].into_iter().for_each(moved);
     [&mut roles.policies, &mut roles.next, &mut roles.defines].into_iter().flatten().for_each(moved);
     roles.atoms.iter_mut().for_each(moved_truth);
-    let conditions = [&mut roles.init, &mut roles.assume, &mut roles.terminal];
+    let conditions = [&mut roles.init, &mut roles.assume, &mut roles.terminal, &mut roles.integral];
     conditions.into_iter().flatten().for_each(moved_truth);
     let defined = [&mut roles.choice_defined, &mut roles.defined, &mut roles.init_defined];
     defined.into_iter().flatten().chain(roles.atoms_defined.iter_mut().flatten()).for_each(moved_truth);
@@ -73,12 +73,16 @@ pub fn with_parameters_as_states(system: &System, last: &[String]) -> Result<Sys
             is_vector: false,
             lower: vec![parameter.lower],
             upper: vec![parameter.upper],
+            integers: None,
+            labels: Vec::new(),
             varying: false,
             before: Vec::new(),
             doc: parameter.doc.clone(),
         });
-        new.init_box.0.push(parameter.lower);
-        new.init_box.1.push(parameter.upper);
+        for own in std::iter::once(&mut new.init_box).chain(&mut new.init_boxes) {
+            own.0.push(parameter.lower);
+            own.1.push(parameter.upper);
+        }
     }
     new.step = step;
     Ok(new)
@@ -91,6 +95,8 @@ pub fn narrow(system: &mut System, lower: &[f64], upper: &[f64]) {
     for (number, (&low, &high)) in lower.iter().zip(upper).enumerate() {
         let variable = &mut system.states[first + number];
         (variable.lower[0], variable.upper[0]) = (low, high);
-        (system.init_box.0[flat + number], system.init_box.1[flat + number]) = (low, high);
+        for own in std::iter::once(&mut system.init_box).chain(&mut system.init_boxes) {
+            (own.0[flat + number], own.1[flat + number]) = (low, high);
+        }
     }
 }

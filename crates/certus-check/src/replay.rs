@@ -8,7 +8,7 @@
 
 use certus_graph::GraphError;
 use certus_graph::eval::{Evaluator, Workspace};
-use certus_lang::system::{ActionRole, AtomId, Chance, Formula, System, Truth, Variable};
+use certus_lang::system::{ActionRole, AtomId, Chance, Formula, System, Truth, Variable, in_ranges};
 use certus_model::{Run, nnf};
 use certus_sim::semantics::{self, Tail};
 
@@ -182,11 +182,6 @@ fn violated_whatever(formula: &Formula, atoms: &[Vec<bool>], asked: &[AtomId], v
         own.iter().enumerate().map(value).collect()
     };
     unfolds || is_bad(formula, &atoms.iter().enumerate().map(known).collect::<Vec<_>>())
-}
-
-fn in_ranges(variables: &[Variable], values: &[f64]) -> bool {
-    let ranges = variables.iter().flat_map(|variable| variable.lower.iter().zip(&variable.upper));
-    values.iter().zip(ranges).all(|(value, (low, high))| low <= value && value <= high)
 }
 
 /// The inputs of the step at a position.

@@ -12,7 +12,7 @@ use certus_graph::canonical::simplified;
 use certus_graph::eval::enclose_nodes;
 use certus_graph::ops::{Op, ReduceKind};
 use certus_graph::{Graph, GraphError, Interval, NodeId, Tensor};
-use certus_lang::system::AtomId;
+use certus_lang::system::{AtomId, Integers};
 use certus_model::Nnf;
 use certus_solver::formula::{Atom, Formula, Linear};
 use certus_solver::{Place, Region};
@@ -47,6 +47,20 @@ fn into_region(graph: &Graph, region: &Region, formula: Formula<Place>) -> (Regi
         }
     }
     (Region::new(region.lower, region.upper), and(kept))
+}
+
+/// A region whose ends are integers where its numbers are. Of states and inputs that is so by what they are, whatever the formula says.
+fn around_integers(region: &Region, integers: &[Option<Integers>]) -> Region {
+    let mut region = region.clone();
+    for ((low, high), integers) in region.lower.iter_mut().zip(&mut region.upper).zip(integers) {
+        let Some(integers) = integers else { continue };
+        (*low, *high) = match integers.between(*low, *high) {
+            Some(inside) => (inside.hull().0 as f64, inside.hull().1 as f64),
+            // Nothing is left, and the region is empty.
+            None => (1.0, 0.0),
+        };
+    }
+    Region::new(region.lower, region.upper)
 }
 
 /// The bound of a free number that an atom is: its element, whether it is an upper one, and the value.
@@ -248,6 +262,7 @@ pub fn settle(unrolled: &mut Unrolled, mut formula: Formula<Place>) -> Result<Fo
     for _ in 0..ROUNDS {
         let before = (unrolled.region.clone(), formula.clone(), unrolled.graph.len());
         (unrolled.region, formula) = into_region(&unrolled.graph, &unrolled.region, formula);
+        unrolled.region = around_integers(&unrolled.region, &unrolled.integers);
         let region = &unrolled.region;
         if region.lower.iter().zip(&region.upper).any(|(low, high)| low > high) {
             break;

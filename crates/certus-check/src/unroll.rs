@@ -13,7 +13,7 @@ use std::collections::HashMap;
 use certus_graph::canonical::simplified;
 use certus_graph::ops::{Gather, Op};
 use certus_graph::{Graph, GraphError, NodeId};
-use certus_lang::system::{ActionRole, AtomId, System};
+use certus_lang::system::{ActionRole, AtomId, Integers, System};
 use certus_solver::formula::{Formula, Linear};
 use certus_solver::{Place, Region};
 
@@ -28,6 +28,8 @@ pub struct Unrolled {
     pub graph: Graph,
     /// What the free numbers lie in.
     pub region: Region,
+    /// The integers that free numbers are, if they are such.
+    pub integers: Vec<Option<Integers>>,
     /// Where each position's state, choices and outputs are in the graph.
     pub positions: Vec<Position>,
     /// That the states are initial, in their ranges, and follow each other.
@@ -56,6 +58,7 @@ pub struct Position {
     /// Where each atom is defined; none for everywhere.
     atoms_defined: Vec<Option<NodeId>>,
     init: Option<NodeId>,
+    integral: Option<NodeId>,
     assume: Option<NodeId>,
     choice_defined: Option<NodeId>,
     defined: Option<NodeId>,
@@ -70,6 +73,7 @@ struct Wanted {
     labels: Vec<usize>,
     atoms_defined: Vec<Option<usize>>,
     init: Option<usize>,
+    integral: Option<usize>,
     assume: Option<usize>,
     choice_defined: Option<usize>,
     defined: Option<usize>,
@@ -100,13 +104,26 @@ impl Wanted {
             })
         };
         let init = add(roles.init.map(|init| init.truth.port));
+        let integral = add(roles.integral.map(|integral| integral.truth.port));
         let assume = add(roles.assume.map(|assume| assume.truth.port));
         let choice_defined = add(roles.choice_defined.map(|defined| defined.truth.port));
         let defined = add(roles.defined.map(|defined| defined.truth.port));
         let atoms_defined = roles.atoms_defined.iter().map(|own| add(own.map(|own| own.truth.port))).collect();
         // What parameters decide is decided before conditions are read off the graph.
         let step = simplified(&system.step.keep_outputs(&ports))?;
-        Ok(Wanted { step, next: 0, atoms, policies, labels, atoms_defined, init, assume, choice_defined, defined })
+        Ok(Wanted {
+            step,
+            next: 0,
+            atoms,
+            policies,
+            labels,
+            atoms_defined,
+            init,
+            integral,
+            assume,
+            choice_defined,
+            defined,
+        })
     }
 }
 
@@ -115,7 +132,7 @@ impl Wanted {
 pub enum Start {
     /// In an initial state.
     Initial,
-    /// In any state of a box that no run leaves.
+    /// In any state of a box that no run leaves; integers are integers there.
     Anywhere,
 }
 
@@ -188,8 +205,10 @@ impl Unroller<'_> {
         let (system, wanted) = (self.system, self.wanted()?);
         let mut graph = Graph::new();
         let mut bounds: Vec<(f64, f64)> = Vec::new();
-        let mut declare = |graph: &mut Graph, name: String, own: &[(f64, f64)]| {
+        let mut integers: Vec<Option<Integers>> = Vec::new();
+        let mut declare = |graph: &mut Graph, name: String, own: &[(f64, f64)], integral: Option<&Integers>| {
             bounds.extend_from_slice(own);
+            integers.extend(own.iter().map(|_| integral.cloned()));
             graph.input(&name, &[own.len()])
         };
         let labels: Vec<usize> = system
@@ -212,16 +231,17 @@ impl Unroller<'_> {
                 })
                 .collect();
             offset += variable.len;
-            states.push(declare(&mut graph, variable.name.clone(), &own));
+            states.push(declare(&mut graph, variable.name.clone(), &own, variable.integers.as_ref()));
         }
         for position in 0..shape.positions {
             let mut inputs = Vec::new();
             for variable in &system.inputs {
                 let own: Vec<(f64, f64)> = variable.lower.iter().copied().zip(variable.upper.iter().copied()).collect();
-                inputs.push(declare(&mut graph, format!("{}@{position}", variable.name), &own));
+                let name = format!("{}@{position}", variable.name);
+                inputs.push(declare(&mut graph, name, &own, variable.integers.as_ref()));
             }
             let mut one_hots = |graph: &mut Graph, name: &str, labels: usize| {
-                declare(graph, format!("{name}@{position}"), &vec![(0.0, 1.0); labels])
+                declare(graph, format!("{name}@{position}"), &vec![(0.0, 1.0); labels], None)
             };
             let chances: Vec<NodeId> =
                 system.chances.iter().map(|chance| one_hots(&mut graph, &chance.name, chance.labels.len())).collect();
@@ -241,6 +261,7 @@ impl Unroller<'_> {
                 next,
                 atoms_defined: wanted.atoms_defined.iter().map(|own| own.map(|port| outputs[port])).collect(),
                 init: wanted.init.map(|port| outputs[port]),
+                integral: wanted.integral.map(|port| outputs[port]),
                 assume: wanted.assume.map(|port| outputs[port]),
                 choice_defined: wanted.choice_defined.map(|port| outputs[port]),
                 defined: wanted.defined.map(|port| outputs[port]),
@@ -250,7 +271,8 @@ impl Unroller<'_> {
             positions.windows(2).all(|pair| pair[0].next == pair[1].states),
             "a position begins where the one before it does not lead"
         );
-        let mut unrolled = Unrolled { graph, region: Region::new(Vec::new(), Vec::new()), positions, is_run: always() };
+        let region = Region::new(Vec::new(), Vec::new());
+        let mut unrolled = Unrolled { graph, region, integers, positions, is_run: always() };
         unrolled.join(&bounds, shape)?;
         unrolled.is_run = unrolled.constraints(system, shape, start, with_last);
         Ok(unrolled)
@@ -282,6 +304,11 @@ impl Unrolled {
             upper[class] = upper[class].min(high);
         }
         self.region = Region::new(lower, upper);
+        let mut integers = vec![None; classes];
+        for (&class, own) in numbers.iter().zip(std::mem::take(&mut self.integers)) {
+            integers[class] = own.or(integers[class].take());
+        }
+        self.integers = integers;
         let mut joined = Graph::new();
         let free = joined.input("free", &[classes]);
         let mut place = Vec::with_capacity(self.graph.len());
@@ -311,7 +338,7 @@ impl Unrolled {
             lists.into_iter().flatten().for_each(renamed);
             let lists = [&mut position.atoms, &mut position.policies, &mut position.labels, &mut position.next];
             lists.into_iter().flatten().for_each(renamed);
-            position.init.iter_mut().chain(&mut position.assume).for_each(renamed);
+            position.init.iter_mut().chain(&mut position.integral).chain(&mut position.assume).for_each(renamed);
             position.choice_defined.iter_mut().chain(&mut position.defined).for_each(renamed);
             position.atoms_defined.iter_mut().flatten().for_each(renamed);
         }
@@ -333,9 +360,12 @@ impl Unrolled {
         let graph = &self.graph;
         let truth = |node: NodeId| condition(graph, Place { node, element: 0 }, true);
         let mut parts: Vec<Formula<Place>> = Vec::new();
-        if start == Start::Initial {
-            parts.extend(self.positions[0].init.map(truth));
-        }
+        let first = &self.positions[0];
+        parts.extend(match start {
+            Start::Initial => first.init.map(truth),
+            // What follows a state is one; only the first could be anything in its box.
+            Start::Anywhere => first.integral.map(truth),
+        });
         for (index, position) in self.positions.iter().enumerate() {
             for (&one_hot, chance) in position.chances.iter().zip(&system.chances) {
                 let happens = (0..chance.labels.len()).filter(|&label| chance.probabilities[label] > 0.0);

@@ -7,7 +7,7 @@
 
 use certus_graph::GraphError;
 use certus_graph::eval::{Evaluator, Workspace};
-use certus_lang::system::{ActionRole, System};
+use certus_lang::system::{ActionRole, System, Variable};
 
 use crate::guarded::WitnessChoice;
 use crate::replay::split;
@@ -108,8 +108,8 @@ fn constants(system: &System) -> Vec<WitnessChoice> {
         .map(|chance| (0..chance.labels.len()).filter(|&label| chance.probabilities[label] > 0.0).collect())
         .chain(random_labels(system).into_iter().map(|count| (0..count).collect()))
         .collect();
-    let ranges: Vec<(f64, f64)> =
-        system.inputs.iter().flat_map(|input| input.lower.iter().copied().zip(input.upper.iter().copied())).collect();
+    let elements = system.inputs.iter().flat_map(|input| (0..input.len).map(move |element| (input, element)));
+    let ranges: Vec<(&Variable, usize)> = elements.collect();
     let shares: &[f64] = if ranges.len() <= 3 { &LATTICE } else { &LATTICE[..3] };
     let mut found = Vec::new();
     let mut place = vec![0usize; possible.len() + ranges.len()];
@@ -119,8 +119,9 @@ fn constants(system: &System) -> Vec<WitnessChoice> {
         let labels: Vec<usize> =
             possible.iter().zip(labels).map(|(own, &at)| own.get(at).copied().unwrap_or(0)).collect();
         let (chances, actions) = labels.split_at(system.chances.len());
-        let value = |(&(low, high), &at): (&(f64, f64), &usize)| {
-            ((low + (high - low) * shares[at]).clamp(low, high), vec![0.0; system.state_len()])
+        let value = |(&(input, element), &at): (&(&Variable, usize), &usize)| {
+            let (low, high) = (input.lower[element], input.upper[element]);
+            (input.nearest(element, low + (high - low) * shares[at]), vec![0.0; system.state_len()])
         };
         found.push(WitnessChoice {
             inputs: ranges.iter().zip(values).map(value).collect(),

@@ -24,7 +24,7 @@ pub const NAME: &str = "imdp";
 /// that was found is sound whenever it is stopped, so this changes how much is known and never whether it is right.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-const MOVES: [(&str, &str); 8] = [
+const MOVES: [(&str, &str); 11] = [
     ("match c { a: min(x + 1, 3), b: max(x - 1, 0), z: 9 }", "chance"),
     ("match c { a: min(x + 1, 3), b: 0, z: 9 }", "chance"),
     ("match c { a: x + 1, b: 0, z: 1 }", "range exit"),
@@ -33,6 +33,9 @@ const MOVES: [(&str, &str); 8] = [
     ("if c == a then 1 else floor(2 / x)", "undefined"),
     ("match act { l: min(x + 1, 3), r: match c { a: 0, b: x, z: 2 } }", "argmax tie"),
     ("match d { l: min(x + 1, 3), r: match c { a: 0, b: x, z: 2 } }", "softmax"),
+    ("match c { a: min(x + n, 3), b: max(x - 1, 0), z: 9 }", "integer input"),
+    ("if c == a then (if n == 1 then 3 else x) else 0", "integer input"),
+    ("match c { a: x + 0.5, b: 0, z: 1 }", "range exit, halves"),
 ];
 
 const ASSUMPTIONS: [(&str, &str); 5] = [
@@ -76,13 +79,18 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
         text
     };
     let (moves, assume, terminal) = (pick(&MOVES), pick(&ASSUMPTIONS), pick(&TERMINALS));
-    let mut text = "system s\nstate x in [0, 3]\nchance c of { a: 0.25, b: 0.75, z: 0 }\n".to_owned();
-    // An input comes after the draws unless its declaration says otherwise: half of them know nothing of `c`.
     let mut random = numbers(seed, number as u64);
+    let range = *random.choose(&["[0, 3]", "[0, 3]", "{0..3}"]);
+    features.extend(Some("integer state").filter(|_| range.starts_with('{')));
+    let mut text = format!("system s\nstate x in {range}\nchance c of {{ a: 0.25, b: 0.75, z: 0 }}\n");
+    // An input comes after the draws unless its declaration says otherwise: half of them know nothing of `c`.
     if format!("{moves} {assume}").contains("u ") {
         let order = *random.choose(&["", " before c"]);
         features.extend(Some("input before a draw").filter(|_| !order.is_empty()));
         text += &format!("input u in [0, 1]{order}\n");
+    }
+    if moves.contains("n,") || moves.contains("n ==") {
+        text += "input n in {0..2}\n";
     }
     if moves.contains("act") {
         text += "action act = argmax([x, 2 - x]) of { l, r }\n";
@@ -96,7 +104,13 @@ pub fn case(seed: u64, number: usize, properties: usize) -> Case {
             text += &format!("{word} {condition}\n");
         }
     }
-    text += *random.choose(&["init x == 1\n", "init x == 2\n", "init x == 0\n"]);
+    text += *random.choose(&[
+        "init x == 1\n",
+        "init x == 2\n",
+        "init x == 0\n",
+        "init x in {0, 2}\n",
+        "init x in {1..2}\n",
+    ]);
     let mut names = Vec::new();
     for place in 0..properties {
         names.push(format!("p{place}"));

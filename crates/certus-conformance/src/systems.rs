@@ -50,6 +50,13 @@ const MOVES: &[(&str, &str)] = &[
     ("y", "network, range exit"),
     ("if y > u then min(x + 1, 3) else 0", "network, input"),
     ("TABLE", "table"),
+    ("if x > 2 then 0 else x + 0.5", "halves"),
+    ("min(x + n, 3)", "integer input"),
+    ("x + n", "integer input, range exit"),
+    ("if x == n then 0 else n", "integer input"),
+    ("match cmd { up: min(x + 1, 3), down: max(x - 1, 0), stay: x }", "label input"),
+    ("match m { idle: x, up: min(x + 1, 3), done: 0 }", "labels"),
+    ("if m == up | m == done then 3 - x else min(x + 1, 3)", "labels"),
     ("FLOW 2", "exact, range exit"),
     ("FLOW 2 AFTER min(x, 3)", "exact, after"),
     ("FLOW if u > 0.5 then 2 else -2 AFTER clamp(x, 0, 3)", "exact, input, after"),
@@ -76,6 +83,9 @@ const ASSUMPTIONS: &[(&str, &str)] = &[
     ("c == a | x < 2", "assume chance"),
     ("next(x) == x | u < 0.25", "assume next, assume input"),
     ("y >= 0 | u > 0.5", "assume network, assume input, deadlock"),
+    ("n > 0 | x < 2", "assume input, integer input"),
+    ("n > x", "assume input, integer input, deadlock"),
+    ("next(x) in {0, 2, 3}", "assume next, set, deadlock"),
 ];
 
 /// Where runs end.
@@ -89,8 +99,15 @@ const TERMINALS: &[(&str, &str)] = &[
 ];
 
 /// Where `x` may be.
-const RANGES: &[(&str, &str)] =
-    &[("[0, 3]", "range tight"), ("[-4, 12]", "range loose"), ("[0, 2]", "range tight"), ("[-1, 3]", "range loose")];
+const RANGES: &[(&str, &str)] = &[
+    ("[0, 3]", "range tight"),
+    ("[-4, 12]", "range loose"),
+    ("[0, 2]", "range tight"),
+    ("[-1, 3]", "range loose"),
+    ("{0..3}", "integer state, range tight"),
+    ("{-4..12}", "integer state, range loose"),
+    ("{0, 1, 3}", "integer state, range tight"),
+];
 
 /// Where runs begin.
 const STARTS: &[(&str, &str)] = &[
@@ -100,6 +117,9 @@ const STARTS: &[(&str, &str)] = &[
     ("x in [1, 2] & floor(x) == x", "init not a box"),
     ("x == 2", ""),
     ("x in [0, 1] & floor(x) == x", "init not a box"),
+    ("x in {0..3}", "init set"),
+    ("x in {0, 2}", "init set"),
+    ("!(x < 1 | x > 1) | x == 3", "init not a box"),
 ];
 
 /// What formulas are made of.
@@ -127,6 +147,13 @@ const ATOMS: &[(&str, &str)] = &[
     ("w[0] < x", "window"),
     ("x >= k", "parameter"),
     ("x > 1", ""),
+    ("x in {0, 2}", "set"),
+    ("x in {1..3}", "set"),
+    ("n > 0", "integer input"),
+    ("cmd == up", "label input"),
+    ("m == done", "labels"),
+    ("m in {idle, up}", "labels, set"),
+    ("next(m) != m", "labels, next in property"),
     ("throughout(x < 2.5)", "throughout"),
     ("throughout(x >= 1 & u >= 0)", "throughout, input in property"),
     ("throughout(x != 1.25)", "throughout"),
@@ -298,8 +325,10 @@ fn write(
     random: &mut Random,
 ) -> Case {
     let all = format!("{moves}\n{assume}\n{terminal}\n{}", formulas.join("\n"));
-    let mut text = format!("system s\nstate x in {range}\n");
     let flow = moves.strip_prefix("FLOW ");
+    // Integers do not flow.
+    let range = if flow.is_some() && range.starts_with('{') { "[-4, 12]" } else { range };
+    let mut text = format!("system s\nstate x in {range}\n");
     if flow.is_some() {
         text += "step 0.5 exact\n";
     } else if all.contains("s]") || all.contains("1s ") {
@@ -316,6 +345,27 @@ fn write(
     }
     if mentions(&all, "u") {
         text += "input u in [0, 1]\n";
+    }
+    if mentions(&all, "n") {
+        text += *random.choose(&["input n in {0..2}\n", "input n in {0, 2, 3}\n"]);
+    }
+    if mentions(&all, "cmd") {
+        text += "input cmd of { up, down, stay }\n";
+    }
+    let labels = mentions(&all, "m");
+    if labels {
+        text += "state m of { idle, up, done }\n";
+        text += *random.choose(&[
+            "next m = if x > 2 then done else (if m == idle then up else m)\n",
+            "next m = match m { idle: up, up: if x < 1 then idle else done, done: done }\n",
+            "next m = if m in {up, done} then idle else up\n",
+        ]);
+        text += *random.choose(&[
+            "init m == idle\n",
+            "init m in {idle, done}\n",
+            "init (m == up & x <= 1) | (m == idle & x in {1..3})\n",
+            "init m != up\n",
+        ]);
     }
     if mentions(&all, "c") {
         text += *random.choose(&["chance c of { a: 0.5, b: 0.5, z: 0 }\n", "chance c of { a: 0.25, b: 0.75, z: 0 }\n"]);
@@ -363,21 +413,36 @@ fn write(
     Case { text, properties, settings, networks, lattice, features }
 }
 
-/// Eighths for the input `u`, halves for `x`: every piece, and both sides of every border.
+/// Eighths for the input `u`, halves for `x`: every piece, and both sides of every border. Integers and labels have all of their values.
 pub fn lattice_of(text: &str) -> Lattice {
     let declares = |declaration: &str| text.lines().any(|line| line.starts_with(declaration));
-    let (window, input) = (declares("state w"), declares("input u"));
     let numbers = |from: i32, to: i32, parts: i32| -> Vec<Rational> {
         (from * parts..=to * parts).filter_map(|n| rational(f64::from(n) / f64::from(parts))).collect()
     };
-    let mut tail: Vec<Rational> = if declares("state v") { numbers(0, 0, 1) } else { Vec::new() };
-    tail.extend(if window { numbers(0, 1, 1) } else { Vec::new() });
-    let starts = numbers(-4, 12, 2).into_iter().map(|x| std::iter::once(x).chain(tail.clone()).collect()).collect();
-    let inputs = match input {
-        true => numbers(0, 1, 8).into_iter().map(|u| vec![u]).collect(),
-        false => vec![Vec::new()],
-    };
+    let mut starts = numbers(-4, 12, 2).into_iter().map(|x| vec![x]).collect();
+    // In the order of their declarations.
+    let own = [("state v", numbers(0, 0, 1)), ("state w", numbers(0, 0, 1)), ("state w", numbers(1, 1, 1))];
+    for (_, values) in own.iter().filter(|(declaration, _)| declares(declaration)) {
+        starts = with_each(starts, values);
+    }
+    if declares("state m") {
+        starts = with_each(starts, &numbers(0, 2, 1));
+    }
+    let mut inputs = vec![Vec::new()];
+    let own = [("input u", numbers(0, 1, 8)), ("input n", numbers(0, 3, 1)), ("input cmd", numbers(0, 2, 1))];
+    for (_, values) in own.iter().filter(|(declaration, _)| declares(declaration)) {
+        inputs = with_each(inputs, values);
+    }
     Lattice { starts, inputs }
+}
+
+/// Each vector with each of some values behind it.
+fn with_each(vectors: Vec<Vec<Rational>>, values: &[Rational]) -> Vec<Vec<Rational>> {
+    let with = |own: &Vec<Rational>| {
+        let own = own.clone();
+        values.iter().map(move |value| own.iter().chain([value]).cloned().collect::<Vec<_>>())
+    };
+    vectors.iter().flat_map(with).collect()
 }
 
 #[cfg(test)]

@@ -92,6 +92,12 @@ pub struct Variable {
     pub lower: Vec<Number>,
     /// The upper ends of their ranges.
     pub upper: Vec<Number>,
+    /// The integers that its elements can be, as runs with both ends; absent if they are real numbers.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub integers: Vec<[i64; 2]>,
+    /// The names of these integers from 0 on; absent if they have none.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub labels: Vec<String>,
     /// Its documentation.
     pub doc: String,
 }

@@ -5,7 +5,7 @@
 //! free elements and one number for each chance variable and random action, by which inverse sampling picks a label.
 //! Every run that a point denotes is one that simulation could have drawn.
 
-use certus_lang::system::{ActionRole, System, Variable};
+use certus_lang::system::{ActionRole, Integers, System, Variable};
 use certus_sim::Plan;
 
 use crate::descent::Slope;
@@ -20,9 +20,14 @@ const BELOW_ONE: f64 = 1.0 - f64::EPSILON;
 #[derive(Clone, Debug)]
 pub(crate) struct Coding {
     start: Vec<(f64, f64)>,
+    /// The boxes of the initial set, and one state of each is chosen by a number of its own if there are several.
+    boxes: Vec<(Vec<f64>, Vec<f64>)>,
     /// The only first states that are known, if draws meet none.
     starts: Vec<Vec<f64>>,
     inputs: Vec<(f64, f64)>,
+    /// The integers that elements of the start and of the inputs are.
+    integral_start: Vec<Option<Integers>>,
+    integral_inputs: Vec<Option<Integers>>,
     /// The elements of the start and of the inputs that are not fixed.
     free_start: Vec<usize>,
     free_inputs: Vec<usize>,
@@ -48,21 +53,49 @@ impl Coding {
         let chosen = draws > 0 || !inputs.is_empty();
         let rows = if chosen { (steps + 1).min(MOST_ROWS) } else { 0 };
         let period = (steps + 1).div_ceil(rows.max(1));
-        let free_start = if starts.is_empty() { free(&start) } else { Vec::new() };
-        Coding { free_start, free_inputs: free(&inputs), start, starts: starts.to_vec(), inputs, draws, rows, period }
+        let boxes = system.init_boxes.clone();
+        // Elements that no box leaves free are decided by the choice of the box.
+        let is_free = |&element: &usize| boxes.iter().any(|(lower, upper)| lower[element] < upper[element]);
+        let free_start = if starts.is_empty() { (0..start.len()).filter(is_free).collect() } else { Vec::new() };
+        let integers = |variables: &[Variable]| -> Vec<Option<Integers>> {
+            variables.iter().flat_map(|own| std::iter::repeat_n(own.integers.clone(), own.len)).collect()
+        };
+        Coding {
+            free_start,
+            free_inputs: free(&inputs),
+            start,
+            boxes,
+            starts: starts.to_vec(),
+            integral_start: integers(&system.states),
+            integral_inputs: integers(&system.inputs),
+            inputs,
+            draws,
+            rows,
+            period,
+        }
+    }
+
+    /// Whether a number of its own says in which box of the initial set a run begins.
+    fn chooses_box(&self) -> bool {
+        self.starts.is_empty() && self.boxes.len() > 1
     }
 
     /// Numbers by which the first state is chosen.
     pub(crate) fn start_dimensions(&self) -> usize {
-        if self.starts.is_empty() { self.free_start.len() } else { usize::from(self.starts.len() > 1) }
+        match self.starts.len() {
+            0 => self.free_start.len() + usize::from(self.chooses_box()),
+            known => usize::from(known > 1),
+        }
     }
 
     fn first_state(&self, shares: &[f64]) -> Vec<f64> {
-        let Some(last) = self.starts.len().checked_sub(1) else {
-            return filled(&self.start, &self.free_start, shares);
-        };
-        let share = shares.first().map_or(0.0, |share| share.clamp(0.0, BELOW_ONE));
-        self.starts[((share * self.starts.len() as f64) as usize).min(last)].clone()
+        if !self.starts.is_empty() {
+            return self.starts[place(shares.first(), self.starts.len())].clone();
+        }
+        let (first, shares) = shares.split_at(usize::from(self.chooses_box()));
+        let (lower, upper) = &self.boxes[place(first.first(), self.boxes.len())];
+        let ranges: Vec<(f64, f64)> = lower.iter().copied().zip(upper.iter().copied()).collect();
+        filled(&ranges, &self.free_start, &self.integral_start, shares)
     }
 
     /// Numbers of one control point.
@@ -90,7 +123,9 @@ impl Coding {
         let (start, rows) = point.split_at(self.start_dimensions());
         let row_length = self.row_dimensions();
         let row = |number: usize| &rows[number * row_length..][..row_length];
-        let inputs = |number: usize| filled(&self.inputs, &self.free_inputs, &row(number)[..self.free_inputs.len()]);
+        let inputs = |number: usize| {
+            filled(&self.inputs, &self.free_inputs, &self.integral_inputs, &row(number)[..self.free_inputs.len()])
+        };
         let draws = |number: usize| -> Vec<f64> {
             row(number)[self.free_inputs.len()..].iter().map(|&share| share.clamp(0.0, BELOW_ONE)).collect()
         };
@@ -113,20 +148,24 @@ impl Coding {
 
     /// A plan, each of its numbers moved against the sign of a slope by a share of its range.
     pub(crate) fn moved(&self, plan: &Plan, slope: &Slope, share: f64) -> Plan {
-        let moved = |values: &[f64], slopes: &[f64], ranges: &[(f64, f64)]| -> Vec<f64> {
-            let one = |((&value, &slope), &(low, high)): ((&f64, &f64), &(f64, f64))| {
-                let sign = if slope == 0.0 { 0.0 } else { slope.signum() };
-                (value - share * sign * (high - low)).clamp(low, high)
+        let moved =
+            |values: &[f64], slopes: &[f64], ranges: &[(f64, f64)], integers: &[Option<Integers>]| -> Vec<f64> {
+                let mut moved = Vec::with_capacity(values.len());
+                for (element, (&value, &slope)) in values.iter().zip(slopes).enumerate() {
+                    let (low, high) = ranges[element];
+                    let sign = if slope == 0.0 { 0.0 } else { slope.signum() };
+                    let value = (value - share * sign * (high - low)).clamp(low, high);
+                    moved.push(integers[element].as_ref().map_or(value, |own| own.nearest(value)));
+                }
+                moved
             };
-            values.iter().zip(slopes).zip(ranges).map(one).collect()
-        };
         let rows = plan.inputs.iter().zip(&slope.inputs);
         Plan {
             start: match self.starts.is_empty() {
-                true => moved(&plan.start, &slope.start, &self.start),
+                true => moved(&plan.start, &slope.start, &self.start, &self.integral_start),
                 false => plan.start.clone(),
             },
-            inputs: rows.map(|(row, slopes)| moved(row, slopes, &self.inputs)).collect(),
+            inputs: rows.map(|(row, slopes)| moved(row, slopes, &self.inputs, &self.integral_inputs)).collect(),
             ..plan.clone()
         }
     }
@@ -137,12 +176,21 @@ impl Coding {
     }
 }
 
-/// Values in ranges: of the free elements by their shares, of the others the only ones.
-fn filled(ranges: &[(f64, f64)], free: &[usize], shares: &[f64]) -> Vec<f64> {
+/// One of so many places, by a share.
+fn place(share: Option<&f64>, count: usize) -> usize {
+    let share = share.map_or(0.0, |share| share.clamp(0.0, BELOW_ONE));
+    ((share * count as f64) as usize).min(count.saturating_sub(1))
+}
+
+/// Values in ranges: of the free elements by their shares, of the others the only ones. An integer is one of those in its range.
+fn filled(ranges: &[(f64, f64)], free: &[usize], integers: &[Option<Integers>], shares: &[f64]) -> Vec<f64> {
     let mut values: Vec<f64> = ranges.iter().map(|range| range.0).collect();
     for (&element, &share) in free.iter().zip(shares) {
         let ((low, high), share) = (ranges[element], share.clamp(0.0, 1.0));
-        values[element] = (low * (1.0 - share) + high * share).clamp(low, high);
+        values[element] = match integers[element].as_ref().and_then(|own| own.between(low, high)) {
+            Some(inside) => inside.nth((share.min(BELOW_ONE) * inside.count() as f64) as u64),
+            None => (low * (1.0 - share) + high * share).clamp(low, high),
+        };
     }
     values
 }

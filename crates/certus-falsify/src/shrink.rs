@@ -85,8 +85,9 @@ impl Shrinking<'_, '_> {
     }
 
     fn inputs_to_defaults(&mut self) -> Result<(), CheckError> {
+        let inputs = self.judge.system.inputs.iter();
         let defaults: Vec<f64> =
-            input_ranges(self.judge.system).into_iter().map(|(low, high)| 0f64.clamp(low, high)).collect();
+            inputs.flat_map(|input| (0..input.len).map(|element| input.nearest(element, 0.0))).collect();
         // Many at once: of a wide input hardly any element matters.
         let mut ranges = vec![(0, defaults.len())];
         while let Some((from, to)) = ranges.pop() {

@@ -1,7 +1,7 @@
 //! Initial states that draws do not meet: asked of the solver.
 //!
 //! `init x == y` or `init x == 0 | x == 3` has no volume, and rejection sampling never meets it. Then the solver is asked for a state that
-//! satisfies the condition, in the whole initial box and in halves of it, so that several parts of a union are found.
+//! satisfies the condition, in the boxes around the initial set and in halves of them, so that several parts of a union are found.
 
 use std::collections::VecDeque;
 
@@ -40,7 +40,10 @@ pub(crate) fn initial_states(system: &System, budget: &Budget<'_>) -> Result<Vec
     let place = Place { node: outputs[0], element: 0 };
     let formula = condition(&graph, place, true);
     let mut found: Vec<Vec<f64>> = Vec::new();
-    let mut boxes = VecDeque::from([system.init_box.clone()]);
+    let mut boxes = match system.init_boxes.len() <= MOST_BOXES {
+        true => VecDeque::from(system.init_boxes.clone()),
+        false => VecDeque::from([system.init_box.clone()]),
+    };
     let own = Budget { subproblems: WORK.min(budget.subproblems), ..*budget };
     for _ in 0..MOST_BOXES {
         let Some((lower, upper)) = boxes.pop_front() else { break };

@@ -20,18 +20,25 @@ const FEW_STARTS: f64 = 1024.0;
 /// The most doublings of a width.
 const MOST_COARSENINGS: u32 = 8;
 
-/// Widths that a system suggests: tenths of the box of initial states, or thousandths of the range.
+/// Widths that a system suggests: tenths of the box of initial states, or thousandths of the range; one value of an integer.
 pub fn suggested_widths(system: &System) -> Vec<f64> {
     let ranges = system.states.iter().flat_map(|state| state.lower.iter().zip(&state.upper));
     let starts = system.init_box.0.iter().zip(&system.init_box.1);
-    ranges
+    let suggested: Vec<f64> = ranges
         .zip(starts)
         .map(|((low, high), (first, last))| {
             let (range, start) = (high - low, last - first);
             let width = if start > 0.0 { (start / CELLS_PER_START).min(range / 10.0) } else { range / CELLS_PER_RANGE };
             if width > 0.0 { width } else { 1.0 }
         })
-        .collect()
+        .collect();
+    whole_widths(system, &suggested)
+}
+
+/// The widths as they will be: of an integer, one value.
+pub(crate) fn whole_widths(system: &System, widths: &[f64]) -> Vec<f64> {
+    let integral = system.states.iter().flat_map(|own| std::iter::repeat_n(own.integers.is_some(), own.len));
+    widths.iter().zip(integral).map(|(&width, integral)| if integral { 1.0 } else { width }).collect()
 }
 
 /// How often the width of each axis is doubled to begin with.

@@ -6,7 +6,7 @@
 
 use std::collections::HashMap;
 
-use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable};
+use certus_lang::system::{ActionRole, AtomId, Formula, System, Variable, in_ranges};
 use certus_model::{CheckError, Run};
 use certus_numerics::Random;
 use certus_sim::semantics::{self, Tail};
@@ -140,12 +140,12 @@ impl<'a> Concretisation<'a> {
         }
     }
 
-    /// Looks for a violation, or else a model error, among runs from a box of initial states, which follow a guide where the environment has a choice.
+    /// Looks for a violation, or else a model error, among runs from boxes around initial states in turn, which follow a guide where the environment has a choice.
     /// All of them together have at most so many steps.
     #[tracing::instrument(level = "debug", name = "concretisation", skip_all)]
     pub fn search(
         &mut self,
-        (lower, upper): (&[f64], &[f64]),
+        starts: &[(Vec<f64>, Vec<f64>)],
         guide: &Guide,
         (lengths, most): (Lengths, usize),
         seed: u64,
@@ -158,17 +158,19 @@ impl<'a> Concretisation<'a> {
                 break;
             }
             let mut random = Random::new(seed, index as u64);
+            let Some((lower, upper)) = starts.get(index % starts.len().max(1)) else { break };
+            let turn = index / starts.len();
             // The middle and the ends first.
             let state: Vec<f64> = lower
                 .iter()
                 .zip(upper)
                 .enumerate()
-                .map(|(axis, (&low, &high))| match index {
+                .map(|(axis, (&low, &high))| match turn {
                     0 => (low / 2.0 + high / 2.0).clamp(low, high),
                     1 => low,
                     2 => high,
                     3 | 4 => {
-                        if (axis + index) % 2 == 0 {
+                        if (axis + turn) % 2 == 0 {
                             low
                         } else {
                             high
@@ -177,9 +179,10 @@ impl<'a> Concretisation<'a> {
                     _ => random.between(low, high),
                 })
                 .collect();
+            let state = nearest(&self.system.states, state);
             let steps = lengths.steps.min(left);
             let (mut run, mut end) = self.run(state, guide, steps, &mut random)?;
-            if !self.system.init_is_box {
+            if !self.system.init_is_union {
                 let inside = |state: &&Vec<f64>| {
                     let mut ends = state.iter().zip(lower.iter().zip(upper));
                     ends.all(|(value, (low, high))| low <= value && value <= high)
@@ -315,7 +318,7 @@ impl<'a> Concretisation<'a> {
             _ => random.between(low, high),
         };
         let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().zip(&own.upper));
-        let inputs: Vec<f64> = inputs.map(number).collect();
+        let inputs = nearest(&system.inputs, inputs.map(number).collect());
         if let Some(attempt) = attempt {
             return (inputs, self.labels[attempt % self.labels.len().max(1)].clone());
         }
@@ -343,7 +346,11 @@ fn own_atoms(formula: &Formula) -> Vec<AtomId> {
     atoms
 }
 
-pub(crate) fn in_ranges(variables: &[Variable], values: &[f64]) -> bool {
-    let ranges = variables.iter().flat_map(|variable| variable.lower.iter().zip(&variable.upper));
-    values.iter().zip(ranges).all(|(value, (low, high))| low <= value && value <= high)
+/// Values with integers in place of those that are to be integers.
+fn nearest(variables: &[Variable], mut values: Vec<f64>) -> Vec<f64> {
+    let elements = variables.iter().flat_map(|own| (0..own.len).map(move |element| (own, element)));
+    for (value, (own, element)) in values.iter_mut().zip(elements).filter(|(_, (own, _))| own.integers.is_some()) {
+        *value = own.nearest(element, *value);
+    }
+    values
 }

@@ -155,6 +155,7 @@ fn restricted(system: &System, in_cone: &[bool]) -> Result<System, GraphError> {
         defined: own.defined.map(truth),
         atoms_defined: own.atoms_defined.iter().map(|defined| defined.map(truth)).collect(),
         init_defined: own.init_defined.map(truth),
+        integral: None,
         terminal: own.terminal.map(truth),
         networks: own.networks.iter().map(network).collect(),
         ..Roles::default()
@@ -162,10 +163,12 @@ fn restricted(system: &System, in_cone: &[bool]) -> Result<System, GraphError> {
     let numbers = system.states.iter().zip(in_cone).flat_map(|(own, &in_cone)| std::iter::repeat_n(in_cone, own.len));
     let numbers: Vec<bool> = numbers.collect();
     let ends = |ends: &[f64]| ends.iter().zip(&numbers).filter(|(_, kept)| **kept).map(|(&end, _)| end).collect();
+    let init_boxes = system.init_boxes.iter().map(|(lower, upper)| (ends(lower), ends(upper)));
     let states = system.states.iter().zip(in_cone).filter(|(_, in_cone)| **in_cone);
     Ok(System {
         states: states.map(|(own, _)| own.clone()).collect(),
         init_box: (ends(&system.init_box.0), ends(&system.init_box.1)),
+        init_boxes: init_boxes.collect(),
         defines: Vec::new(),
         step,
         roles,

@@ -6,7 +6,7 @@ use certus_lang::system::{Property, System};
 use certus_model::{CheckError, Outcome, formula_of, own_horizon};
 use certus_solver::Budget;
 
-use crate::coarse_to_fine::{coarsenings, suggested_widths};
+use crate::coarse_to_fine::{coarsenings, suggested_widths, whole_widths};
 use crate::concretise::Concretisation;
 use crate::cone_of_influence::ConeOfInfluence;
 use crate::expand::Expander;
@@ -115,7 +115,8 @@ pub fn check_prepared(
     // Concrete runs are those of the whole system; the grid is over the cone of influence.
     let extracted = matches!(options.policy, Policy::Extracted(_));
     let Prepared { violations, cone } = prepared;
-    let (own_system, widths) = (&cone.system, cone.of_state(&widths));
+    let own_system = &cone.system;
+    let widths = whole_widths(own_system, &cone.of_state(&widths));
     let relation = TransitionRelation::new(own_system, &violations.atoms, extracted).map_err(unsupported)?;
     let extraction = match options.policy {
         Policy::Network => None,

@@ -19,7 +19,7 @@ use certus_graph::{Graph, GraphError};
 use certus_lang::system::{AtomId, System};
 use certus_solver::AffineForms;
 
-use self::environment::{pieces, witnesses};
+use self::environment::{Choice, pieces, witnesses};
 pub(crate) use self::tables::{Boxes, Slices, columns, enclose_slices, fitting, truth, widest_node};
 pub(crate) use self::transition_bounds::touches_a_cut;
 use crate::blocks::{Left, Size, largest_share};
@@ -161,6 +161,7 @@ impl<'a> Expander<'a> {
         };
         let inputs = system.inputs.iter().flat_map(|own| own.lower.iter().copied().zip(own.upper.iter().copied()));
         let inputs: Vec<(f64, f64)> = inputs.collect();
+        let choices = Choice::of(&system.inputs);
         let numbers = grid.axes.len() + inputs.len();
         let columns = 1 + numbers;
         Ok(Expander {
@@ -171,8 +172,8 @@ impl<'a> Expander<'a> {
             checks: definedness(system, atoms).len(),
             valued: Valued::of(system, atoms),
             groups: groups.len(),
-            witnesses: if system.roles.assume.is_some() { witnesses(&inputs) } else { Vec::new() },
-            pieces: pieces(&inputs, relation.transitions.len()),
+            witnesses: if system.roles.assume.is_some() { witnesses(&choices) } else { Vec::new() },
+            pieces: pieces(&choices, relation.transitions.len()),
             excluded: PossibleErrors::default(),
             grid,
             relation,
@@ -219,7 +220,7 @@ impl<'a> Expander<'a> {
 
     /// The fine places that an interval meets.
     pub(crate) fn met(&self, along: &Axis, (low, high): (f64, f64)) -> (u64, u64) {
-        match self.has_closed_cells() {
+        match self.has_closed_cells() && !along.integral {
             true => along.closed_places(low, high),
             false => (along.place(low), along.place(high)),
         }

@@ -169,8 +169,9 @@ impl Extraction {
     fn draw(&self, grid: &Grid, cell: &Cell, stream: &mut Random, mut told: impl FnMut(usize, f64)) {
         for (axis, own) in grid.axes.iter().enumerate() {
             let first = cell.places[axis];
-            let (low, high) = (own.cut(first), own.cut(first + cell.extent(axis)));
-            told(axis, stream.between(low.max(own.lower), high.min(own.upper)));
+            let (low, high) = own.inside(own.cut(first), own.cut(first + cell.extent(axis)));
+            let value = stream.between(low, high);
+            told(axis, if own.integral { value.round() } else { value });
         }
         for (input, &(low, high)) in self.inputs.iter().enumerate() {
             told(grid.axes.len() + input, stream.between(low, high));

@@ -55,7 +55,7 @@ fn told(number: f64) -> String {
 }
 
 impl Grid {
-    /// A grid of some widths, one per coordinate, with cuts at the lower corner of the box of initial states.
+    /// A grid of some widths, one per coordinate, with cuts at the lower corner of the box of initial states. An integer has a cell for each value.
     pub fn new(system: &System, widths: &[f64]) -> Result<Grid, String> {
         Grid::coarsened(system, widths, &vec![0; widths.len()])
     }
@@ -65,6 +65,8 @@ impl Grid {
         let ranges =
             system.states.iter().flat_map(|state| state.lower.iter().copied().zip(state.upper.iter().copied()));
         let ranges = system.state_names().into_iter().zip(ranges);
+        let integral: Vec<bool> =
+            system.states.iter().flat_map(|own| std::iter::repeat_n(own.integers.is_some(), own.len)).collect();
         let mut axes = Vec::new();
         for (place, (name, (lower, upper))) in ranges.enumerate() {
             if !lower.is_finite() || !upper.is_finite() {
@@ -78,7 +80,11 @@ impl Grid {
             }
             let anchor = system.init_box.0[place];
             let anchor = if anchor.is_finite() { anchor } else { lower };
-            let axis = Axis::new(anchor, width, lower, upper, coarsenings[place]).ok_or_else(|| {
+            let axis = match integral[place] {
+                true => Axis::of_integers(lower, upper, coarsenings[place]),
+                false => Axis::new(anchor, width, lower, upper, coarsenings[place]),
+            };
+            let axis = axis.ok_or_else(|| {
                 let (width, lower, upper) = (told(width), told(lower), told(upper));
                 format!(
                     "a width of {width} cuts the range {lower}..{upper} of {name} into more cells than can be counted"
@@ -148,7 +154,7 @@ impl Grid {
         let own = &self.axes[axis];
         let (low, high) = (own.cut(place), own.cut(place + (1 << (DEPTH - level))));
         debug_assert!(low < high, "cuts {low} and {high} of axis {axis}");
-        (low.max(own.lower), high.min(own.upper))
+        own.inside(low, high)
     }
 
     /// The fine places in a coordinate where the numbers of a packed cell in another one lie, ends included. A cell does not contain the cut at
@@ -156,10 +162,12 @@ impl Grid {
     pub fn copied(&self, key: &[u64], from: usize, onto: usize) -> (u64, u64) {
         let (place, level) = self.unpack(key, from);
         let (low, high) = self.ends(key, from);
-        let source = &self.axes[from];
+        let (source, target) = (&self.axes[from], &self.axes[onto]);
+        if source.integral {
+            return (target.place(low.max(target.lower)), target.place(high.min(target.upper)));
+        }
         // Only at the end of the range is there no next cell.
         let last = if source.cut(place + (1 << (DEPTH - level))) <= source.upper { high.next_down() } else { high };
-        let target = &self.axes[onto];
         (target.place(low.max(target.lower)), target.place(last.min(target.upper)))
     }
 

@@ -1,4 +1,4 @@
-//! The cells that may have initial states, where these are not a box.
+//! The cells that may have initial states, where these are not a union of boxes.
 //!
 //! The initial condition is enclosed over a cell, and over the box around all initial states in the coordinates outside of the grid. Where it is certainly false, no
 //! run begins.
@@ -25,9 +25,9 @@ pub(crate) struct InitialCells {
 }
 
 impl InitialCells {
-    /// The initial condition of a system whose grid is over a part of it; none if the box around all initial states is all there is to it.
+    /// The initial condition of a system whose grid is over a part of it; none if the boxes around all initial states are all there is to it.
     pub fn new(system: &System, cone: &ConeOfInfluence) -> Option<InitialCells> {
-        let init = system.roles.init.filter(|_| !system.init_is_box)?;
+        let init = system.roles.init.filter(|_| !system.init_is_union)?;
         let condition = system.step.keep_outputs(&[init.truth.port]);
         let ends = system.init_box.0.iter().zip(&system.init_box.1);
         let lengths = condition.inputs().iter().map(|port| condition.elements(port.node)).collect();

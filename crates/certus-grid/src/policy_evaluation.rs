@@ -8,6 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_lang::system::{ActionRole, Output, System};
 use certus_numerics::Random;
+use certus_sim::{Element, Starts};
 
 use crate::extract::{ExtractOptions, ExtractedAction, Extraction};
 use crate::grid::{Cell, Grid};
@@ -66,8 +67,8 @@ pub fn compare(
     let Some(reward) = roles.reward else {
         return Err(format!("{} declares no `reward`, so it has no returns to compare", system.name));
     };
-    if !system.init_is_box {
-        return Err(format!("the initial states of {} are not a box, so they cannot be sampled", system.name));
+    if !system.init_is_union {
+        return Err(format!("the initial states of {} are not boxes, so they cannot be sampled", system.name));
     }
     let others = roles.terminal.into_iter().chain(roles.assume).map(|own| own.truth);
     let wanted: Vec<Output> = [reward].into_iter().chain(others).collect();
@@ -100,8 +101,9 @@ struct Episode {
 impl Episode {
     fn new(system: &System, seed: u64, run: usize) -> Episode {
         let mut random = Random::new(seed, run as u64);
-        let ends = system.init_box.0.iter().zip(&system.init_box.1);
-        Episode { state: ends.map(|(&low, &high)| random.between(low, high)).collect(), random, sum: 0.0, over: false }
+        let mut state = vec![0.0; system.state_len()];
+        Starts::of(system).draw(&Element::of(&system.states), &mut random, |element, value| state[element] = value);
+        Episode { state, random, sum: 0.0, over: false }
     }
 }
 
@@ -199,8 +201,7 @@ impl<'a> Player<'a> {
         for &run in waiting {
             let own = &mut runs[run];
             let mut numbers = own.state.clone();
-            let inputs = system.inputs.iter().flat_map(|input| input.lower.iter().zip(&input.upper));
-            numbers.extend(inputs.map(|(&low, &high)| own.random.between(low, high)));
+            numbers.extend(Element::of(&system.inputs).iter().map(|input| input.draw(&mut own.random)));
             let given = match self.extraction {
                 Some(_) => self.known.get(&self.grid.requested_cell(&own.state).places).cloned(),
                 None => None,

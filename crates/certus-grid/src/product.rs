@@ -6,7 +6,7 @@
 use certus_lang::system::System;
 
 use crate::cells::{Cells, Places, Visitor};
-use crate::grid::{Grid, MOST_AXES};
+use crate::grid::{Axis, Grid, MOST_AXES};
 use crate::initial_cells::InitialCells;
 use crate::propagation::StateSets;
 use crate::violation_automaton::{Universal, ViolationAutomaton};
@@ -55,7 +55,8 @@ pub struct Product<'a> {
     pub open_errors: Vec<ProductSet>,
     /// Whether model errors are assumed not to happen.
     pub without_errors: bool,
-    pub(crate) initial: Places,
+    /// The places of the boxes of the initial set.
+    initial: Vec<Places>,
     /// Tells which cells have initial states, where these are not a box.
     initial_cells: Option<InitialCells>,
     /// States of the automaton that accept whatever follows.
@@ -89,11 +90,6 @@ pub(crate) const UNMET: u16 = u16::MAX;
 impl<'a> Product<'a> {
     /// An unexplored product.
     pub fn new(system: &System, grid: &'a Grid, violations: ViolationAutomaton) -> Product<'a> {
-        let mut initial = Places::default();
-        for (axis, own) in grid.axes.iter().enumerate() {
-            initial.low[axis] = own.place(system.init_box.0[axis].max(own.lower));
-            initial.high[axis] = own.place(system.init_box.1[axis].min(own.upper));
-        }
         Product {
             grid,
             cells: Cells::new(grid),
@@ -106,7 +102,7 @@ impl<'a> Product<'a> {
             looks: 0,
             open_errors: Vec::new(),
             without_errors: false,
-            initial,
+            initial: initial_places(system, grid, |axis, low, high| (axis.place(low), axis.place(high))),
             initial_cells: None,
             violated: violations.states_that(|own| own == Universal::Yes),
             perhaps: violations.states_that(|own| own != Universal::No),
@@ -117,10 +113,10 @@ impl<'a> Product<'a> {
 
     /// Cells contain both of their cuts: initial states at a cut need only one of the cells that meet there.
     pub(crate) fn with_closed_cells(&mut self, system: &System) {
-        for (axis, own) in self.grid.axes.iter().enumerate() {
-            let (low, high) = (system.init_box.0[axis].max(own.lower), system.init_box.1[axis].min(own.upper));
-            (self.initial.low[axis], self.initial.high[axis]) = own.closed_places(low, high);
-        }
+        self.initial = initial_places(system, self.grid, |axis, low, high| match axis.integral {
+            true => (axis.place(low), axis.place(high)),
+            false => axis.closed_places(low, high),
+        });
     }
 
     /// How many bytes everything takes.
@@ -161,10 +157,10 @@ impl<'a> Product<'a> {
     /// Visits every cell that initial states may be in. False if there are no numbers left.
     pub fn each_initial(&mut self, visitor: &mut impl Visitor) -> bool {
         let Some(mut initial_cells) = self.initial_cells.take() else {
-            return self.cells.each_meeting(self.grid, &self.initial, visitor);
+            return self.initial.iter().all(|own| self.cells.each_meeting(self.grid, own, visitor));
         };
         let mut met = Met::default();
-        let fits = self.cells.each_meeting(self.grid, &self.initial, &mut met);
+        let fits = self.initial.iter().all(|own| self.cells.each_meeting(self.grid, own, &mut met));
         for (cell, tile) in met.0 {
             if initial_cells.may_be(cell, || self.ends(cell)) {
                 visitor.visit(cell, tile, self.cells.len());
@@ -184,6 +180,19 @@ impl<'a> Product<'a> {
         debug_assert!(self.grid.axes.len() <= MOST_AXES);
         (0..self.grid.axes.len()).map(|axis| self.grid.ends(self.cells.key(cell), axis)).collect()
     }
+}
+
+/// The places that each box of the initial set meets.
+fn initial_places(system: &System, grid: &Grid, met: impl Fn(&Axis, f64, f64) -> (u64, u64)) -> Vec<Places> {
+    let places = |(lower, upper): &(Vec<f64>, Vec<f64>)| {
+        let mut places = Places::default();
+        for (axis, own) in grid.axes.iter().enumerate() {
+            let (low, high) = (lower[axis].max(own.lower), upper[axis].min(own.upper));
+            (places.low[axis], places.high[axis]) = met(own, low, high);
+        }
+        places
+    };
+    system.init_boxes.iter().map(places).collect()
 }
 
 /// Cells with their tiles.

@@ -68,12 +68,14 @@ pub(crate) struct Check<'a> {
     pub(crate) error_rounds: usize,
 }
 
+/// The lower and upper ends of a box of states.
+type StateBox = (Vec<f64>, Vec<f64>);
+
 impl Check<'_> {
     /// Runs the refinement loop.
     #[tracing::instrument(level = "debug", name = "grid", skip_all)]
     pub(crate) fn decide(&mut self, options: &Options, watch: &mut dyn FnMut(Progress)) -> Result<Verdict, CheckError> {
-        let (lower, upper) = self.system.init_box.clone();
-        if let Some(found) = self.simulate((&lower, &upper), &Guide::default(), FIRST_RUNS)? {
+        if let Some(found) = self.simulate(&self.system.init_boxes, &Guide::default(), FIRST_RUNS)? {
             return Ok(self.verdict(found));
         }
         loop {
@@ -135,7 +137,7 @@ impl Check<'_> {
                 return Ok(Verdict::Violated(run));
             }
             if self.refinements == 0
-                && let Some(found) = self.simulate((&lower, &upper), &Guide::default(), WIDE_RUNS)?
+                && let Some(found) = self.simulate(&self.system.init_boxes, &Guide::default(), WIDE_RUNS)?
             {
                 return Ok(self.verdict(found));
             }
@@ -160,18 +162,12 @@ impl Check<'_> {
         }
     }
 
-    /// Simulates the system from a box, guided by an abstract counterexample.
-    fn simulate(
-        &mut self,
-        corners: (&[f64], &[f64]),
-        guide: &Guide,
-        lengths: Lengths,
-    ) -> Result<Option<Found>, CheckError> {
+    /// Simulates the system from boxes, guided by an abstract counterexample.
+    fn simulate(&mut self, boxes: &[StateBox], guide: &Guide, lengths: Lengths) -> Result<Option<Found>, CheckError> {
         let (budget, seed) = (self.budget, self.budget.seed);
         let most = (self.product.expansions as usize).saturating_mul(STEPS_PER_CELL).max(LEAST_STEPS);
         let before = self.concretisation.steps;
-        let found =
-            self.concretisation.search(corners, guide, (lengths, most), seed, &|| exhausted(budget).is_some())?;
+        let found = self.concretisation.search(boxes, guide, (lengths, most), seed, &|| exhausted(budget).is_some())?;
         self.product.note_simulated(self.concretisation.steps - before);
         // Model errors that are assumed away are no findings.
         Ok(found.filter(|found| !self.product.without_errors || matches!(found, Found::Violation(_))))
@@ -207,19 +203,24 @@ impl Check<'_> {
         path.unwrap_or_default().iter().map(|state| state.0).collect()
     }
 
-    /// The initial states of the cell where the last abstract counterexample begins.
-    fn beginning(&self) -> Option<(Vec<f64>, Vec<f64>)> {
-        let ends = self.product.ends(*self.candidate.first()?);
-        let (low, high) = &self.system.init_box;
-        let ends = self.cone.lifted(&ends, |place| (low[place], high[place]));
-        let lower: Vec<f64> = ends.iter().zip(low).map(|(own, &low)| own.0.max(low)).collect();
-        let upper: Vec<f64> = ends.iter().zip(high).map(|(own, &high)| own.1.min(high)).collect();
-        lower.iter().zip(&upper).all(|(low, high)| low <= high).then_some((lower, upper))
+    /// Boxes around the initial states of the cell where the last abstract counterexample begins.
+    fn beginning(&self) -> Vec<StateBox> {
+        let Some(&first) = self.candidate.first() else { return Vec::new() };
+        let ends = self.product.ends(first);
+        let inside = |(low, high): &StateBox| {
+            let ends = self.cone.lifted(&ends, |place| (low[place], high[place]));
+            let lower: Vec<f64> = ends.iter().zip(low).map(|(own, &low)| own.0.max(low)).collect();
+            let upper: Vec<f64> = ends.iter().zip(high).map(|(own, &high)| own.1.min(high)).collect();
+            lower.iter().zip(&upper).all(|(low, high)| low <= high).then_some((lower, upper))
+        };
+        self.system.init_boxes.iter().filter_map(inside).collect()
     }
 
     /// A run that violates the property by converging to an equilibrium, from where the last abstract counterexample begins; only a lasso can do that.
     fn converging(&mut self) -> Result<Option<Run>, CheckError> {
-        let (Some(_), Some((lower, upper))) = (self.loop_to, self.beginning()) else { return Ok(None) };
+        let (Some(_), Some((lower, upper))) = (self.loop_to, self.beginning().into_iter().next()) else {
+            return Ok(None);
+        };
         if self.convergence.is_none() {
             self.convergence =
                 Some(if self.expander.extraction.is_some() { None } else { Convergence::new(self.system)? });
@@ -230,7 +231,10 @@ impl Check<'_> {
 
     /// Concretises the last abstract counterexample: simulates from where it begins, along its cells.
     fn concretised(&mut self) -> Result<Option<Found>, CheckError> {
-        let Some((lower, upper)) = self.beginning() else { return Ok(None) };
+        let starts = self.beginning();
+        if starts.is_empty() {
+            return Ok(None);
+        }
         // Where the environment or chance has choices, a run that has not closed its loop after a few rounds will not.
         let free = !self.system.inputs.is_empty() || !self.system.chances.is_empty();
         let effort = self.refinements.min(4);
@@ -243,6 +247,6 @@ impl Check<'_> {
         let lifted = |&cell: &u32| self.cone.lifted(&self.product.ends(cell), |_| anywhere);
         let boxes = self.candidate.iter().map(lifted).collect();
         let guide = Guide { boxes, loop_to: self.loop_to };
-        self.simulate((&lower, &upper), &guide, Lengths { steps, ..lengths })
+        self.simulate(&starts, &guide, Lengths { steps, ..lengths })
     }
 }

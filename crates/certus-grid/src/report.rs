@@ -80,7 +80,7 @@ impl Report {
             }
         }
         let hull = hull.into_iter().zip(&product.grid.axes).map(|((first, last), axis)| match first < last {
-            true => (axis.cut(first).max(axis.lower), axis.cut(last).min(axis.upper)),
+            true => axis.inside(axis.cut(first), axis.cut(last)),
             false => (f64::INFINITY, f64::NEG_INFINITY),
         });
         let hull = hull.collect();

@@ -5,7 +5,7 @@
 
 use std::collections::HashSet;
 
-use crate::grid::DEPTH;
+use crate::grid::Axis;
 use crate::parallel::exhausted;
 use crate::refinement::Check;
 
@@ -66,14 +66,14 @@ impl Check<'_> {
             if suspects.len() > MOST_AT_ONCE { self.candidate.clone() } else { suspects.into_iter().collect() };
         cells.sort_unstable();
         cells.dedup();
-        let axes = self.product.grid.axes.len();
+        let depths: Vec<u32> = self.product.grid.axes.iter().map(Axis::depth).collect();
         let mut halved = false;
         for cell in cells {
             let levels = self.product.grid.cell(self.product.cells.key(cell)).levels;
             // In few dimensions along all axes; in many along those that were halved least.
-            let lowest = levels.iter().copied().min().unwrap_or(0);
-            let mut chosen: Vec<usize> = (0..axes).filter(|&axis| levels[axis] < DEPTH).collect();
-            if axes > 3 {
+            let mut chosen: Vec<usize> = (0..depths.len()).filter(|&axis| levels[axis] < depths[axis]).collect();
+            let lowest = chosen.iter().map(|&axis| levels[axis]).min().unwrap_or(0);
+            if depths.len() > 3 {
                 chosen.retain(|&axis| levels[axis] == lowest);
                 chosen.truncate(2);
             }

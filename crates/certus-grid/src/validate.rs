@@ -9,7 +9,7 @@ use certus_check::loops::proved_loop;
 use certus_check::replay::{Drive, replay};
 use certus_check::{lasso_semantics, with_allowed_end};
 use certus_graph::Interval;
-use certus_lang::system::{AtomId, Variable};
+use certus_lang::system::{AtomId, Integers, Variable};
 use certus_model::{CheckError, Run};
 use certus_sim::semantics::{self, Tail};
 use certus_solver::Budget;
@@ -148,7 +148,10 @@ impl Concretisation<'_> {
         let reads = |atom: &AtomId| self.system.atoms[atom.0].uses_choice;
         let wrong = match end {
             RunEnd::Undefined if own.allowed != Some(true) && self.atoms.iter().any(reads) => None,
-            RunEnd::Undefined => (own.defined == Some(false)).then_some(ErrorCause::Undefined),
+            RunEnd::Undefined if own.defined == Some(false) => {
+                Some(no_integer(&self.system.states, &own.next).unwrap_or(ErrorCause::Undefined))
+            }
+            RunEnd::Undefined => None,
             RunEnd::NothingAllowed => self.is_deadlock(state)?.then_some(ErrorCause::Deadlock),
             _ if own.allowed == Some(true) && own.defined == Some(true) => left(&self.system.states, &own.next),
             _ => None,
@@ -222,6 +225,18 @@ fn cut(mut run: Run, positions: usize) -> Run {
     run.actions.truncate(positions);
     run.atoms.truncate(positions);
     run
+}
+
+/// A number that is to be an integer and is none for certain.
+fn no_integer(variables: &[Variable], values: &[Interval]) -> Option<ErrorCause> {
+    let integers = variables.iter().flat_map(|own| std::iter::repeat_n(own.integers.as_ref(), own.len));
+    let mut all = values.iter().zip(integers).enumerate();
+    let is_none = |value: &Interval, own: &Integers| own.between(value.lo, value.hi).is_none();
+    let found = all.find(|(_, (value, own))| own.is_some_and(|own| is_none(value, own)));
+    found.map(|(element, (value, _))| ErrorCause::RangeExit {
+        element,
+        value: certus_solver::middle(value.lo, value.hi).0,
+    })
 }
 
 /// A number that is out of its range for certain.

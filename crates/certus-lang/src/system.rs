@@ -6,6 +6,9 @@
 pub use certus_automata::formula::Bounds;
 use certus_graph::{Graph, NodeId};
 
+mod integers;
+
+pub use self::integers::Integers;
 use crate::diagnostics::Diagnostics;
 pub use crate::property::*;
 
@@ -38,6 +41,11 @@ pub struct System {
     pub init_box: (Vec<f64>, Vec<f64>),
     /// Whether every state of the box is initial.
     pub init_is_box: bool,
+    /// Boxes that contain every initial state together: the parts of a disjunction, each value of an integer. There is at least one, and
+    /// [`System::init_box`] is their hull.
+    pub init_boxes: Vec<(Vec<f64>, Vec<f64>)>,
+    /// Whether every state of these boxes is initial.
+    pub init_is_union: bool,
     /// The `assume` declarations, in their order.
     pub assumptions: Vec<Assumption>,
     /// What formulas are made of.
@@ -163,6 +171,10 @@ pub struct Variable {
     pub lower: Vec<f64>,
     /// Upper end of the range of each element.
     pub upper: Vec<f64>,
+    /// The values that each element can have, if they are integers; then the range is around them.
+    pub integers: Option<Integers>,
+    /// The names of these values, from 0 on; none if they have no names.
+    pub labels: Vec<String>,
     /// Of an input: whether it may change within a step, inside of its range. Then the flow of the step is every flow that some such
     /// signal gives, and the input's own value is that of one constant signal.
     pub varying: bool,
@@ -170,6 +182,53 @@ pub struct Variable {
     pub before: Vec<ChoiceId>,
     /// Its documentation.
     pub doc: String,
+}
+
+impl Variable {
+    /// Whether a value of an element is in the variable's range.
+    pub fn contains(&self, element: usize, value: f64) -> bool {
+        self.lower[element] <= value
+            && value <= self.upper[element]
+            && self.integers.as_ref().is_none_or(|integers| integers.contains(value))
+    }
+
+    /// The value of an element's range that is nearest to a number.
+    pub fn nearest(&self, element: usize, value: f64) -> f64 {
+        match &self.integers {
+            Some(integers) => integers.nearest(value),
+            None => value.max(self.lower[element]).min(self.upper[element]),
+        }
+    }
+}
+
+impl Variable {
+    /// What it ranges over, in words: `in [0, 1]`, `in {0..9}`, `of idle, up`.
+    pub fn range_in_words(&self, number: impl Fn(f64) -> String) -> String {
+        let end = |ends: &[f64], pick: fn(f64, f64) -> f64| {
+            ends.iter().copied().reduce(pick).map_or_else(String::new, &number)
+        };
+        match &self.integers {
+            Some(_) if !self.labels.is_empty() => format!("of {}", self.labels.join(", ")),
+            Some(integers) => format!("in {integers}"),
+            None => format!("in [{}, {}]", end(&self.lower, f64::min), end(&self.upper, f64::max)),
+        }
+    }
+}
+
+/// Flattened values of some variables as texts: labels by their names, numbers as told.
+pub fn in_words(variables: &[Variable], values: &[f64], number: impl Fn(f64) -> String) -> Vec<String> {
+    let owners = variables.iter().flat_map(|own| std::iter::repeat_n(own, own.len));
+    let text = |(own, &value): (&Variable, &f64)| match own.labels.get(value as usize) {
+        Some(label) if value.fract() == 0.0 && value >= 0.0 => label.clone(),
+        _ => number(value),
+    };
+    owners.zip(values).map(text).collect()
+}
+
+/// Whether flattened values are in the ranges of some variables.
+pub fn in_ranges(variables: &[Variable], values: &[f64]) -> bool {
+    let elements = variables.iter().flat_map(|variable| (0..variable.len).map(move |element| (variable, element)));
+    elements.zip(values).all(|((variable, element), value)| variable.contains(element, *value))
 }
 
 /// A finite random choice.
@@ -431,6 +490,8 @@ pub struct Roles {
     pub atoms_defined: Vec<Option<Truth>>,
     /// Where the operations of the initial conditions are; none for everywhere.
     pub init_defined: Option<Truth>,
+    /// Where the state's integers are of their sets, as in every state they are; none if all state variables are real. Ranges are apart.
+    pub integral: Option<Truth>,
     /// Where a run ends.
     pub terminal: Option<Truth>,
     /// The reward of a step.

@@ -29,6 +29,7 @@ struct Ports {
     labels: Vec<usize>,
     init: Option<usize>,
     init_defined: Option<usize>,
+    integral: Option<usize>,
     assume: Option<usize>,
     terminal: Option<usize>,
     choice_defined: Option<usize>,
@@ -55,6 +56,7 @@ impl Ports {
         let labels = labels.map(&mut keep).collect();
         let mut optional = |own: &Option<Truth>| own.as_ref().map(|own| keep(truth(own)));
         let (init, init_defined) = (optional(&roles.init), optional(&roles.init_defined));
+        let integral = optional(&roles.integral);
         let (assume, terminal) = (optional(&roles.assume), optional(&roles.terminal));
         let (choice_defined, defined) = (optional(&roles.choice_defined), optional(&roles.defined));
         let step = simplified(&system.step.keep_outputs(&ports))?;
@@ -69,6 +71,7 @@ impl Ports {
             labels,
             init,
             init_defined,
+            integral,
             assume,
             terminal,
             choice_defined,
@@ -333,7 +336,10 @@ impl<'s> Run<'s> {
             let (left, right) = (sum_of(&self.graph, left), sum_of(&self.graph, right));
             [Formula::at_most(&left, &right, false), Formula::at_most(&right, &left, false)]
         });
-        let parts: Vec<Formula> = labels.chain(followed.map(|position| self.followed(position))).chain(equal).collect();
+        // In a state, integers are integers; what follows one is a state unless its step has an error, which is asked about elsewhere.
+        let integral = std::iter::once(self.truth_at(0, self.ports.integral, true));
+        let followed = followed.map(|position| self.followed(position));
+        let parts: Vec<Formula> = labels.chain(followed).chain(equal).chain(integral).collect();
         Formula::all(parts)
     }
 

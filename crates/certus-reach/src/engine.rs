@@ -1,7 +1,7 @@
-//! The engine `reach`: branch and bound over the initial set, with the reach tube of each piece.
+//! The engine `reach`: branch and bound over the initial set, a union of boxes, with the reach tube of each piece.
 //!
 //! A piece whose tube shows the property is finished; any other is halved along the variable that matters most where the tube failed, as its Taylor model says. Pieces are
-//! taken in a fixed order, several at a time, so the outcome does not depend on the number of threads. The whole initial set is tried with Taylor models of a low
+//! taken in a fixed order, several at a time, so the outcome does not depend on the number of threads. The first box is tried with Taylor models of a low
 //! degree first and of a higher one then; the pieces have the degree that came further.
 //!
 //! *Soundness.* Pieces cover the initial set; every run is in the tube of its piece; `holds` needs every tube to show it. A violation is never claimed here.
@@ -13,7 +13,7 @@ use certus_engine::{
     Budget, Engine, FIRST_WORK, Next, Progress, Session, Shared, Support, Task, Turn, Watch, is_worth_more_work, spent,
 };
 use certus_graph::Interval;
-use certus_lang::system::{AtomId, Property, System};
+use certus_lang::system::{AtomId, Integers, Property, System};
 
 use certus_model::{
     CheckError, NoErrors, Outcome, Scope, Unknown, UnknownReason, Verdict, formula_of, nnf, own_horizon, short,
@@ -129,9 +129,12 @@ impl<'t> Question<'t> {
         Ok(Question { task, closed_loop, formula, atoms })
     }
 
-    pub(crate) fn initial_box(&self) -> Vec<Interval> {
-        let (lower, upper) = &self.task.system.init_box;
-        lower.iter().zip(upper).map(|(&lo, &hi)| Interval { lo, hi }).collect()
+    /// The boxes of the initial set.
+    pub(crate) fn initial_boxes(&self) -> Vec<Vec<Interval>> {
+        let sides = |(lower, upper): &(Vec<f64>, Vec<f64>)| {
+            lower.iter().zip(upper).map(|(&lo, &hi)| Interval { lo, hi }).collect()
+        };
+        self.task.system.init_boxes.iter().map(sides).collect()
     }
 
     pub(crate) fn tubes<'a>(&'a self, degree: usize, invariants: &'a [Invariant], budget: &'a Budget<'a>) -> Tubes<'a> {
@@ -153,8 +156,11 @@ struct Branching<'t> {
     question: Question<'t>,
     /// Pieces that are still to be looked at, the next one last.
     pieces: Vec<Vec<Interval>>,
-    whole: Vec<Interval>,
-    /// Degrees that the whole initial set is still to be tried with, the next one last.
+    /// The boxes of the initial set.
+    whole: Vec<Vec<Interval>>,
+    /// The integers that elements of the state are.
+    integers: Vec<Option<Integers>>,
+    /// Degrees that the first box of the initial set is still to be tried with, the next one last.
     ladder: Vec<usize>,
     /// The degree of the Taylor models of pieces, and where it ended on the whole set.
     degree: usize,
@@ -193,15 +199,18 @@ pub(crate) fn ladder(variables: usize) -> Vec<usize> {
 impl<'t> Branching<'t> {
     fn new(task: Task<'t>) -> Result<Branching<'t>, CheckError> {
         let question = Question::new(task)?;
-        let whole = question.initial_box();
-        let has_states = whole.iter().all(|range| range.lo <= range.hi);
-        let variables = whole.iter().filter(|range| range.lo < range.hi).count();
+        let mut whole = question.initial_boxes();
+        whole.retain(|own| own.iter().all(|range| range.lo <= range.hi));
+        let has_states = !whole.is_empty();
+        let variables = |own: &Vec<Interval>| own.iter().filter(|range| range.lo < range.hi).count();
+        let integers = task.system.states.iter();
         Ok(Branching {
             task,
             question,
-            pieces: if has_states { vec![whole.clone()] } else { Vec::new() },
+            pieces: whole.iter().rev().cloned().collect(),
+            ladder: ladder(whole.iter().map(variables).max().unwrap_or(0)),
             whole,
-            ladder: ladder(variables),
+            integers: integers.flat_map(|own| std::iter::repeat_n(own.integers.clone(), own.len)).collect(),
             degree: 1,
             furthest: None,
             trail: Trail::default(),
@@ -237,7 +246,7 @@ impl<'t> Branching<'t> {
         self.may_join = matches!(joined, Joined::OutOfWork) && share < MOST_JOINED;
         let Joined::Holds { boxes, steps } = joined else { return None };
         self.pieces.clear();
-        (self.done, self.stuck) = (Pieces(vec![self.whole.clone()]), false);
+        (self.done, self.stuck) = (Pieces(self.whole.clone()), false);
         let mut outcome = self.holds(Scope::Unbounded);
         let boxes = if boxes == 1 { "one box".to_owned() } else { format!("{boxes} boxes") };
         let after = if steps == 0 { String::new() } else { format!("{}, after which ", certus_model::steps(steps)) };
@@ -279,7 +288,7 @@ impl<'t> Branching<'t> {
         notes.push(format!("reachable sets: {count}{cost}"));
         let variables = self.variables();
         let most = obstacle.scores.iter().enumerate().max_by(|a, b| a.1.total_cmp(b.1));
-        if let Some((place, _)) = most {
+        if let Some((place, _)) = most.filter(|_| obstacle.scores.len() == variables.len()) {
             let margin = match obstacle.margin.filter(|own| own.lo.is_finite()) {
                 Some(own) => format!(", where the margin is at least {}", short_down(own.lo)),
                 None => String::new(),
@@ -293,14 +302,23 @@ impl<'t> Branching<'t> {
         notes
     }
 
-    /// The share of the initial set's volume that a piece has.
+    /// The share of the initial set's volume that a piece has; boxes have equal ones, whatever their dimensions.
     fn share_of(&self, piece: &[Interval]) -> f64 {
-        self.variables().iter().map(|&place| piece[place].width() / self.whole[place].width()).product()
+        let inside = |whole: &&Vec<Interval>| whole.iter().zip(piece).all(|(whole, own)| whole.encloses(*own));
+        let Some(whole) = self.whole.iter().find(inside) else { return 0.0 };
+        let widths = whole.iter().zip(piece).filter(|(whole, _)| whole.lo < whole.hi);
+        widths.map(|(whole, own)| own.width() / whole.width()).product::<f64>() / self.whole.len() as f64
     }
 
-    /// The elements of the state that are strong variables, in their order.
+    /// The elements of the state that are strong variables of the first box, in their order.
     fn variables(&self) -> Vec<usize> {
-        (0..self.whole.len()).filter(|&place| self.whole[place].lo < self.whole[place].hi).collect()
+        let wide = self.whole.first().into_iter().flat_map(|own| own.iter().enumerate());
+        wide.filter(|(_, range)| range.lo < range.hi).map(|(place, _)| place).collect()
+    }
+
+    /// The largest width of an element in a box of the initial set.
+    fn width(&self, place: usize) -> f64 {
+        self.whole.iter().map(|own| own[place].width()).fold(0.0, f64::max)
     }
 
     /// What is left of a piece where some cases are finished, the next part last; nothing if that is not clearly less than the piece, or no case
@@ -334,7 +352,7 @@ impl<'t> Branching<'t> {
     /// Halves a piece along the variable that matters most, the next half last.
     fn split(&self, piece: &[Interval], obstacle: &Obstacle) -> Option<Vec<Vec<Interval>>> {
         let variables: Vec<usize> = (0..piece.len()).filter(|&place| piece[place].lo < piece[place].hi).collect();
-        let wide = |place: usize| piece[place].width() > NARROWEST * self.whole[place].width();
+        let wide = |place: usize| piece[place].width() > NARROWEST * self.width(place);
         let chosen = variables
             .iter()
             .zip(&obstacle.scores)
@@ -349,6 +367,14 @@ impl<'t> Branching<'t> {
         let mut halves = vec![piece.to_vec(), piece.to_vec()];
         halves[1][chosen].hi = middle;
         halves[0][chosen].lo = middle;
+        // Between two integers there are no states.
+        if let Some(integers) = &self.integers[chosen] {
+            let shrunk = |range: Interval| {
+                let (first, last) = integers.between(range.lo, range.hi)?.hull();
+                Some(Interval { lo: first as f64, hi: last as f64 })
+            };
+            halves.retain_mut(|own| shrunk(own[chosen]).map(|range| own[chosen] = range).is_some());
+        }
         Some(halves)
     }
 }
@@ -405,10 +431,10 @@ impl Session for Branching<'_> {
                 break;
             }
             // Fewer at once, where each of them would have too little work to come to an end.
-            let batch = (work / self.needed).clamp(1, BATCH as u64) as usize;
+            let is_whole = !self.ladder.is_empty();
+            let batch = if is_whole { 1 } else { (work / self.needed).clamp(1, BATCH as u64) as usize };
             let from = self.pieces.len().saturating_sub(batch);
             let batch: Vec<Vec<Interval>> = self.pieces.split_off(from);
-            let is_whole = !self.ladder.is_empty();
             let degree = self.ladder.last().copied().unwrap_or(self.degree);
             let tubes = self.question.tubes(degree, &self.invariants, budget);
             let share = (work / batch.len() as u64).max(least);

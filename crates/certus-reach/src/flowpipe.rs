@@ -137,9 +137,10 @@ pub fn flowpipe(task: &Task<'_>, pieces: Option<&Pieces>, budget: &Budget<'_>) -
         }
     };
     let question = Question::new(*task)?;
-    let whole = question.initial_box();
-    let variables = whole.iter().filter(|range| range.lo < range.hi).count();
-    let boxes = pieces.or(searched.as_deref()).map_or_else(|| vec![whole], |own| own.0.clone());
+    let whole = question.initial_boxes();
+    let wide = |own: &Vec<Interval>| own.iter().filter(|range| range.lo < range.hi).count();
+    let variables = whole.iter().map(wide).max().unwrap_or(0);
+    let boxes = pieces.or(searched.as_deref()).map_or(whole, |own| own.0.clone());
     let mut found = Flowpipe { slices: Vec::new(), complete: true, covered: 0 };
     let mut end: Option<usize> = None;
     let mut invariants = Vec::new();

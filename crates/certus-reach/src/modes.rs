@@ -65,13 +65,13 @@ fn mode_of(bounds: &[Interval]) -> Mode {
 }
 
 impl Tubes<'_> {
-    /// Tries to show that the formula holds for ever from a box of initial states.
-    pub(crate) fn joined(&self, bounds: &[Interval], work: &mut Work) -> Joined {
+    /// Tries to show that the formula holds for ever from boxes of initial states.
+    pub(crate) fn joined(&self, starts: &[Vec<Interval>], work: &mut Work) -> Joined {
         if repeatable(self.formula) != Some(self.formula) {
             return Joined::Open;
         }
         for steps in FIRST_STEPS {
-            match self.joined_after(bounds, steps, work) {
+            match self.joined_after(starts, steps, work) {
                 Ok(boxes) => return Joined::Holds { boxes, steps },
                 Err(Failure::OutOfWork) => return Joined::OutOfWork,
                 Err(Failure::Open) => {}
@@ -81,8 +81,13 @@ impl Tubes<'_> {
     }
 
     /// The same by boxes that are joined with later ones from some step on; says how many there are.
-    fn joined_after(&self, bounds: &[Interval], steps: usize, work: &mut Work) -> Result<usize, Failure> {
-        let mut now = self.after_step(bounds, 0, work)?;
+    fn joined_after(&self, starts: &[Vec<Interval>], steps: usize, work: &mut Work) -> Result<usize, Failure> {
+        let mut now = Boxes::new();
+        for bounds in starts {
+            for (mode, next) in self.after_step(bounds, 0, work)? {
+                join(&mut now, mode, &next)?;
+            }
+        }
         for step in 1..=steps {
             let mut later = Boxes::new();
             for own in now.values() {

@@ -5,9 +5,11 @@
 
 use std::cmp::Ordering;
 
-use certus_lang::syntax::ast::{ActionRule, Arm, ChainOp, CompareOp, Comprehension, Expr, ExprKind, InfixOp, PrefixOp};
+use certus_lang::syntax::ast::{
+    ActionRule, Arm, ChainOp, CompareOp, Comprehension, Expr, ExprKind, InfixOp, Member, PrefixOp, Set,
+};
 
-use crate::model::{Meaning, Model};
+use crate::model::{Meaning, Model, Variable};
 use crate::operations;
 use crate::real::{Rational, Real};
 use crate::value::{Evaluated, Stop, Term, Value, common_length, element, malformed};
@@ -141,6 +143,7 @@ impl<'a> Scene<'a> {
                 let above = compared(CompareOp::GreaterEqual, &value, &low)?;
                 logical(&above, &compared(CompareOp::LessEqual, &value, &high)?, |a, b| a && b)
             }
+            ExprKind::InSet(value, set) => self.in_set(value, set),
             ExprKind::If(condition, then, otherwise) => {
                 let condition = self.term(condition)?;
                 let taken = if condition.truth()? { then } else { otherwise };
@@ -165,6 +168,7 @@ impl<'a> Scene<'a> {
             return Term::number(*value);
         }
         match self.model.names.get(name) {
+            None if self.model.is_label(name) => Ok(Term::labels(vec![name.to_owned()], true)),
             None => malformed(format!("nothing is called {name}")),
             Some(Meaning::Known(term)) => Ok(term.clone()),
             Some(Meaning::Constant(value)) => {
@@ -174,13 +178,13 @@ impl<'a> Scene<'a> {
             Some(Meaning::State(place)) => {
                 let variable = &self.model.states[*place];
                 let state = self.state.ok_or(Stop::Missing)?;
-                Ok(Term::varying(state[variable.start..variable.start + variable.len].to_vec()))
+                value_of(variable, state[variable.start..variable.start + variable.len].to_vec())
             }
             Some(Meaning::Input(place)) => {
                 let variable = &self.model.inputs[*place];
                 let inputs = &self.choice.ok_or(Stop::Missing)?.inputs;
                 let own = inputs[variable.start..variable.start + variable.len].iter();
-                Ok(Term::varying(own.cloned().map(Real::Exact).collect()))
+                value_of(variable, own.cloned().map(Real::Exact).collect())
             }
             Some(Meaning::Policy(place)) => {
                 let mut own = self.inside_a_name()?;
@@ -242,10 +246,12 @@ impl<'a> Scene<'a> {
         let variable = &self.model.states[*place];
         match self.successor {
             Successor::None => Err(Stop::Missing),
-            Successor::Known(state) => Ok(Term::varying(state[variable.start..variable.start + variable.len].to_vec())),
+            Successor::Known(state) => {
+                value_of(variable, state[variable.start..variable.start + variable.len].to_vec())
+            }
             Successor::Computed => {
                 let own = Scene { successor: Successor::None, ..self.inside_a_name()? };
-                Ok(Term::varying(own.successor_of(*place)?))
+                value_of(variable, own.successor_of(*place)?)
             }
         }
     }
@@ -307,14 +313,47 @@ impl<'a> Scene<'a> {
         compared(op, &self.term(left)?, &self.term(right)?)
     }
 
+    /// Whether a value is equal to one of a set's members, or a whole number of one of its runs; element by element.
+    fn in_set(&mut self, value: &Expr, set: &Set) -> Evaluated<Term> {
+        let value = self.term(value)?;
+        let mut found = Term::truths(vec![false], true);
+        for member in &set.members {
+            let own = match member {
+                Member::One(only) => compared(CompareOp::Equal, &value, &self.term(only)?)?,
+                Member::Run(from, to) => {
+                    let (from, to) = (self.term(from)?, self.term(to)?);
+                    let above = compared(CompareOp::GreaterEqual, &value, &from)?;
+                    let inside = logical(&above, &compared(CompareOp::LessEqual, &value, &to)?, |a, b| a && b)?;
+                    let floor = operations::call("floor", vec![value.clone()])?;
+                    logical(&inside, &compared(CompareOp::Equal, &value, &floor)?, |a, b| a && b)?
+                }
+            };
+            found = logical(&found, &own, |a, b| a || b)?;
+        }
+        Ok(found.chosen_by(value.constant))
+    }
+
     fn matching(&mut self, subject: &Expr, arms: &[Arm]) -> Evaluated<Term> {
-        let Some((labels, chosen)) = self.label(subject) else { return malformed("`match` takes a choice") };
-        let chosen = &labels[chosen?];
-        let named = arms.iter().find(|arm| arm.labels.iter().any(|label| label.name == *chosen));
+        let chosen = match self.label(subject) {
+            Some((labels, chosen)) => labels[chosen?].clone(),
+            None => match self.term(subject)?.label() {
+                Some(label) => label.to_owned(),
+                None => return malformed("`match` takes something with labels"),
+            },
+        };
+        let named = arms.iter().find(|arm| arm.labels.iter().any(|label| label.name == chosen));
         let Some(arm) = named.or_else(|| arms.iter().find(|arm| arm.labels.is_empty())) else {
             return malformed("`match` does not cover every label");
         };
         Ok(self.term(&arm.value)?.chosen_by(false))
+    }
+}
+
+/// The values of a variable: numbers, or what they are the numbers of.
+fn value_of(variable: &Variable, numbers: Vec<Real>) -> Evaluated<Term> {
+    match variable.labels.is_empty() {
+        true => Ok(Term::varying(numbers)),
+        false => Ok(Term::labels(variable.named(&numbers)?, false)),
     }
 }
 
@@ -334,6 +373,16 @@ fn logical(left: &Term, right: &Term, f: impl Fn(bool, bool) -> bool) -> Evaluat
 
 /// A comparison, element by element.
 fn compared(op: CompareOp, left: &Term, right: &Term) -> Evaluated<Term> {
+    if let (Value::Labels(a), Value::Labels(b)) = (&left.value, &right.value) {
+        let wanted = match op {
+            CompareOp::Equal => true,
+            CompareOp::NotEqual => false,
+            _ => return malformed("labels have no order"),
+        };
+        let len = common_length([a.len(), b.len()])?;
+        let truths = (0..len).map(|i| (element(a, i) == element(b, i)) == wanted).collect();
+        return Ok(Term::truths(truths, left.constant && right.constant));
+    }
     let (Value::Reals(a), Value::Reals(b)) = (&left.value, &right.value) else {
         return malformed("numbers are compared");
     };

@@ -3,11 +3,13 @@
 use std::collections::HashMap;
 
 use certus_lang::Source;
-use certus_lang::syntax::ast::{self, ActionRule, DeclarationKind, Expr, Property, VariableDeclaration};
+use certus_lang::syntax::ast::{
+    self, ActionRule, DeclarationKind, Expr, Member, Property, Set, Values, VariableDeclaration,
+};
 
 use crate::eval::Scene;
 use crate::network::Network;
-use crate::real::{Rational, rational};
+use crate::real::{Rational, Real, rational, whole};
 use crate::uses::Uses;
 use crate::value::{Evaluated, Stop, Term, malformed};
 
@@ -51,6 +53,10 @@ pub struct Variable {
     pub len: usize,
     /// The range of each number; none if it has no range.
     pub range: Option<Vec<(Rational, Rational)>>,
+    /// The integers that each number can be, as runs with both of their ends; none if any number of the range will do.
+    pub integers: Option<Vec<(i64, i64)>>,
+    /// The names of the integers from 0 on, if they have names.
+    pub labels: Vec<String>,
     /// Of an input: whether it may change within a step.
     pub varying: bool,
     /// Of an input: the names of the draws that it is chosen before.
@@ -285,14 +291,44 @@ impl Model {
             let exact: Option<Vec<Rational>> = values.into_iter().map(rational).collect();
             exact.filter(|ends| ends.len() == len).ok_or(Stop::Malformed("no range".to_owned()))
         };
+        let (mut integers, mut labels) = (None, Vec::new());
         let range = match &declared.range {
             None => None,
-            Some(range) => Some(ends(&range.low)?.into_iter().zip(ends(&range.high)?).collect()),
+            Some(Values::Range(range)) => Some(ends(&range.low)?.into_iter().zip(ends(&range.high)?).collect()),
+            Some(Values::Set(set)) => {
+                let runs = self.runs(set)?;
+                let (low, high) = (runs.iter().map(|run| run.0).min(), runs.iter().map(|run| run.1).max());
+                let (Some(low), Some(high)) = (low, high) else { return malformed("an empty set") };
+                integers = Some(runs);
+                Some(vec![(whole(low), whole(high)); len])
+            }
+            Some(Values::Labels(names)) => {
+                labels = names.iter().map(|name| name.name.clone()).collect();
+                let last = labels.len() as i64 - 1;
+                integers = Some(vec![(0, last)]);
+                Some(vec![(whole(0), whole(last)); len])
+            }
         };
         let start = before.last().map_or(0, |last| last.start + last.len);
         let names = declared.before.iter().map(|name| name.name.clone()).collect();
         let varying = declared.varying.is_some();
-        Ok(Variable { name: declared.name.name.clone(), start, len, range, varying, before: names })
+        let name = declared.name.name.clone();
+        Ok(Variable { name, start, len, range, integers, labels, varying, before: names })
+    }
+
+    /// The integers of a set.
+    pub(crate) fn runs(&self, set: &Set) -> Evaluated<Vec<(i64, i64)>> {
+        let integer = |own: &Expr| self.constant(own)?.integer();
+        let run = |member: &Member| match member {
+            Member::One(only) => integer(only).map(|value| (value, value)),
+            Member::Run(from, to) => Ok((integer(from)?, integer(to)?)),
+        };
+        set.members.iter().map(run).collect()
+    }
+
+    /// Whether a name is a label of some variable.
+    pub(crate) fn is_label(&self, name: &str) -> bool {
+        self.states.iter().chain(&self.inputs).any(|variable| variable.labels.iter().any(|label| label == name))
     }
 
     /// How many numbers a state has.
@@ -306,7 +342,7 @@ impl Model {
             let Some(range) = &variable.range else { continue };
             for (element, (low, high)) in range.iter().enumerate() {
                 let value = &state[variable.start + element];
-                if value < low || value > high {
+                if value < low || value > high || !variable.is_among(value) {
                     let name =
                         if variable.len == 1 { variable.name.clone() } else { format!("{}[{element}]", variable.name) };
                     return Some((name, value.clone()));
@@ -322,12 +358,39 @@ impl Model {
             let own = &inputs[input.start..input.start + input.len];
             let inside = |(value, (low, high)): (&Rational, &(Rational, Rational))| low <= value && value <= high;
             input.range.as_ref().is_none_or(|range| own.iter().zip(range).all(inside))
+                && own.iter().all(|value| input.is_among(value))
         })
     }
 
     /// The property of this name.
     pub fn property(&self, name: &str) -> Option<&Property> {
         self.properties.iter().find(|property| property.name.name == name)
+    }
+}
+
+impl Variable {
+    /// Whether a number is one of the variable's integers, if it has such.
+    pub fn is_among(&self, value: &Rational) -> bool {
+        let within = |&(from, to): &(i64, i64)| &whole(from) <= value && value <= &whole(to);
+        self.integers.as_ref().is_none_or(|runs| value.is_int() && runs.iter().any(within))
+    }
+
+    /// The labels that some numbers stand for.
+    pub(crate) fn named(&self, values: &[Real]) -> Evaluated<Vec<String>> {
+        let name = |value: &Real| {
+            let place = self.labels.iter().enumerate().find(|(place, _)| value.exact() == Some(&whole(*place as i64)));
+            place.map_or_else(|| malformed("no label"), |(_, label)| Ok(label.clone()))
+        };
+        values.iter().map(name).collect()
+    }
+
+    /// The numbers that labels stand for.
+    pub(crate) fn numbered(&self, labels: &[String]) -> Evaluated<Vec<Real>> {
+        let number = |label: &String| {
+            let place = self.labels.iter().position(|own| own == label);
+            place.map_or_else(|| malformed("no such label"), |place| Ok(Real::Exact(whole(place as i64))))
+        };
+        labels.iter().map(number).collect()
     }
 }
 

@@ -143,6 +143,14 @@ pub(crate) fn joined(parts: Vec<Term>) -> Evaluated<Term> {
         }
         return Ok(Term::truths(truths, constant));
     }
+    if let Some(Term { value: Value::Labels(_), .. }) = parts.first() {
+        let mut labels = Vec::new();
+        for part in &parts {
+            let Value::Labels(own) = &part.value else { return malformed("a label is needed") };
+            labels.extend_from_slice(own);
+        }
+        return Ok(Term::labels(labels, constant));
+    }
     let mut reals = Vec::new();
     for part in &parts {
         reals.extend_from_slice(part.reals()?);
@@ -159,6 +167,7 @@ pub(crate) fn picked(base: &Term, places: impl IntoIterator<Item = usize>) -> Ev
     let value = match &base.value {
         Value::Reals(reals) => Value::Reals(pick(reals, places)?),
         Value::Truths(truths) => Value::Truths(pick(truths, places)?),
+        Value::Labels(labels) => Value::Labels(pick(labels, places)?),
     };
     Ok(Term { value, constant: base.constant })
 }

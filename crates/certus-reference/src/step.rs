@@ -7,7 +7,7 @@ use crate::functions;
 use crate::model::{Method, Model, Update};
 use crate::operations::{product, sum};
 use crate::real::{Rational, Real};
-use crate::value::{Evaluated, Stop, Term, element, malformed};
+use crate::value::{Evaluated, Stop, Term, Value, element, malformed};
 
 impl Scene<'_> {
     /// The successor of one state variable, where the state is not terminal.
@@ -77,13 +77,16 @@ impl Scene<'_> {
         let mut numbers: Vec<Option<Real>> = vec![None; self.model.states[place].len];
         for update in updates {
             let value = self.clone().term(&update.value)?;
-            let value = value.reals()?;
+            let value = match &value.value {
+                Value::Labels(labels) => self.model.states[place].numbered(labels)?,
+                _ => value.reals()?.to_vec(),
+            };
             if value.len() != 1 && value.len() != update.elements.len() {
                 return malformed("a successor has as many numbers as its variable");
             }
             for (at, number) in update.elements.clone().enumerate() {
                 match numbers.get_mut(number) {
-                    Some(own) => *own = Some(element(value, at).clone()),
+                    Some(own) => *own = Some(element(&value, at).clone()),
                     None => return malformed("no such element"),
                 }
             }

@@ -1,6 +1,6 @@
 //! What an expression reads, directly or through names.
 
-use certus_lang::syntax::ast::{ActionRule, Expr, ExprKind, InfixOp, PrefixOp};
+use certus_lang::syntax::ast::{ActionRule, Expr, ExprKind, InfixOp, Member, PrefixOp};
 
 use crate::model::{Meaning, Model};
 
@@ -91,6 +91,9 @@ pub(crate) fn children(expression: &Expr) -> Vec<&Expr> {
         ExprKind::Chain(first, rest) => std::iter::once(&**first).chain(rest.iter().map(|(_, part)| part)).collect(),
         ExprKind::Infix(_, left, right) | ExprKind::Compare(_, left, right) => vec![left, right],
         ExprKind::InRange(value, range) => vec![value, &range.low, &range.high],
+        ExprKind::InSet(value, set) => {
+            std::iter::once(&**value).chain(set.members.iter().flat_map(Member::expressions)).collect()
+        }
         ExprKind::If(condition, then, otherwise) => vec![condition, then, otherwise],
         ExprKind::Match(subject, arms) => {
             std::iter::once(&**subject).chain(arms.iter().map(|arm| &arm.value)).collect()

@@ -30,6 +30,8 @@ pub enum Value {
     Reals(Vec<Real>),
     /// Truth values.
     Truths(Vec<bool>),
+    /// Labels, by their names.
+    Labels(Vec<String>),
 }
 
 /// A value, and whether it is a constant: constants are computed in doubles.
@@ -66,11 +68,25 @@ impl Term {
         Term { value: Value::Truths(truths), constant }
     }
 
+    /// Labels.
+    pub(crate) fn labels(labels: Vec<String>, constant: bool) -> Term {
+        Term { value: Value::Labels(labels), constant }
+    }
+
+    /// The one label, if it is one.
+    pub(crate) fn label(&self) -> Option<&str> {
+        match &self.value {
+            Value::Labels(labels) if labels.len() == 1 => Some(&labels[0]),
+            _ => None,
+        }
+    }
+
     /// How many elements it has.
     pub(crate) fn len(&self) -> usize {
         match &self.value {
             Value::Reals(reals) => reals.len(),
             Value::Truths(truths) => truths.len(),
+            Value::Labels(labels) => labels.len(),
         }
     }
 
@@ -78,7 +94,7 @@ impl Term {
     pub(crate) fn reals(&self) -> Evaluated<&[Real]> {
         match &self.value {
             Value::Reals(reals) => Ok(reals),
-            Value::Truths(_) => malformed("a number is needed"),
+            _ => malformed("a number is needed"),
         }
     }
 
@@ -86,7 +102,7 @@ impl Term {
     pub(crate) fn booleans(&self) -> Evaluated<&[bool]> {
         match &self.value {
             Value::Truths(truths) => Ok(truths),
-            Value::Reals(_) => malformed("a truth value is needed"),
+            _ => malformed("a truth value is needed"),
         }
     }
 

@@ -13,6 +13,7 @@
 mod block;
 mod choices;
 mod compiled;
+mod elements;
 mod environments;
 mod error;
 mod options;
@@ -23,6 +24,7 @@ mod simulator;
 mod summary;
 mod surrogate;
 
+pub use elements::{Element, Starts};
 pub use environments::{Answers, Ended, EnvironmentOptions, Environments, Shown};
 pub use error::SimulationError;
 pub use options::{ActionMode, InputSource, Options, Plan, Plans, Script, element_names};

@@ -5,11 +5,11 @@
 
 use std::ops::Range;
 
-use certus_lang::system::Variable;
 use certus_numerics::Random;
 
 use crate::choices::{Buffers, Outcome, Points};
 use crate::compiled::Machine;
+use crate::elements::{Element, Starts};
 use crate::options::{InputSource, Plan, element_names};
 use crate::report::End;
 use crate::surrogate;
@@ -103,30 +103,27 @@ pub(crate) struct Rollout {
     pub(crate) points: Points,
     pub(crate) randoms: Vec<Random>,
     numbers: Vec<u64>,
-    input_bounds: Vec<(f64, f64)>,
-    state_bounds: Vec<(f64, f64)>,
+    inputs: Vec<Element>,
+    states: Vec<Element>,
 }
 
 impl Rollout {
     /// One column for each run number, at the origin until initial states are drawn.
     pub(crate) fn new(machine: Machine<'_>, seed: u64, numbers: Range<u64>) -> Rollout {
         let system = machine.system;
-        let bounds = |variables: &[Variable]| -> Vec<(f64, f64)> {
-            variables.iter().flat_map(|v| v.lower.iter().copied().zip(v.upper.iter().copied())).collect()
-        };
         let numbers: Vec<u64> = numbers.collect();
         let randoms: Vec<Random> = numbers.iter().map(|&number| Random::new(seed, number)).collect();
-        let (input_bounds, state_bounds) = (bounds(&system.inputs), bounds(&system.states));
+        let (inputs, states) = (Element::of(&system.inputs), Element::of(&system.states));
         let count = numbers.len();
         let points = Points {
             count,
             state: vec![0.0; system.state_len() * count],
-            input: vec![0.0; input_bounds.len() * count],
+            input: vec![0.0; inputs.len() * count],
             chances: system.chances.iter().map(|chance| vec![0.0; chance.labels.len() * count]).collect(),
             action_draws: machine.compiled.random_actions.iter().map(|_| vec![0.0; count]).collect(),
             results: system.networks.iter().map(|network| vec![0.0; network.results * count]).collect(),
         };
-        Rollout { points, randoms, numbers, input_bounds, state_bounds }
+        Rollout { points, randoms, numbers, inputs, states }
     }
 
     /// Begins the stream of another run in a column.
@@ -156,20 +153,20 @@ impl Rollout {
         scratch: &mut Scratch,
     ) -> Result<(), SimulationError> {
         let system = rules.machine.system;
-        let (lower, upper) = &system.init_box;
+        let starts = Starts::of(system);
         let count = self.points.count;
         for attempt in 0..MAX_INITIAL_TRIES {
             for &column in &missing {
                 let planned = rules.plan(self.numbers[column]).map(|plan| plan.start.as_slice());
                 let planned = planned.filter(|start| attempt == 0 && !start.is_empty());
-                for (element, (&low, &high)) in lower.iter().zip(upper).enumerate() {
-                    self.points.state[element * count + column] = match planned {
-                        Some(start) => start[element].clamp(low, high),
-                        None => self.randoms[column].between(low, high),
-                    };
+                let state = &mut self.points.state;
+                let set = |element: usize, value: f64| state[element * count + column] = value;
+                match planned {
+                    Some(start) => starts.nearest(&self.states, start, set),
+                    None => starts.draw(&self.states, &mut self.randoms[column], set),
                 }
             }
-            if system.init_is_box {
+            if system.init_is_union {
                 return Ok(());
             }
             let initial = rules.machine.initial(&self.points.select(&missing), &mut scratch.buffers)?;
@@ -224,8 +221,8 @@ impl Rollout {
                         self.draw_input(column);
                         continue;
                     };
-                    for (element, (&value, &(low, high))) in row.iter().zip(&self.input_bounds).enumerate() {
-                        self.points.input[element * count + column] = value.clamp(low, high);
+                    for (element, (&value, own)) in row.iter().zip(&self.inputs).enumerate() {
+                        self.points.input[element * count + column] = own.nearest(value);
                     }
                 }
             }
@@ -236,8 +233,8 @@ impl Rollout {
     /// Draws the inputs of one column uniformly.
     pub(crate) fn draw_input(&mut self, column: usize) {
         let count = self.points.count;
-        for (element, &(low, high)) in self.input_bounds.iter().enumerate() {
-            self.points.input[element * count + column] = self.randoms[column].between(low, high);
+        for (element, own) in self.inputs.iter().enumerate() {
+            self.points.input[element * count + column] = own.draw(&mut self.randoms[column]);
         }
     }
 
@@ -254,13 +251,13 @@ impl Rollout {
         let columns: Vec<usize> = (0..count).flat_map(|column| std::iter::repeat_n(column, candidates)).collect();
         let mut tried = self.points.select(&columns);
         for (place, &column) in columns.iter().enumerate() {
-            for (element, &(low, high)) in self.input_bounds.iter().enumerate() {
+            for (element, own) in self.inputs.iter().enumerate() {
                 let random = &mut self.randoms[column];
                 // Every other candidate is a corner of the box: extremes break things first.
                 let value = match place % 2 {
-                    0 if random.bits() & 1 == 0 => low,
-                    0 => high,
-                    _ => random.between(low, high),
+                    0 if random.bits() & 1 == 0 => own.low,
+                    0 => own.high,
+                    _ => own.draw(random),
                 };
                 tried.input[element * tried.count + place] = value;
             }
@@ -281,7 +278,7 @@ impl Rollout {
         for column in 0..count {
             let places = column * candidates..(column + 1) * candidates;
             let best = places.clone().min_by(|&a, &b| score(a).total_cmp(&score(b))).unwrap_or(places.start);
-            for element in 0..self.input_bounds.len() {
+            for element in 0..self.inputs.len() {
                 self.points.input[element * count + column] = tried.input[element * tried.count + best];
             }
         }
@@ -294,7 +291,7 @@ impl Rollout {
         rules: &Rules<'_>,
         scratch: &mut Scratch,
     ) -> Result<(), SimulationError> {
-        let dimensions = self.input_bounds.len();
+        let dimensions = self.inputs.len();
         let scripted = matches!(rules.inputs, InputSource::Script(_));
         if scratch.outcome.assume.is_empty() || dimensions == 0 || scripted {
             return Ok(());
@@ -312,9 +309,9 @@ impl Rollout {
                 match attempt.checked_sub(draws).filter(|&corner| corner < corners) {
                     None => self.draw_input(column),
                     Some(corner) => {
-                        for (element, &(low, high)) in self.input_bounds.iter().enumerate() {
+                        for (element, own) in self.inputs.iter().enumerate() {
                             let upper = element < usize::BITS as usize && corner >> element & 1 == 1;
-                            self.points.input[element * count + column] = if upper { high } else { low };
+                            self.points.input[element * count + column] = if upper { own.high } else { own.low };
                         }
                     }
                 }
@@ -335,7 +332,7 @@ impl Rollout {
             element_names(states.map(|s| (&*s.name, s.len, s.is_vector))).swap_remove(element)
         };
         let undefined = || {
-            let unknown = (0..self.state_bounds.len()).find(|&element| outcome.next[element * count + column].is_nan());
+            let unknown = (0..self.states.len()).find(|&element| outcome.next[element * count + column].is_nan());
             let variable = unknown.map_or_else(|| "an operation outside of its domain".to_owned(), name);
             Some(End::NotANumber { variable })
         };
@@ -345,18 +342,19 @@ impl Rollout {
         if outcome.assume.get(column) == Some(&0.0) {
             return Some(End::Blocked);
         }
-        if outcome.defined.get(column) == Some(&0.0) {
-            return undefined();
-        }
-        self.state_bounds.iter().enumerate().find_map(|(element, &(low, high))| {
+        let is_undefined = outcome.defined.get(column) == Some(&0.0);
+        let left = self.states.iter().enumerate().find_map(|(element, own)| {
             let value = outcome.next[element * count + column];
             if value.is_nan() {
                 Some(End::NotANumber { variable: name(element) })
-            } else if value < low || value > high {
-                Some(End::LeftRange { variable: name(element), value, range: (low, high) })
+            } else if !own.contains(value) {
+                Some(End::LeftRange { variable: name(element), value, range: (own.low, own.high) })
             } else {
                 None
             }
-        })
+        });
+        // That an integer has no integer for successor is one reason why there is none.
+        let is_broken = |end: &End| matches!(end, End::LeftRange { value, .. } if value.fract() != 0.0);
+        if is_undefined && !left.as_ref().is_some_and(is_broken) { undefined() } else { left }
     }
 }

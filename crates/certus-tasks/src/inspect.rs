@@ -148,6 +148,8 @@ fn system_document(system: &System) -> shown::System {
         length: own.len,
         lower: numbers(&own.lower),
         upper: numbers(&own.upper),
+        integers: own.integers.iter().flat_map(|own| own.runs()).map(|&(from, to)| [from, to]).collect(),
+        labels: own.labels.clone(),
         doc: own.doc.clone(),
     };
     let param = system.params.iter().map(|own| shown::Param {

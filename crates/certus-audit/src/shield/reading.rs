@@ -110,11 +110,14 @@ fn supported(system: &System) -> Result<(), ReadError> {
     if system.params.iter().any(|param| param.free) {
         return refused("the system has free parameters");
     }
+    if let Some(own) = system.states.iter().chain(&system.inputs).find(|own| own.integers.is_some()) {
+        return refused(format!("{} has integers or labels for values, and shields are for real numbers", own.name));
+    }
     if system.networks.len() != 1 {
         return refused(format!("the system applies {} networks, and a shield stands for one", system.networks.len()));
     }
     if !system.init_is_box {
-        return refused("the initial states are not a box");
+        return refused("the initial states are not one box, and a shield covers one");
     }
     Ok(())
 }

@@ -28,6 +28,9 @@ impl Engine for Convergence {
     }
 }
 
+/// Parts of the initial set from which runs are tried.
+const MOST_BOXES: usize = 16;
+
 struct Looking<'t> {
     task: Task<'t>,
 }
@@ -36,8 +39,12 @@ impl Looking<'_> {
     fn violation(&self, budget: &Budget<'_>) -> Result<Option<Run>, CheckError> {
         let formula = formula_of(self.task.property)?;
         let Some(own) = convergence::Convergence::new(self.task.system)? else { return Ok(None) };
-        let (lower, upper) = &self.task.system.init_box;
-        Ok(own.violation_from(formula, (lower, upper), &|| spent(budget).is_some())?)
+        for (lower, upper) in self.task.system.init_boxes.iter().take(MOST_BOXES) {
+            if let Some(run) = own.violation_from(formula, (lower, upper), &|| spent(budget).is_some())? {
+                return Ok(Some(run));
+            }
+        }
+        Ok(None)
     }
 }
 

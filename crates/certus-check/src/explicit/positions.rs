@@ -8,10 +8,11 @@
 use certus_automata::system::Truths;
 use certus_graph::ops::Op;
 use certus_graph::{Graph, Interval};
-use certus_lang::system::{ActionRole, AtomId, System, Truth};
+use certus_lang::system::{ActionRole, AtomId, Integers, System, Truth, Variable, in_ranges};
+use certus_model::ModelErrorKind;
 
 use super::spans::{Span, spans};
-use certus_model::ModelErrorKind;
+use crate::confirm::{leaves, no_successor};
 
 /// What is chosen at a position.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -163,11 +164,10 @@ impl<'a> Lister<'a> {
     /// Every initial state, if they are finitely many.
     pub fn initial_states(&mut self) -> Option<Vec<Vec<f64>>> {
         let (lower, upper) = &self.system.init_box;
-        let sides: Vec<Interval> = lower.iter().zip(upper).map(|(&lo, &hi)| Interval { lo, hi }).collect();
-        if sides.iter().any(|side| !side.lo.is_finite() || !side.hi.is_finite()) {
+        if lower.iter().chain(upper).any(|end| !end.is_finite()) {
             return None;
         }
-        let is_box = self.system.init_is_box;
+        let system = self.system;
         let inputs: Vec<Span> = self.inputs.iter().map(|&range| Span::closed(range)).collect();
         let draw = self.draws.first()?.clone();
         // What `init` says must have a value in every state of the declared ranges.
@@ -181,17 +181,21 @@ impl<'a> Lister<'a> {
         }
         let mut found = Vec::new();
         let port = self.ports.init;
-        self.pieces(Free::State(&inputs, &draw), &sides, |seen, piece| {
-            let state: Option<Vec<f64>> = piece.iter().map(|side| side.single()).collect();
-            match (if is_box { Some(true) } else { seen.holds(port) }, state) {
-                (Some(true), Some(state)) => found.push(state),
-                // A whole piece of initial states: not finitely many.
-                (Some(true), None) => return None,
-                (Some(false), _) => {}
-                (None, _) => return Some(false),
-            }
-            Some(true)
-        })?;
+        for (lower, upper) in &system.init_boxes {
+            let sides: Vec<Interval> = lower.iter().zip(upper).map(|(&lo, &hi)| Interval { lo, hi }).collect();
+            let starts = starts(&system.states, &sides);
+            self.pieces(Free::State(&inputs, &draw), starts, |seen, piece| {
+                let state: Option<Vec<f64>> = piece.iter().map(|side| side.single()).collect();
+                match (if system.init_is_union { Some(true) } else { seen.holds(port) }, state) {
+                    (Some(true), Some(state)) => found.push(state),
+                    // A whole piece of initial states: not finitely many.
+                    (Some(true), None) => return None,
+                    (Some(false), _) => {}
+                    (None, _) => return Some(false),
+                }
+                Some(true)
+            })?;
+        }
         Some(found)
     }
 
@@ -207,10 +211,10 @@ impl<'a> Lister<'a> {
             actions: draws[0].1.clone(),
         };
         let mut positions: Vec<Position> = Vec::new();
-        let sides = self.inputs.clone();
+        let pieces = starts(&self.system.inputs, &self.inputs);
         let (system, asked, ports) = (self.system, self.asked.clone(), self.ports.clone());
         for draw in &draws {
-            self.pieces(Free::Inputs(&point, draw), &sides, |seen, piece| {
+            self.pieces(Free::Inputs(&point, draw), pieces.clone(), |seen, piece| {
                 let Some(settled) = settled(system, &asked, &ports, seen, truths) else { return Some(false) };
                 let Some((truths, mut then)) = settled else { return Some(true) };
                 // What is chosen still gives a value to the atoms that read it.
@@ -262,18 +266,18 @@ impl<'a> Lister<'a> {
         Some(OfState { terminal, truths, undefined })
     }
 
-    /// Cuts a box into pieces until each is settled. `settle` says whether a piece is, and nothing if none of this leads anywhere.
+    /// Cuts pieces further until each is settled. `settle` says whether a piece is, and nothing if none of this leads anywhere.
     fn pieces(
         &mut self,
         free: Free<'_>,
-        sides: &[Interval],
+        mut open: Vec<Vec<Span>>,
         mut settle: impl FnMut(&Seen<'_>, &[Span]) -> Option<bool>,
     ) -> Option<()> {
-        let mut open: Vec<Vec<Span>> = vec![sides.iter().map(|&side| Span::closed(side)).collect()];
+        let most = MOST_PIECES + open.len();
         let mut seen = 0;
         while let Some(piece) = open.pop() {
             seen += 1;
-            if seen > MOST_PIECES {
+            if seen > most {
                 return None;
             }
             let step = self.see_free(free, &piece)?;
@@ -323,6 +327,24 @@ impl<'a> Lister<'a> {
     }
 }
 
+/// The pieces that a box is cut into to begin with: one for each value of its integers, as far as these are few.
+fn starts(variables: &[Variable], sides: &[Interval]) -> Vec<Vec<Span>> {
+    let integers = variables.iter().flat_map(|own| std::iter::repeat_n(own.integers.as_ref(), own.len));
+    let mut found: Vec<Vec<Span>> = vec![Vec::new()];
+    for (side, integers) in sides.iter().zip(integers) {
+        let inside = integers.and_then(|own: &Integers| own.between(side.lo, side.hi));
+        let own: Vec<Span> = match inside {
+            Some(own) if own.count().saturating_mul(found.len() as u64) <= MOST_PIECES as u64 => {
+                own.iter().map(Span::point).collect()
+            }
+            _ => vec![Span::closed(*side)],
+        };
+        let with = |piece: &Vec<Span>| own.iter().map(|&last| [piece.as_slice(), &[last]].concat()).collect::<Vec<_>>();
+        found = found.iter().flat_map(with).collect();
+    }
+    found
+}
+
 /// What happens over a piece of the inputs: nothing inside where the choice is not allowed; nothing at all where it is not settled.
 fn settled(
     system: &System,
@@ -342,9 +364,12 @@ fn settled(
     if !seen.holds(ports.assume)? {
         return Some(None);
     }
-    let mut then = match seen.holds(ports.defined)? {
-        false => Then::Error(ModelErrorKind::Undefined { what: "the successor".to_owned() }),
-        true => successor(system, ports.next.iter().flat_map(|&port| seen.spans(port).iter().copied()))?,
+    let next: Vec<Span> = ports.next.iter().flat_map(|&port| seen.spans(port).iter().copied()).collect();
+    let ranges: Vec<Interval> = next.iter().map(|own| own.range).collect();
+    let mut then = match (seen.holds(ports.defined)?, leaves(system, &ranges)) {
+        (false, _) => Then::Error(no_successor(system, &ranges)),
+        (true, Some(kind)) => Then::Error(kind),
+        (true, None) => Then::State(successor(system, next)?),
     };
     let goes_on = matches!(then, Then::State(_));
     for (place, (&(truth, defined), id)) in ports.atoms.iter().zip(asked).enumerate() {
@@ -446,20 +471,10 @@ fn parts(piece: &[Span], side: usize, place: f64) -> Option<Vec<Vec<Span>>> {
     Some(own.into_iter().map(with).collect())
 }
 
-/// The successor, or that it is out of range; nothing if it is not settled which.
-fn successor(system: &System, next: impl Iterator<Item = Span>) -> Option<Then> {
-    let ranges = system.states.iter().flat_map(|state| state.lower.iter().zip(&state.upper));
-    let next: Vec<Span> = next.collect();
-    for (element, (own, (&low, &high))) in next.iter().zip(ranges).enumerate() {
-        if own.range.hi < low || own.range.lo > high {
-            let variable = system.state_names().swap_remove(element);
-            return Some(Then::Error(ModelErrorKind::RangeExit { variable, value: own.middle() }));
-        }
-        if own.range.lo < low || own.range.hi > high {
-            return None;
-        }
-    }
-    next.into_iter().map(Span::single).collect::<Option<Vec<f64>>>().map(Then::State)
+/// The successor; nothing if it is not settled that it is one state, in its ranges.
+fn successor(system: &System, next: Vec<Span>) -> Option<Vec<f64>> {
+    let state: Vec<f64> = next.into_iter().map(Span::single).collect::<Option<_>>()?;
+    in_ranges(&system.states, &state).then_some(state)
 }
 
 fn note(truths: &mut Truths, place: usize, value: bool) {

@@ -6,6 +6,7 @@
 use certus_graph::eval::{Evaluator, Workspace};
 use certus_graph::ops::Op;
 use certus_graph::{Graph, GraphError, NodeId};
+use certus_lang::system::Integers;
 use certus_model::proof::{Face, Invariant};
 use certus_numerics::Random;
 use certus_solver::Place;
@@ -30,6 +31,8 @@ pub struct Sampler {
     formula: Formula<Place>,
     lower: Vec<f64>,
     upper: Vec<f64>,
+    /// The integers that free numbers are.
+    integers: Vec<Option<Integers>>,
     /// Which free number each element of the first state is, if it is one.
     state: Vec<Option<usize>>,
     stream: Random,
@@ -78,6 +81,7 @@ impl Sampler {
             formula: query.formula().clone(),
             lower: unrolled.region.lower.iter().copied().map(finite).collect(),
             upper: unrolled.region.upper.iter().copied().map(finite).collect(),
+            integers: unrolled.integers.clone(),
             state: free_elements(unrolled),
             stream: Random::new(seed, 0),
             evaluated: 0,
@@ -166,24 +170,37 @@ impl Sampler {
     fn draw_from(&mut self, lower: &[f64], upper: &[f64]) -> Vec<f64> {
         // Extremes matter: a third of the coordinates of every other point is at an end.
         let corners = self.stream.unit() < 0.5;
-        let ends = lower.iter().zip(upper);
-        ends.map(|(&low, &high)| match corners && self.stream.unit() < 0.6 {
-            true if self.stream.unit() < 0.5 => low,
-            true => high,
-            false => self.stream.between(low, high),
-        })
-        .collect()
+        let mut point: Vec<f64> = Vec::with_capacity(lower.len());
+        for (&low, &high) in lower.iter().zip(upper) {
+            point.push(match corners && self.stream.unit() < 0.6 {
+                true if self.stream.unit() < 0.5 => low,
+                true => high,
+                false => self.stream.between(low, high),
+            });
+        }
+        self.whole(point)
     }
 
     fn near(&mut self, centre: &[f64]) -> Vec<f64> {
         let size = 0.5f64.powf(8.0 * self.stream.unit());
         let share = self.stream.unit();
         let ends = self.lower.iter().zip(&self.upper).zip(centre);
-        ends.map(|((&low, &high), &at)| match self.stream.unit() < share {
+        let moved = ends.map(|((&low, &high), &at)| match self.stream.unit() < share {
             true => (at + size * (high - low) * (2.0 * self.stream.unit() - 1.0)).clamp(low, high),
             false => at,
-        })
-        .collect()
+        });
+        let point = moved.collect();
+        self.whole(point)
+    }
+
+    /// A point whose integers are integers.
+    fn whole(&self, mut point: Vec<f64>) -> Vec<f64> {
+        for (value, integers) in point.iter_mut().zip(&self.integers) {
+            if let Some(integers) = integers {
+                *value = integers.nearest(*value);
+            }
+        }
+        point
     }
 
     /// Those of some points at which the formula holds, with their states.

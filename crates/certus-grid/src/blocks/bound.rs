@@ -54,8 +54,9 @@ impl Expander<'_> {
         for (axis, own) in self.grid.axes.iter().enumerate() {
             for block in blocks.chunks_exact(words) {
                 let first = self.grid.unpack(block, axis).0;
-                lower.push(own.cut(first).max(own.lower));
-                upper.push(own.cut(first + extent).min(own.upper));
+                let (low, high) = own.inside(own.cut(first), own.cut(first + extent));
+                lower.push(low);
+                upper.push(high);
             }
         }
         for &(low, high) in &self.inputs {

@@ -107,11 +107,12 @@ impl Expander<'_> {
                     return Err(self.does_not_meet(axis, middle, (least, most)).into());
                 }
                 let (below, above) = (below.max(least), above.min(most));
-                if may_touch && touches_a_cut(along, (below, above), 2.0 * error) {
+                if may_touch && !along.integral && touches_a_cut(along, (below, above), 2.0 * error) {
                     found.corners.truncate(begun);
                     found.owners.truncate(settled);
                     return Ok(false);
                 }
+                let (below, above) = if along.integral { (below.ceil(), above.floor()) } else { (below, above) };
                 let (first, last) = self.met(along, (below, above));
                 self.grid.pack_place(axis, first, low);
                 self.grid.pack_place(axis, last, high);

@@ -147,7 +147,7 @@ impl Expander<'_> {
             outside.fold(0u32, |bits, (axis, _)| bits | 1 << axis)
         };
         let touches = |next: &[Interval]| {
-            let mut ends = next.iter().zip(&self.grid.axes);
+            let mut ends = next.iter().zip(&self.grid.axes).filter(|(_, axis)| !axis.integral);
             self.has_closed_cells() && ends.any(|(range, axis)| touches_a_cut(axis, (range.lo, range.hi), 0.0))
         };
         if is_part || leaving(next) != 0 || touches(next) {
@@ -172,7 +172,12 @@ impl Expander<'_> {
             "a sample of {} is not in the enclosure of its cell's successors",
             own.next.outputs().len()
         );
-        let outside = |(range, axis): (&Interval, &Axis)| range.lo > axis.upper || range.hi < axis.lower;
+        // What is no integer is no state.
+        for (range, axis) in next.iter_mut().zip(&self.grid.axes).filter(|(_, axis)| axis.integral) {
+            (range.lo, range.hi) = axis.inside(range.lo, range.hi);
+        }
+        let outside =
+            |(range, axis): (&Interval, &Axis)| range.lo > axis.upper || range.hi < axis.lower || range.lo > range.hi;
         if next.iter().zip(&self.grid.axes).any(outside) {
             return Ok(bounds);
         }

@@ -6,6 +6,8 @@
 //!
 //! Cells can be halved again and again, so places are counted in the finest steps that halving may reach, `width / 2^DEPTH`: halving is exact in doubles, and a cut of a
 //! coarse grid is a cut of all finer ones.
+//!
+//! The axis of an integer is cut half-way between integers. A cell of the requested width is one value: it reaches from there to there, and is never halved.
 
 /// How often a cell can be halved in each coordinate.
 pub const DEPTH: u32 = 12;
@@ -32,6 +34,8 @@ pub struct Axis {
     pub lower: f64,
     /// The upper end of the coordinate's range.
     pub upper: f64,
+    /// Whether the coordinate is an integer.
+    pub integral: bool,
     /// How many cells there are from there to the upper end.
     pub(super) count: u64,
     /// Bits of a fine place.
@@ -54,6 +58,7 @@ impl Axis {
             coarsening,
             lower,
             upper,
+            integral: false,
             count: 0,
             bits: 0,
             fine: 0.0,
@@ -74,6 +79,22 @@ impl Axis {
         // Cuts must be told apart wherever the range reaches.
         let largest = lower.abs().max(upper.abs()).max(anchor.abs());
         (axis.bits <= 50 && axis.fine > 4.0 * f64::EPSILON * largest && axis.fine >= f64::MIN_POSITIVE).then_some(axis)
+    }
+
+    /// The axis of an integer between two: a cell for each of its values.
+    pub(super) fn of_integers(lower: f64, upper: f64, coarsening: u32) -> Option<Axis> {
+        Some(Axis { integral: true, ..Axis::new(lower - 0.5, 1.0, lower, upper, coarsening)? })
+    }
+
+    /// How often a cell can be halved.
+    pub fn depth(&self) -> u32 {
+        if self.integral { self.coarsening } else { DEPTH }
+    }
+
+    /// The ends of the numbers from one cut to another, as far as the range reaches: of an integer, its least and its largest value.
+    pub fn inside(&self, low: f64, high: f64) -> (f64, f64) {
+        let (low, high) = if self.integral { (low.ceil(), high.floor()) } else { (low, high) };
+        (low.max(self.lower), high.min(self.upper))
     }
 
     fn cut_at(&self, place: f64, width: f64) -> f64 {
@@ -168,6 +189,9 @@ impl Axis {
 
     /// Half the width of a cell that was never halved, as far as either end is from its middle cut.
     pub fn half(&self) -> f64 {
+        if self.integral {
+            return (self.width - 1.0) / 2.0;
+        }
         // Cuts are off by less than a quarter of a fine width each.
         self.width / 2.0 + self.fine
     }

@@ -1,6 +1,6 @@
 //! Actions and chance variables: comparison with a label, and `match`.
 
-use crate::diagnostics::{Diagnostic, nearest};
+use crate::diagnostics::Diagnostic;
 use crate::syntax::Span;
 use crate::syntax::ast::{Arm, CompareOp, Expr, ExprKind, Ident};
 use crate::system::ChoiceId;
@@ -48,20 +48,7 @@ impl Checker<'_> {
 
     fn label(&mut self, entry: usize, label: &str, span: Span) -> Option<usize> {
         let labels = self.labels_of(entry);
-        let found = labels.iter().position(|l| l == label);
-        if found.is_none() {
-            let name = self.entries[entry].name;
-            let help = match nearest(label, labels.iter().map(String::as_str)) {
-                Some(near) => format!("did you mean `{near}`?"),
-                None => format!("its labels are {}", labels.join(", ")),
-            };
-            self.error(
-                Diagnostic::error("label", format!("`{name}` has no label `{label}`"))
-                    .at(span, "unknown label")
-                    .help(help),
-            );
-        }
-        found
+        self.label_in(self.entries[entry].name, &labels, label, span)
     }
 
     /// `act == hit`, `act != hit`.
@@ -97,35 +84,37 @@ impl Checker<'_> {
 
     pub(super) fn matching(&mut self, subject: &Expr, arms: &[Arm], span: Span) -> Option<Term> {
         let Some(entry) = self.choice_name(subject) else {
-            if let ExprKind::Name(name) = &subject.kind
-                && !self.by_name.contains_key(name.as_str())
-            {
-                self.unknown_name(name, subject.span);
-                return None;
-            }
-            self.error(
-                Diagnostic::error("match", "`match` takes an action or a chance variable")
-                    .at(subject.span, "neither of the two")
-                    .help("for a condition on numbers write `if … then … else …`"),
-            );
-            return None;
+            return self.label_match(subject, arms, span);
         };
+        let expected = self.expected.take();
         let choice = self.choice(entry, subject.span);
-        let values: Vec<Option<Term>> = arms.iter().map(|arm| self.term(&arm.value)).collect();
-        let assignment = self.assign_arms(entry, arms, span);
-        let values: Vec<Term> = values.into_iter().collect::<Option<_>>()?;
-        let pairs: Vec<(&Expr, &Term)> = arms.iter().map(|a| &a.value).zip(&values).collect();
-        self.same_sort(&pairs, "the cases of `match`")?;
-        self.fitting(&pairs, "the cases of `match`")?;
+        let values = self.arm_values(arms, expected);
+        let assignment = self.assign_arms(self.entries[entry].name, &self.labels_of(entry), arms, span);
+        let values = values?;
         let sort = values.first()?.sort;
         let per_label = assignment?.into_iter().map(|arm| values[arm].clone()).collect();
         Some(term::matched(choice?, per_label, sort))
     }
 
+    /// The values of the cases, which are of one sort and fit each other.
+    pub(super) fn arm_values(&mut self, arms: &[Arm], expected: Option<usize>) -> Option<Vec<Term>> {
+        let expected = expected.or_else(|| arms.iter().find_map(|arm| self.label_type(&arm.value)));
+        let values: Vec<Option<Term>> = arms.iter().map(|arm| self.term_as(&arm.value, expected)).collect();
+        let values: Vec<Term> = values.into_iter().collect::<Option<_>>()?;
+        let pairs: Vec<(&Expr, &Term)> = arms.iter().map(|a| &a.value).zip(&values).collect();
+        self.same_sort(&pairs, "the cases of `match`")?;
+        self.fitting(&pairs, "the cases of `match`")?;
+        Some(values)
+    }
+
     /// For each label the arm that covers it.
-    fn assign_arms(&mut self, entry: usize, arms: &[Arm], span: Span) -> Option<Vec<usize>> {
-        let labels = self.labels_of(entry);
-        let name = self.entries[entry].name;
+    pub(super) fn assign_arms(
+        &mut self,
+        name: &str,
+        labels: &[String],
+        arms: &[Arm],
+        span: Span,
+    ) -> Option<Vec<usize>> {
         let mut covered: Vec<Option<(usize, Span)>> = vec![None; labels.len()];
         let mut rest: Option<(usize, Span)> = None;
         let mut ok = true;
@@ -134,7 +123,7 @@ impl Checker<'_> {
                 ok &= self.cover_once(&mut rest, i, arm.pattern_span, "_");
             }
             for Ident { name: label, span } in &arm.labels {
-                match self.label(entry, label, *span) {
+                match self.label_in(name, labels, label, *span) {
                     Some(at) => ok &= self.cover_once(&mut covered[at], i, *span, label),
                     None => ok = false,
                 }

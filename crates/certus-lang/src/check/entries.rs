@@ -3,8 +3,8 @@
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::options::Open;
 use crate::syntax::Span;
-use crate::syntax::ast::{Expr, Ident, Range, VariableDeclaration};
-use crate::system::ChoiceId;
+use crate::syntax::ast::{Expr, Ident, Range, Values, VariableDeclaration};
+use crate::system::{ChoiceId, Integers};
 
 use super::term::{self, Sort, Term, TermKind, Uses};
 use super::{Checker, Context, Entry, EntryKind, Item, MAX_VECTOR, Opening, Value};
@@ -130,8 +130,21 @@ impl Checker<'_> {
             Some(size) => self.vector_size(size)?,
         };
         let what = if is_state { "the range of a state variable" } else { "the range of an input" };
+        let mut integers = None;
         let (lower, upper) = match &v.range {
-            Some(range) => self.constant_range(range, what, len, is_state)?,
+            Some(Values::Range(range)) => self.constant_range(range, what, len, is_state)?,
+            Some(Values::Set(set)) => {
+                let found = self.integers(set)?;
+                let (low, high) = found.hull();
+                integers = Some(found);
+                (vec![low as f64; len], vec![high as f64; len])
+            }
+            Some(Values::Labels(labels)) => {
+                let last = labels.len() as i64 - 1;
+                self.distinct(labels.iter(), v.name.span).then_some(())?;
+                integers = Integers::of_runs([(0, last)]);
+                (vec![0.0; len], vec![last as f64; len])
+            }
             None if is_state => (vec![f64::NEG_INFINITY; len], vec![f64::INFINITY; len]),
             None => {
                 self.error(
@@ -143,13 +156,23 @@ impl Checker<'_> {
             }
         };
         let number = self.entries[index].ordinal;
+        let enumeration = self.enumeration_of(v);
         let (list, kind, uses): (_, fn(usize) -> TermKind, _) = if is_state {
             (&mut self.model.states, TermKind::State, Uses::STATE)
         } else {
             (&mut self.model.inputs, TermKind::Input, Uses::INPUT)
         };
         (list[number].len, list[number].lower, list[number].upper) = (len, lower, upper);
-        Some(Value::Term(term::leaf(kind(number), Sort::Real, len, uses)))
+        let leaf = if integers.is_some() { term::integral_leaf } else { term::leaf };
+        list[number].integers = integers;
+        let sort = match enumeration {
+            Some(enumeration) => {
+                list[number].labels.clone_from(&self.enumerations[enumeration]);
+                Sort::Label(enumeration)
+            }
+            None => Sort::Real,
+        };
+        Some(Value::Term(leaf(kind(number), sort, len, uses)))
     }
 
     fn vector_size(&mut self, size: &Expr) -> Option<usize> {
@@ -313,7 +336,8 @@ impl Checker<'_> {
         place.1 = Term::clone(&value);
         self.model.order.push(Item::Define(number));
         let is_constant = value.numbers().is_some() || value.truths().is_some();
-        let named = if is_constant { value } else { term::leaf(TermKind::Define(number), sort, len, uses) };
+        let leaf = if value.is_integral() { term::integral_leaf } else { term::leaf };
+        let named = if is_constant { value } else { leaf(TermKind::Define(number), sort, len, uses) };
         Some(Value::Term(named))
     }
 }

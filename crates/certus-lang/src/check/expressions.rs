@@ -4,6 +4,7 @@ use crate::diagnostics::Diagnostic;
 use crate::syntax::Span;
 use crate::syntax::ast::{ChainOp, CompareOp, Comprehension, Expr, ExprKind, InfixOp, PrefixOp, Range};
 
+use super::labels::type_of;
 use super::operands::describe;
 use super::term::{self, Function, Sort, Term, TermKind, Uses};
 use super::{Checker, Context, MAX_WORK, TERM_WEIGHT, Value, vectorize};
@@ -11,7 +12,9 @@ use super::{Checker, Context, MAX_WORK, TERM_WEIGHT, Value, vectorize};
 impl Checker<'_> {
     /// Checks an expression that has a value.
     pub(super) fn term(&mut self, e: &Expr) -> Option<Term> {
-        let result = self.term_unmetered(e)?;
+        let result = self.term_unmetered(e);
+        self.expected = None;
+        let result = result?;
         if !matches!(e.kind, ExprKind::Name(_)) {
             self.work += TERM_WEIGHT + result.len;
         }
@@ -38,6 +41,8 @@ impl Checker<'_> {
     }
 
     fn term_unmetered(&mut self, e: &Expr) -> Option<Term> {
+        // Whatever else stands in it expects nothing.
+        let expected = self.expected.take();
         match &e.kind {
             ExprKind::Number(value, _) => Some(term::number(*value)),
             ExprKind::Bool(value) => Some(term::truths(vec![*value], false)),
@@ -48,8 +53,8 @@ impl Checker<'_> {
                 );
                 None
             }
-            ExprKind::Name(name) => self.name(name, e.span),
-            ExprKind::Vector(items) => self.joined(items, e.span),
+            ExprKind::Name(name) => self.name(name, expected, e.span),
+            ExprKind::Vector(items) => self.joined(items, expected, e.span),
             ExprKind::Comprehension(c) => self.comprehension(c, e.span),
             ExprKind::Call(function, arguments) => self.call(function, arguments, e.span),
             ExprKind::Index(base, index) => self.index(base, index),
@@ -59,25 +64,29 @@ impl Checker<'_> {
             ExprKind::Infix(op, a, b) => self.infix(op, a, b, e.span),
             ExprKind::Compare(op, a, b) => self.comparison(*op, a, b),
             ExprKind::InRange(value, range) => self.in_range(value, range),
+            ExprKind::InSet(value, set) => self.in_set(value, set),
             ExprKind::If(c, a, b) => {
                 let condition = self.scalar_bool(c, "the condition of `if`");
-                let (then, otherwise) = (self.term(a), self.term(b));
+                let expected = expected.or_else(|| self.label_type(e));
+                let (then, otherwise) = (self.term_as(a, expected), self.term_as(b, expected));
                 let (condition, then, otherwise) = (condition?, then?, otherwise?);
                 self.same_sort(&[(a, &then), (b, &otherwise)], "the two branches of `if`")?;
                 self.fitting(&[(a, &then), (b, &otherwise)], "the two branches of `if`")?;
                 Some(term::conditional(condition, then, otherwise))
             }
-            ExprKind::Match(subject, arms) => self.matching(subject, arms, e.span),
+            ExprKind::Match(subject, arms) => {
+                self.expected = expected;
+                self.matching(subject, arms, e.span)
+            }
         }
     }
 
-    fn name(&mut self, name: &str, span: Span) -> Option<Term> {
+    fn name(&mut self, name: &str, expected: Option<usize>, span: Span) -> Option<Term> {
         if let Some((_, value)) = self.locals.iter().rev().find(|(n, _)| n == name) {
-            return Some(term::number(*value));
+            return Some(Term::clone(value));
         }
         let Some(&index) = self.by_name.get(name) else {
-            self.unknown_name(name, span);
-            return None;
+            return self.label_value(name, expected, span);
         };
         self.entries[index].is_used = true;
         match self.entries[index].value.clone() {
@@ -145,8 +154,9 @@ impl Checker<'_> {
     }
 
     /// Elements and vectors after each other.
-    pub(super) fn joined(&mut self, items: &[Expr], span: Span) -> Option<Term> {
-        let parts: Vec<Option<Term>> = items.iter().map(|e| self.term(e)).collect();
+    pub(super) fn joined(&mut self, items: &[Expr], expected: Option<usize>, span: Span) -> Option<Term> {
+        let expected = expected.or_else(|| items.iter().find_map(|e| self.label_type(e)));
+        let parts: Vec<Option<Term>> = items.iter().map(|e| self.term_as(e, expected)).collect();
         let parts: Vec<Term> = parts.into_iter().collect::<Option<_>>()?;
         let pairs: Vec<(&Expr, &Term)> = items.iter().zip(&parts).collect();
         self.same_sort(&pairs, "the elements of a vector")?;
@@ -164,7 +174,7 @@ impl Checker<'_> {
         let mut parts: Vec<Term> = Vec::with_capacity(count);
         let mut total = 0;
         for i in from..to {
-            self.locals.push((c.variable.name.clone(), i as f64));
+            self.locals.push((c.variable.name.clone(), term::number(i as f64)));
             let part = self.term(&c.body);
             self.locals.pop();
             // One message for the first element is enough: the others would repeat it.
@@ -326,8 +336,12 @@ impl Checker<'_> {
         if let Some(choice) = self.choice_name(b) {
             return self.label_comparison(op, choice, b, a);
         }
-        let (left, right) = (self.term(a), self.term(b));
+        let expected = self.label_type(a).or_else(|| self.label_type(b));
+        let (left, right) = (self.term_as(a, expected), self.term_as(b, expected));
         let (left, right) = (left?, right?);
+        if type_of(&left).or(type_of(&right)).is_some() {
+            self.same_labels(op, (a, &left), (b, &right))?;
+        }
         for (e, t) in [(a, &left), (b, &right)] {
             if t.sort == Sort::Bool {
                 let help = match op {

@@ -95,7 +95,7 @@ impl Checker<'_> {
             "sum" => Some(term::sum(self.real(&arguments[0])?)),
             "max" | "min" => self.extremum(name == "max", arguments, span),
             "clamp" => self.clamp(arguments, span),
-            "concat" => self.joined(arguments, span),
+            "concat" => self.joined(arguments, None, span),
             "interleave" => self.interleave(arguments, span),
             "repeat" => self.repeat(arguments, span),
             "shift" => self.shift(arguments),
@@ -267,7 +267,8 @@ impl Checker<'_> {
         match &self.entries[index].value {
             Value::Term(t) => {
                 if let TermKind::State(i) = t.kind {
-                    return Some(term::leaf(TermKind::Next(i), Sort::Real, t.len, Uses::NEXT));
+                    let leaf = if t.is_integral() { term::integral_leaf } else { term::leaf };
+                    return Some(leaf(TermKind::Next(i), t.sort, t.len, Uses::NEXT));
                 }
             }
             Value::Failed | Value::Pending => return None,

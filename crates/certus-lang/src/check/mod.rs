@@ -11,11 +11,14 @@ mod expressions;
 mod formulas;
 mod functions;
 mod init_box;
+mod integral;
+mod labels;
 mod names;
 mod operands;
 mod order;
 mod rest;
 mod seconds;
+mod sets;
 pub(crate) mod term;
 mod updates;
 mod vectorize;
@@ -67,6 +70,12 @@ pub(crate) struct Model {
     /// The paths of the networks that are outside of the step.
     pub open_networks: Vec<String>,
     pub init: Option<Term>,
+    /// That the state's integers are of their sets.
+    pub integral: Option<Term>,
+    /// The same of the inputs.
+    pub integral_inputs: Option<Term>,
+    /// The same of successors, where it is not obvious.
+    pub integral_successors: Option<Term>,
     /// The conditions on transitions, one per declaration.
     pub assume: Vec<Term>,
     /// Their conjunction; those that speak of the successor do not apply where a run has ended.
@@ -81,6 +90,8 @@ pub(crate) struct Model {
     pub properties: Vec<Property>,
     pub init_box: (Vec<f64>, Vec<f64>),
     pub init_is_box: bool,
+    pub init_boxes: Vec<(Vec<f64>, Vec<f64>)>,
+    pub init_is_union: bool,
 }
 
 /// Something that is computed within a step.
@@ -123,6 +134,8 @@ pub(crate) fn check(
         context: Context::CONSTANT,
         opening: None,
         locals: Vec::new(),
+        enumerations: Vec::new(),
+        expected: None,
         work: 0,
         exhausted: false,
         formula_size: 0,
@@ -130,6 +143,7 @@ pub(crate) fn check(
         model: Model::default(),
     };
     checker.collect_entries();
+    checker.collect_enumerations();
     checker.check_overrides();
     for entry in checker.dependency_order() {
         checker.evaluate_entry(entry);
@@ -137,6 +151,7 @@ pub(crate) fn check(
     checker.check_order();
     checker.check_rest();
     checker.check_updates();
+    checker.demand_integers();
     checker.check_varying();
     checker.check_properties();
     checker.derive_init_box();
@@ -257,7 +272,11 @@ struct Checker<'a> {
     /// The policy or action being looked at, if its networks are left outside.
     opening: Option<Opening>,
     /// Variables of the comprehensions around the current expression.
-    locals: Vec<(String, f64)>,
+    locals: Vec<(String, Term)>,
+    /// The lists of labels of variables of named values, each once.
+    enumerations: Vec<Vec<String>>,
+    /// The list that a label is expected from, where the next expression stands.
+    expected: Option<usize>,
     work: usize,
     exhausted: bool,
     /// Operators of named formulas, counted at every mention.

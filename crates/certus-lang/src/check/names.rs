@@ -2,7 +2,7 @@
 
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::Span;
-use crate::syntax::ast::{ActionRule, DeclarationKind, Expr, ExprKind, File, Ident, InfixOp, PrefixOp, Range};
+use crate::syntax::ast::{ActionRule, DeclarationKind, Expr, ExprKind, File, Ident, InfixOp, Member, PrefixOp, Values};
 use crate::system::{Action, ActionKind, Chance, Define, Parameter, Policy, Variable};
 
 use super::{Checker, Entry, EntryKind, Value, term};
@@ -112,7 +112,8 @@ impl<'a> Checker<'a> {
                 let (lower, upper) = (vec![f64::NEG_INFINITY], vec![f64::INFINITY]);
                 let is_vector = v.size.is_some();
                 let varying = v.varying.is_some();
-                list.push(Variable { name, len: 1, is_vector, lower, upper, varying, before: Vec::new(), doc });
+                let (integers, labels, before) = (None, Vec::new(), Vec::new());
+                list.push(Variable { name, len: 1, is_vector, lower, upper, integers, labels, varying, before, doc });
                 list.len() - 1
             }
             EntryKind::Chance(cases) => {
@@ -216,10 +217,7 @@ impl<'a> Checker<'a> {
             }
             EntryKind::State(v) | EntryKind::Input(v) => {
                 v.size.iter().for_each(&mut visit);
-                if let Some(Range { low, high, .. }) = &v.range {
-                    visit(low);
-                    visit(high);
-                }
+                v.range.iter().flat_map(Values::expressions).for_each(&mut visit);
             }
             EntryKind::Chance(cases) => cases.iter().for_each(|(_, e)| visit(e)),
             EntryKind::Action { value, .. } => visit(value),
@@ -265,6 +263,7 @@ impl<'a> Checker<'a> {
         }
         let known = self.entries.iter().map(|e| e.name);
         let known = known.chain(self.locals.iter().map(|(n, _)| n.as_str()));
+        let known = known.chain(self.enumerations.iter().flatten().map(String::as_str));
         let mut help = nearest(name, known).map(|n| format!("did you mean `{n}`?"));
         let labelled = self.entries.iter().find(|e| match e.kind {
             EntryKind::Action { labels, .. } => labels.iter().any(|l| l.name == name),
@@ -321,6 +320,10 @@ pub(super) fn for_each_child<'e>(expr: &'e Expr, mut f: impl FnMut(&'e Expr)) {
             f(a);
             f(&range.low);
             f(&range.high);
+        }
+        ExprKind::InSet(a, set) => {
+            f(a);
+            set.members.iter().flat_map(Member::expressions).for_each(f);
         }
         ExprKind::If(a, b, c) => {
             f(a);

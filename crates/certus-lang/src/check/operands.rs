@@ -11,14 +11,20 @@ impl Checker<'_> {
     /// Checks an expression that is a real or a vector of reals.
     pub(super) fn real(&mut self, e: &Expr) -> Option<Term> {
         let t = self.term(e)?;
+        self.real_term(e, &t)?;
+        Some(t)
+    }
+
+    /// Reports a term that is no real and no vector of reals.
+    pub(super) fn real_term(&mut self, e: &Expr, t: &Term) -> Option<()> {
         if t.sort == Sort::Real {
-            return Some(t);
+            return Some(());
         }
-        self.error(
-            Diagnostic::error("type", "a number is needed here")
-                .at(e.span, describe(&t))
-                .help("a number is made of a truth value by `if … then 1 else 0`"),
-        );
+        let help = match t.sort {
+            Sort::Label(_) => "a number is made of a label by `match`",
+            _ => "a number is made of a truth value by `if … then 1 else 0`",
+        };
+        self.error(Diagnostic::error("type", "a number is needed here").at(e.span, describe(t)).help(help));
         None
     }
 
@@ -28,11 +34,11 @@ impl Checker<'_> {
         if t.sort == Sort::Bool {
             return Some(t);
         }
-        self.error(
-            Diagnostic::error("type", "a truth value is needed here")
-                .at(e.span, describe(&t))
-                .help("a truth value is made of a number by a comparison, such as `x > 0`"),
-        );
+        let help = match t.sort {
+            Sort::Label(_) => "a truth value is made of a label by a comparison with `==`",
+            _ => "a truth value is made of a number by a comparison, such as `x > 0`",
+        };
+        self.error(Diagnostic::error("type", "a truth value is needed here").at(e.span, describe(&t)).help(help));
         None
     }
 
@@ -132,8 +138,10 @@ impl Checker<'_> {
     pub(super) fn same_sort(&mut self, operands: &[(&Expr, &Term)], what: &str) -> Option<()> {
         let Some((first_expr, first)) = operands.first() else { return Some(()) };
         let Some((e, t)) = operands.iter().find(|(_, t)| t.sort != first.sort) else { return Some(()) };
+        let is_label = [first.sort, t.sort].iter().any(|sort| matches!(sort, Sort::Label(_)));
+        let kinds = if is_label { "of one kind" } else { "all numbers or all truth values" };
         self.error(
-            Diagnostic::error("type", format!("{what} are all numbers or all truth values"))
+            Diagnostic::error("type", format!("{what} are {kinds}"))
                 .at(e.span, describe(t))
                 .at(first_expr.span, describe(first)),
         );
@@ -148,5 +156,7 @@ pub(super) fn describe(t: &Term) -> String {
         (Sort::Bool, 1) => "this is a truth value".into(),
         (Sort::Real, n) => format!("this is a vector of {n} numbers"),
         (Sort::Bool, n) => format!("this is a vector of {n} truth values"),
+        (Sort::Label(_), 1) => "this is a label".into(),
+        (Sort::Label(_), n) => format!("this is a vector of {n} labels"),
     }
 }

@@ -8,7 +8,7 @@ use certus_graph::Interval;
 
 use crate::diagnostics::Diagnostic;
 use crate::syntax::Span;
-use crate::syntax::ast::{Bound, ChainOp, DeclarationKind, Expr, ExprKind};
+use crate::syntax::ast::{Bound, ChainOp, DeclarationKind, Expr, ExprKind, Values};
 use crate::system::{Bounds, Formula, Integrator};
 
 use super::term::{self, Part, Term, Uses};
@@ -280,6 +280,11 @@ impl Checker<'_> {
                             "how it moves is said by `der {} = …` or `next {} = …`",
                             own.name.name, own.name.name
                         )),
+                );
+            } else if matches!(own.range, Some(Values::Set(_) | Values::Labels(_))) {
+                self.error(
+                    Diagnostic::error("varying", "only real numbers vary within a step")
+                        .at(span, format!("`{}` has integers or labels for values", own.name.name)),
                 );
             } else if !exact {
                 self.error(

@@ -5,7 +5,7 @@ use crate::syntax::Span;
 use crate::syntax::ast::{self, DeclarationKind};
 
 use super::term::{self, Sort, Term, TermKind, Uses};
-use super::{Checker, Context, Update, Value};
+use super::{Checker, Context, EntryKind, Update, Value};
 
 /// What is known of the successor of one state variable.
 #[derive(Default)]
@@ -64,8 +64,18 @@ impl Checker<'_> {
 
     fn plan_update(&mut self, update: &ast::Update, is_derivative: bool, plans: &mut [Plan]) {
         let context = if is_derivative { Context::DERIVATIVE } else { Context::UPDATE };
-        let value = self.within(context, |c| c.real(&update.value));
+        let value = self.within(context, |c| c.successor_value(update));
         let Some(state) = self.updated_state(update) else { return };
+        if is_derivative && self.model.states[state].integers.is_some() {
+            let name = &update.name.name;
+            plans[state].failed = true;
+            self.error(
+                Diagnostic::error("update", "only real numbers have a derivative")
+                    .at(update.name.span, format!("`{name}` has integers or labels for values"))
+                    .help(format!("say what follows a step: `next {name} = …`")),
+            );
+            return;
+        }
         let plan = &mut plans[state];
         let word = |d: bool| if d { "der" } else { "next" };
         match plan.is_derivative {
@@ -83,6 +93,27 @@ impl Checker<'_> {
             _ => plan.is_derivative = Some((is_derivative, update.name.span)),
         }
         plan.failed |= self.fill(update, value, &mut plan.elements).is_none();
+    }
+
+    /// The right side of an update: a label where the variable has labels, numbers otherwise.
+    fn successor_value(&mut self, update: &ast::Update) -> Option<Term> {
+        let declared = self.by_name.get(update.name.name.as_str()).map(|entry| self.entries[*entry].kind);
+        let enumeration = match declared {
+            Some(EntryKind::State(v)) => self.enumeration_of(v),
+            _ => None,
+        };
+        let Some(enumeration) = enumeration else { return self.real(&update.value) };
+        let value = self.term_as(&update.value, Some(enumeration))?;
+        if value.sort == Sort::Label(enumeration) {
+            return Some(value);
+        }
+        let labels = self.labels_in_words(enumeration);
+        self.error(
+            Diagnostic::error("label", format!("the successor of `{}` is one of its labels", update.name.name))
+                .at(update.value.span, super::operands::describe(&value))
+                .help(format!("its labels are {labels}")),
+        );
+        None
     }
 
     /// `after x = e`: what an integrated variable becomes at the end of the step.
@@ -229,7 +260,10 @@ impl Checker<'_> {
             let mut elements = elements;
             match elements.first() {
                 Some(whole) if whole.len == len => elements.swap_remove(0),
-                _ => term::concat(elements, Sort::Real),
+                first => {
+                    let sort = first.map_or(Sort::Real, |t| t.sort);
+                    term::concat(elements, sort)
+                }
             }
         };
         let value = joined(plan.elements.into_iter().flatten().map(|(_, t)| t).collect());

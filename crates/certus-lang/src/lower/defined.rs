@@ -143,7 +143,7 @@ impl Lowering<'_> {
                 let parts = [self.defined(a, env)?, self.defined(b, env)?];
                 self.every(parts)
             }
-            TermKind::Not(a) => self.defined(a, env),
+            TermKind::Not(a) | TermKind::Member(a, _) => self.defined(a, env),
             TermKind::Throughout(condition, part) => self.throughout_defined(condition, *part, env),
             TermKind::Sum(a) | TermKind::MaxOf(a) | TermKind::MinOf(a) | TermKind::All(a) | TermKind::Any(a) => {
                 self.all_defined(a, env)

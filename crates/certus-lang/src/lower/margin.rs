@@ -2,15 +2,15 @@
 //!
 //! The margin of `a <= b` and of `a < b` is b - a; of a conjunction the minimum, of a disjunction the
 //! maximum, of a negation the negative. So a positive margin means true and a negative one false; at
-//! zero the truth value, which is lowered separately, decides. A condition on labels has no distance:
-//! its margin is 1 or -1.
+//! zero the truth value, which is lowered separately, decides. A condition on labels, or that a number
+//! is one of some integers, has no distance: its margin is 1 or -1.
 
 use std::rc::Rc;
 
 use certus_graph::NodeId;
 use certus_graph::ops::{Quantity, ReduceKind};
 
-use crate::check::term::{Term, TermKind};
+use crate::check::term::{Sort, Term, TermKind};
 use crate::syntax::ast::CompareOp;
 
 use super::builder::Binary;
@@ -34,6 +34,7 @@ impl Lowering<'_> {
 
     fn new_margin(&mut self, t: &Term, env: &mut Environment) -> Lowered<NodeId> {
         match &t.kind {
+            TermKind::Compare(_, a, _) if matches!(a.sort, Sort::Label(_)) => self.sign_of_truth(t, env),
             TermKind::Compare(op, a, b) => {
                 let (a, b) = (self.term(a, env)?, self.term(b, env)?);
                 match op {

@@ -75,6 +75,8 @@ pub(crate) fn lower(model: Model, warnings: Diagnostics) -> Lowered<System> {
         actions: model.actions.into_iter().map(|(a, _)| a).collect(),
         init_box: model.init_box,
         init_is_box: model.init_is_box,
+        init_boxes: model.init_boxes,
+        init_is_union: model.init_is_union,
         assumptions: model
             .assumptions
             .into_iter()
@@ -149,6 +151,7 @@ struct Plan {
     /// Where each atom is defined; nothing for everywhere.
     atoms_defined: Vec<Option<TruthPorts>>,
     init_defined: Option<TruthPorts>,
+    integral: Option<TruthPorts>,
     terminal: Option<TruthPorts>,
     reward: Option<PortIndex>,
     /// What the open networks see.
@@ -251,6 +254,10 @@ impl Lowering<'_> {
         let model = self.model;
         let terminal = plan.terminal.map(|own| self.ports[own.truth].1);
         let assume = plan.assume.map(|own| self.ports[own.truth].1);
+        plan.integral = self.optional_truth("integral", model.integral.as_ref(), env)?;
+        // What is no integer is no choice, and no state.
+        let no_choice = model.integral_inputs.as_ref().map(|t| self.negated(t, env)).transpose()?;
+        let no_state = model.integral.as_ref().map(|t| self.negated(t, env)).transpose()?;
         let mut parts = Vec::new();
         for (_, t) in &model.policies {
             parts.push(self.all_defined(t, env)?);
@@ -271,10 +278,16 @@ impl Lowering<'_> {
             parts.push(self.unless(terminal, next)?);
         }
         let chosen = self.every(parts.iter().copied())?;
+        let chosen = self.unless(no_choice, chosen)?;
+        parts = vec![chosen];
         plan.choice_defined = self.defined_ports("choice.defined", chosen)?;
         let refused = assume.map(|assume| self.builder.not(assume)).transpose()?;
         let next = self.unless(refused, next)?;
         parts.push(self.unless(terminal, next)?);
+        if let Some(t) = &model.integral_successors {
+            let integral = self.term(t, env)?;
+            parts.push(self.unless(refused, Some(integral))?);
+        }
         let whole = self.every(parts)?;
         plan.defined = self.defined_ports("defined", whole)?;
         for (i, (_, t)) in model.atoms.iter().enumerate() {
@@ -286,8 +299,14 @@ impl Lowering<'_> {
             Some(t) => self.all_defined(t, env)?,
             None => None,
         };
+        let init = self.unless(no_state, init)?;
         plan.init_defined = self.defined_ports("init.defined", init)?;
         Ok(())
+    }
+
+    fn negated(&mut self, t: &Term, env: &mut Environment) -> Lowered<NodeId> {
+        let node = self.term(t, env)?;
+        self.builder.not(node)
     }
 
     /// A condition that need not hold where another one does.
@@ -364,6 +383,7 @@ impl Plan {
             defined: self.defined.map(truth),
             atoms_defined: self.atoms_defined.iter().map(|own| own.map(truth)).collect(),
             init_defined: self.init_defined.map(truth),
+            integral: self.integral.map(truth),
             terminal: self.terminal.map(truth),
             reward: self.reward.map(output),
             networks: answers

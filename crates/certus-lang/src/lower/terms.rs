@@ -6,11 +6,15 @@ use certus_graph::NodeId;
 use certus_graph::ops::{Quantity, ReduceKind};
 
 use crate::check::term::{Function, Positions, Term, TermKind};
-use crate::system::ChoiceId;
+use crate::syntax::ast::CompareOp;
+use crate::system::{ChoiceId, Integers};
 
 use super::builder::Binary;
 use super::environment::Environment;
 use super::{Lowered, Lowering};
+
+/// So many integers are told apart one by one.
+const FEW_INTEGERS: u64 = 8;
 
 impl Lowering<'_> {
     pub(super) fn term(&mut self, t: &Term, env: &mut Environment) -> Lowered<NodeId> {
@@ -103,6 +107,10 @@ impl Lowering<'_> {
                 let (a, b) = (self.term(a, env)?, self.term(b, env)?);
                 self.builder.compare(*op, a, b)
             }
+            TermKind::Member(a, integers) => {
+                let a = self.term(a, env)?;
+                self.one_of(a, integers)
+            }
             TermKind::And(parts) => {
                 let parts = self.terms(parts, env)?;
                 self.builder.join(Binary::And, &parts)
@@ -117,7 +125,7 @@ impl Lowering<'_> {
             }
             TermKind::Iff(a, b) => {
                 let (a, b) = (self.term(a, env)?, self.term(b, env)?);
-                self.builder.compare(crate::syntax::ast::CompareOp::Equal, a, b)
+                self.builder.compare(CompareOp::Equal, a, b)
             }
             TermKind::IsLabel(choice, label) => {
                 let one_hot = self.one_hot(*choice, env)?;
@@ -126,6 +134,28 @@ impl Lowering<'_> {
             TermKind::Match(choice, arms) => self.matched(*choice, arms, t.len, env),
             TermKind::Throughout(condition, part) => self.throughout(condition, *part, Quantity::Truth, env),
         }
+    }
+
+    /// Whether each element is one of some integers: few are equalities, which engines split on; of many, an element is its own floor.
+    fn one_of(&mut self, a: NodeId, integers: &Integers) -> Lowered<NodeId> {
+        let mut alternatives = Vec::new();
+        if integers.count() <= FEW_INTEGERS {
+            for value in integers.iter() {
+                let value = self.builder.constant(&[value]);
+                alternatives.push(self.builder.compare(CompareOp::Equal, a, value)?);
+            }
+            return self.builder.join(Binary::Or, &alternatives);
+        }
+        let floor = self.builder.function(Function::Floor, a)?;
+        let whole = self.builder.compare(CompareOp::Equal, a, floor)?;
+        for &(from, to) in integers.runs() {
+            let (low, high) = (self.builder.constant(&[from as f64]), self.builder.constant(&[to as f64]));
+            let above = self.builder.compare(CompareOp::GreaterEqual, a, low)?;
+            let below = self.builder.compare(CompareOp::LessEqual, a, high)?;
+            alternatives.push(self.builder.binary(Binary::And, above, below)?);
+        }
+        let inside = self.builder.join(Binary::Or, &alternatives)?;
+        self.builder.binary(Binary::And, whole, inside)
     }
 
     fn signed(

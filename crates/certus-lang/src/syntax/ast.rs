@@ -56,6 +56,8 @@ pub enum ExprKind {
     Compare(CompareOp, Box<Expr>, Box<Expr>),
     /// `x in [a, b]`.
     InRange(Box<Expr>, Box<Range>),
+    /// `x in {a, b, 0..3}`.
+    InSet(Box<Expr>, Box<Set>),
     /// `if c then a else b`.
     If(Box<Expr>, Box<Expr>, Box<Expr>),
     /// `match a { x: e, y | z: f, _: g }`.
@@ -84,6 +86,43 @@ pub struct Range {
     pub high: Expr,
     /// Where it stands, brackets included.
     pub span: Span,
+}
+
+/// `{a, b, 0..3}` after `in`.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Set {
+    /// What is in it.
+    pub members: Vec<Member>,
+    /// Where it stands, braces included.
+    pub span: Span,
+}
+
+/// What is in a set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Member {
+    /// One value.
+    One(Expr),
+    /// `a..b`: the integers from a to b, both included.
+    Run(Expr, Expr),
+}
+
+impl Member {
+    /// The expressions that it is written with.
+    pub fn expressions(&self) -> impl Iterator<Item = &Expr> {
+        let (first, second) = match self {
+            Member::One(only) => (only, None),
+            Member::Run(from, to) => (from, Some(to)),
+        };
+        std::iter::once(first).chain(second)
+    }
+
+    /// Where it is written.
+    pub fn span(&self) -> Span {
+        match self {
+            Member::One(only) => only.span,
+            Member::Run(from, to) => from.span.to(to.span),
+        }
+    }
 }
 
 /// One arm of a `match`.
@@ -252,7 +291,7 @@ impl Expr {
             ExprKind::Prefix(..) => Level::Prefix,
             ExprKind::Chain(_, rest) => rest.first().map_or(Level::Postfix, |(op, _)| op.level()),
             ExprKind::Infix(op, ..) => op.level(),
-            ExprKind::Compare(..) | ExprKind::InRange(..) => Level::Comparison,
+            ExprKind::Compare(..) | ExprKind::InRange(..) | ExprKind::InSet(..) => Level::Comparison,
             // It reaches as far to the right as it can: as an operand it needs parentheses.
             ExprKind::If(..) => Level::Iff,
             _ => Level::Postfix,
@@ -306,7 +345,7 @@ pub enum DeclarationKind {
     Const(Vec<(Ident, Expr)>),
     /// `param p in [a, b] = e`
     Param { name: Ident, range: Range, value: Expr },
-    /// `state x[n] in [a, b]`
+    /// `state x[n] in [a, b]`, `state n in {0..9}`, `state m of { idle, up }`
     State(VariableDeclaration),
     /// `input u[n] in [a, b] before c, d`
     Input(VariableDeclaration),
@@ -346,11 +385,33 @@ pub struct VariableDeclaration {
     /// Its length if it is a vector.
     pub size: Option<Expr>,
     /// Its range.
-    pub range: Option<Range>,
+    pub range: Option<Values>,
     /// Of an input: the word `varying`, if it may change within a step.
     pub varying: Option<Span>,
     /// Of an input: the random choices that it is chosen before, and so without knowing them.
     pub before: Vec<Ident>,
+}
+
+/// The values that a variable can have.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// `in [a, b]`: real numbers.
+    Range(Range),
+    /// `in {0..9}`: integers.
+    Set(Set),
+    /// `of { idle, boot, up }`: one of some names.
+    Labels(Vec<Ident>),
+}
+
+impl Values {
+    /// The expressions that they are written with.
+    pub fn expressions(&self) -> Vec<&Expr> {
+        match self {
+            Values::Range(range) => vec![&range.low, &range.high],
+            Values::Set(set) => set.members.iter().flat_map(Member::expressions).collect(),
+            Values::Labels(_) => Vec::new(),
+        }
+    }
 }
 
 /// The right side of `next`, `der` or `after`.

@@ -7,6 +7,7 @@
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::{Evaluator, Workspace, enclose};
 use certus_graph::{Graph, GraphError, Interval};
+use certus_lang::system::Integers;
 use certus_numerics::Random;
 
 use super::{Abstraction, element_major};
@@ -48,21 +49,27 @@ struct Assumed {
 }
 
 impl Inputs {
-    /// The inputs are `count` numbers of the range from place `states` on.
+    /// The inputs are the numbers of the range from place `states` on, as many as there are elements; some of these are integers.
     pub(super) fn new(
         range: (&[f64], &[f64]),
         states: usize,
-        count: usize,
+        integers: &[Option<Integers>],
         allowed: Option<&Graph>,
     ) -> Result<Inputs, GraphError> {
         let (lower, upper) = (&range.0[states..], &range.1[states..]);
-        let middle: Vec<f64> = lower.iter().zip(upper).map(|(low, high)| low / 2.0 + high / 2.0).collect();
+        let count = integers.len();
+        let whole = |i: usize, value: f64| match integers.get(i) {
+            Some(Some(own)) => own.nearest(value),
+            _ => value,
+        };
+        let middle: Vec<f64> =
+            lower.iter().zip(upper).enumerate().map(|(i, (low, high))| whole(i, low / 2.0 + high / 2.0)).collect();
         let mut candidates = vec![middle.clone()];
         let mut at = |shares: &dyn Fn(usize) -> f64| {
             let mut own = middle.clone();
             for i in 0..count {
                 let share = shares(i);
-                own[i] = (lower[i] * (1.0 - share) + upper[i] * share).clamp(lower[i], upper[i]);
+                own[i] = whole(i, (lower[i] * (1.0 - share) + upper[i] * share).clamp(lower[i], upper[i]));
             }
             if !candidates.contains(&own) {
                 candidates.push(own);

@@ -31,6 +31,7 @@ use certus_graph::Graph;
 use certus_graph::canonical::canonicalize;
 use certus_graph::eval::Evaluator;
 use certus_lang::System;
+use certus_lang::system::Integers;
 use certus_solver::{LinearBound, LinearBounds};
 
 pub use cross_entropy_split::best_split;
@@ -99,8 +100,10 @@ impl Abstraction {
         let splits = order::splits(system, states, (&lower, &upper));
         let modes =
             Modes::new(&joint.plant, states, joint.layout, &Rows::of_box(&lower, &upper), splits).map_err(failed)?;
-        let count = system.inputs.iter().map(|input| input.len).sum();
-        let inputs = inputs::Inputs::new((&lower, &upper), states, count, joint.allowed.as_ref()).map_err(failed)?;
+        let integers: Vec<Option<Integers>> =
+            system.inputs.iter().flat_map(|own| std::iter::repeat_n(own.integers.clone(), own.len)).collect();
+        let inputs =
+            inputs::Inputs::new((&lower, &upper), states, &integers, joint.allowed.as_ref()).map_err(failed)?;
         let scored = !joint.scores.outputs().is_empty();
         let policy = if scored { Some(LinearBounds::new(&joint.scores).map_err(failed)?) } else { None };
         let compiled = canonicalize(&joint.scores).map_err(failed)?;

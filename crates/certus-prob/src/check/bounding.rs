@@ -25,13 +25,17 @@ const LONGEST: usize = 1 << 10;
 /// More steps help if they make a bound smaller than this share of what it was.
 const HARDLY: f64 = 0.98;
 
+/// So many corners of initial regions are followed exactly.
+const MOST_CORNERS: usize = 64;
+
 /// All that bounding needs.
 pub(super) struct Setting<'a> {
     pub(super) system: &'a System,
     pub(super) task: &'a Task,
     pub(super) bound: Option<Threshold>,
     pub(super) abstraction: &'a Abstraction,
-    pub(super) initial: &'a Polyhedron,
+    /// The boxes of the initial set.
+    pub(super) initial: &'a [Polyhedron],
     pub(super) options: &'a Options,
     pub(super) budget: &'a Budget<'a>,
     /// For start states that the bounds lead to.
@@ -87,7 +91,7 @@ impl Setting<'_> {
         }
         if start.is_some() {
             // A corner may be worse than plain numbers can tell, if it lies on the edge of a guard.
-            let corners = concrete::corners(initial, initial);
+            let corners = initial.iter().flat_map(|part| concrete::corners(part, part)).take(MOST_CORNERS).collect();
             let corners = concrete::no_less(abstraction, corners, following, lower / 2.0);
             if let Some(found) = concrete::best_exactly(abstraction, corners, &accept, following, lower, &stopped) {
                 (start, lower) = (Some(found.0), found.1);
@@ -112,7 +116,7 @@ impl Setting<'_> {
             holds: None,
             narrow: false,
             start,
-            cells: vec![Cell { region: initial.clone(), upper: 1.0 }],
+            cells: initial.iter().map(|part| Cell { region: part.clone(), upper: 1.0 }).collect(),
             policy: Vec::new(),
             steps,
             regions: 0,
@@ -175,7 +179,11 @@ impl Setting<'_> {
                 (outcome.lower, outcome.start) = (value, Some(state));
             }
             let worst = outcome.cells.iter().max_by(|a, b| a.upper.total_cmp(&b.upper));
-            let corners = worst.map_or_else(Vec::new, |cell| concrete::corners(&cell.region, initial));
+            let of_cell = |cell: &Cell| -> Vec<Vec<f64>> {
+                let near = initial.iter().filter(|part| part.may_meet(&cell.region));
+                near.flat_map(|part| concrete::corners(&cell.region, part)).take(MOST_CORNERS).collect()
+            };
+            let corners = worst.map_or_else(Vec::new, of_cell);
             if !narrow(&outcome)
                 && let Some((state, value)) =
                     concrete::best_exactly(abstraction, corners, &accept, following, outcome.lower, &late)

@@ -17,11 +17,18 @@ pub(super) fn initial_states(system: &System, template: &Arc<Template>) -> Resul
     Ok(Polyhedron::of_box(template, lower, upper))
 }
 
+/// Regions that hold all initial states together: the boxes of the initial set.
+pub(super) fn initial_parts(system: &System, template: &Arc<Template>) -> Vec<Polyhedron> {
+    system.init_boxes.iter().map(|(lower, upper)| Polyhedron::of_box(template, lower, upper)).collect()
+}
+
 /// Whether a state is initial, for certain.
 pub(super) fn is_initial(system: &System, state: &[f64]) -> bool {
-    let inside = system.init_box.0.iter().zip(&system.init_box.1).zip(state).all(|((l, u), x)| l <= x && x <= u);
+    let contains =
+        |(lower, upper): &(Vec<f64>, Vec<f64>)| lower.iter().zip(upper).zip(state).all(|((l, u), x)| l <= x && x <= u);
+    let inside = system.init_boxes.iter().any(contains);
     let Some(init) = &system.roles.init else { return inside };
-    if system.init_is_box || !inside {
+    if system.init_is_union || !inside {
         return inside;
     }
     let graph = system.step.keep_outputs(&[init.truth.port]);
@@ -57,11 +64,15 @@ pub(super) fn init_is_defined(system: &System) -> bool {
     enclose(&graph, &inputs).is_ok_and(|found| found[0][0].certainty() == Some(true))
 }
 
-/// The initial region in so many slices per dimension.
-pub(super) fn grid(initial: &Polyhedron, slices: usize) -> Vec<Polyhedron> {
-    let mut cells = vec![initial.clone()];
-    for dimension in 0..initial.template().dimension() {
-        let (low, width) = (initial.lower(dimension), initial.width(dimension));
+/// The initial regions, each in so many slices per dimension.
+pub(super) fn grid(initial: &[Polyhedron], slices: usize) -> Vec<Polyhedron> {
+    initial.iter().flat_map(|part| sliced(part, slices)).collect()
+}
+
+fn sliced(part: &Polyhedron, slices: usize) -> Vec<Polyhedron> {
+    let mut cells = vec![part.clone()];
+    for dimension in 0..part.template().dimension() {
+        let (low, width) = (part.lower(dimension), part.width(dimension));
         if width.is_nan() || width <= 0.0 {
             continue;
         }

@@ -43,7 +43,7 @@ const PROBE: f64 = 1e-3;
 /// regions, around the worst start state and in the middle of the initial set: where a region is large, or all runs reach the goal soon, branches end early.
 pub(super) fn chosen(
     abstraction: &Abstraction,
-    initial: &Polyhedron,
+    initial: &[Polyhedron],
     start: Option<&[f64]>,
     options: &Options,
     steps: usize,
@@ -52,10 +52,12 @@ pub(super) fn chosen(
     if options.method != Method::Automatic {
         return options.method;
     }
-    let (lower, upper) = initial.bounds();
+    let Some(first) = initial.first() else { return Method::Partition };
+    let (lower, upper) = first.bounds();
     let middle: Vec<f64> = lower.iter().zip(&upper).map(|(low, high)| (low + high) / 2.0).collect();
     let probe = Unfolding { steps, refining: None, containment: false, most_regions: SMALL_TREE };
     let small = [Some(middle.as_slice()), start].into_iter().flatten().all(|centre| {
+        let (lower, upper) = initial.iter().find(|part| part.contains_point(centre)).unwrap_or(first).bounds();
         let reach = |i: usize| PROBE / 2.0 * (upper[i] - lower[i]);
         let low: Vec<f64> = (0..lower.len()).map(|i| (centre[i] - reach(i)).max(lower[i])).collect();
         let high: Vec<f64> = (0..lower.len()).map(|i| (centre[i] + reach(i)).min(upper[i])).collect();

@@ -23,7 +23,7 @@ use crate::engine::{Budget, Errors, in_parallel};
 use crate::imdp::Imdp;
 use crate::template_polyhedron::Polyhedron;
 use bounding::Setting;
-use initial::{init_is_defined, initial_states};
+use initial::{init_is_defined, initial_parts};
 use method::abstraction;
 use query::read_query;
 
@@ -191,7 +191,7 @@ pub fn check(
         return Err(message.to_owned());
     }
     let abstraction = abstraction(system, &task, options, budget.seed)?;
-    let initial = initial_states(system, abstraction.template())?;
+    let initial = initial_parts(system, abstraction.template());
     // What was found has to be put together in time: with many cells that takes a while.
     let until = |hundredths: u32| budget.deadline.map(|last| sooner(started, last, hundredths));
     let search = Budget { deadline: until(8), ..*budget };

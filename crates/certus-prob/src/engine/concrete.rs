@@ -83,29 +83,37 @@ pub fn sampled(abstraction: &Abstraction, starts: &[Vec<f64>], following: Follow
     found
 }
 
+/// Start states that are drawn first, in all parts together, and corners that are tried beside them.
+const FIRST_POINTS: usize = 64;
+const MOST_FIRST_CORNERS: usize = 1024;
+
 /// A start state with a large probability, by random search and then in smaller and smaller neighbourhoods of the best one.
 #[tracing::instrument(level = "debug", name = "lower bounds by runs", skip_all)]
 pub fn worst_start(
     abstraction: &Abstraction,
-    initial: &Polyhedron,
+    initial: &[Polyhedron],
     accept: &dyn Fn(&[f64]) -> bool,
     following: Following,
     seed: u64,
     stopped: &dyn Fn() -> bool,
 ) -> Option<(Vec<f64>, f64)> {
-    let mut walk = HitAndRun::new(initial, Random::new(seed, 0x57a7));
-    let (lower, upper) = initial.bounds();
-    let mut points: Vec<Vec<f64>> = (0..64).map(|_| walk.point()).collect();
-    // Corners of the box, where extremes are.
-    if lower.len() <= 6 {
-        for corner in 0..1usize << lower.len() {
-            points.push((0..lower.len()).map(|i| if corner >> i & 1 == 1 { upper[i] } else { lower[i] }).collect());
+    let mut points: Vec<Vec<f64>> = Vec::new();
+    for (place, part) in initial.iter().enumerate() {
+        let mut walk = HitAndRun::new(part, Random::new(seed, 0x57a7 + ((place as u64) << 32)));
+        let draws = (FIRST_POINTS / initial.len()).max(1);
+        points.extend((0..draws).map(|_| walk.point()));
+        // Corners of the box, where extremes are.
+        let (lower, upper) = part.bounds();
+        if lower.len() <= 6 && (place + 1) << lower.len() <= MOST_FIRST_CORNERS {
+            for corner in 0..1usize << lower.len() {
+                points.push((0..lower.len()).map(|i| if corner >> i & 1 == 1 { upper[i] } else { lower[i] }).collect());
+            }
         }
     }
     let mut best: Option<(Vec<f64>, f64)> = None;
     let mut random = Random::new(seed, 0x57a8);
     for round in 0..6 {
-        points.retain(|point| initial.contains_point(point) && accept(point));
+        points.retain(|point| initial.iter().any(|part| part.contains_point(point)) && accept(point));
         // Where there is one initial state, every point is that.
         points.dedup();
         points.retain(|point| best.as_ref().is_none_or(|(known, _)| known != point));
@@ -121,6 +129,7 @@ pub fn worst_start(
             }
         }
         let (centre, _) = best.clone()?;
+        let (lower, upper) = initial.iter().find(|part| part.contains_point(&centre))?.bounds();
         let radius = 0.3f64.powi(round + 1);
         points = (0..24)
             .map(|_| {

@@ -136,6 +136,7 @@ fn sampled_start_states_stay_above_the_least_probability() {
             _ => (vec![0.3, 31.0], vec![0.5, 31.2]),
         };
         system.init_box = (lower.clone(), upper.clone());
+        system.init_boxes = vec![system.init_box.clone()];
         let asked = system.properties[0].probability().expect("no probability");
         let path = asked.path.clone();
         system.properties[0].kind = PathProbability { quantifier: Quantifier::Min, ..asked.clone() }.into();

@@ -62,8 +62,8 @@ pub(super) fn write(
 ) -> Result<(), Failure> {
     let sealed = sealed(loading)?;
     let about = property_of(&sealed.system, property)?;
-    let (lower, upper) = &sealed.system.init_box;
-    let degree = degree(lower.iter().zip(upper).filter(|(lo, hi)| lo < hi).count());
+    let wide = |(lower, upper): &(Vec<f64>, Vec<f64>)| lower.iter().zip(upper).filter(|(lo, hi)| lo < hi).count();
+    let degree = degree(sealed.system.init_boxes.iter().map(wide).max().unwrap_or(0));
     let checker = Checker::new(&sealed.system, about, degree, ORDER, !assumed)
         .map_err(|refused| unfinished(&refused.to_string()))?;
     // Whoever waits for the verdict is told that it has no certificate before the time is over.
@@ -71,9 +71,11 @@ pub(super) fn write(
     let deadline = budget.deadline.map(|end| now + end.saturating_duration_since(now).mul_f64(SHARE_OF_TIME));
     let budget = Budget { deadline, ..*budget };
     let mut nodes = arranged(checker.initial(), &pieces.0);
+    let roots = checker.initial().len();
     let found = grow(&checker, &mut nodes, pieces.0.len(), &budget, watch)?;
     let invariants = found.into_iter().map(|own| own.invariant).collect();
-    let claim = Reachable { degree, order: ORDER, shows_no_errors: !assumed, invariants, tree: in_preorder(&nodes) };
+    let claim =
+        Reachable { degree, order: ORDER, shows_no_errors: !assumed, invariants, tree: in_preorder(&nodes, roots) };
     let header = header(loading, &sealed, property, certus_reach::NAME, claim.to_json());
     write_atomically(path, &format!("certus-certificate 1\nproof {header}\nend\n"))
 }
@@ -92,6 +94,7 @@ fn grow(
     watch: &mut dyn FnMut(Progress),
 ) -> Result<Vec<Lasting>, Failure> {
     let mut known: Vec<Lasting> = Vec::new();
+    let widths = widths(checker.initial());
     let mut tries = TRIES_PER_PIECE * pieces + MORE_TRIES;
     let mut leaves = 0;
     let mut open: Vec<usize> = (0..nodes.len()).filter(|&place| matches!(nodes[place], Node::Open(_))).rev().collect();
@@ -119,7 +122,7 @@ fn grow(
                 }
                 Attempt::Open { .. } if spent(budget).is_some() => return Err(unfinished("no time is left")),
                 Attempt::Open { step, reason, scores } => {
-                    let halves = split(checker.initial(), &bounds, &scores).filter(|_| tries > 0);
+                    let halves = split(&widths, &bounds, &scores).filter(|_| tries > 0);
                     let Some((element, at, halves)) = halves else {
                         return Err(unfinished(&format!(
                             "the audit's own arithmetic does not show it of a part of the initial states: {reason} at step {step}"
@@ -138,9 +141,15 @@ fn grow(
     Ok(known)
 }
 
+/// The largest width of each element in a box.
+fn widths(boxes: &[Vec<Interval>]) -> Vec<f64> {
+    let elements = 0..boxes.first().map_or(0, Vec::len);
+    elements.map(|element| boxes.iter().map(|own| own[element].width()).fold(0.0, f64::max)).collect()
+}
+
 /// The halves of a box along the element that matters most, or the widest one where nothing is known of that.
-fn split(whole: &[Interval], bounds: &[Interval], scores: &[f64]) -> Option<(usize, f64, [Vec<Interval>; 2])> {
-    let share = |place: usize| bounds[place].width() / whole[place].width();
+fn split(widths: &[f64], bounds: &[Interval], scores: &[f64]) -> Option<(usize, f64, [Vec<Interval>; 2])> {
+    let share = |place: usize| bounds[place].width() / widths[place];
     let wide = (0..bounds.len()).filter(|&place| bounds[place].lo < bounds[place].hi && share(place) > NARROWEST);
     let score = |place: usize| scores.get(place).copied().filter(|own| own.is_finite()).unwrap_or(0.0);
     let element =
@@ -155,10 +164,15 @@ fn split(whole: &[Interval], bounds: &[Interval], scores: &[f64]) -> Option<(usi
     })
 }
 
-/// The tree of splits that leads to some pieces of a box. Where they are not the leaves of one, the box is left whole.
-fn arranged(whole: &[Interval], pieces: &[Vec<Interval>]) -> Vec<Node> {
-    let mut nodes = vec![Node::Open(whole.to_vec())];
-    let mut waiting: Vec<(usize, Vec<&Vec<Interval>>)> = vec![(0, pieces.iter().collect())];
+/// The trees of splits that lead to some pieces of boxes. Where they are not the leaves of one, the box is left whole.
+fn arranged(boxes: &[Vec<Interval>], pieces: &[Vec<Interval>]) -> Vec<Node> {
+    let mut nodes: Vec<Node> = boxes.iter().cloned().map(Node::Open).collect();
+    let inside = |whole: &Vec<Interval>, piece: &Vec<Interval>| {
+        whole.len() == piece.len() && whole.iter().zip(piece).all(|(whole, own)| whole.encloses(*own))
+    };
+    let of = |whole: &Vec<Interval>| pieces.iter().filter(|piece| inside(whole, piece)).collect();
+    let mut waiting: Vec<(usize, Vec<&Vec<Interval>>)> =
+        boxes.iter().enumerate().map(|(place, whole)| (place, of(whole))).collect();
     while let Some((place, inside)) = waiting.pop() {
         let Node::Open(bounds) = &nodes[place] else { continue };
         let Some((element, at)) =
@@ -197,9 +211,9 @@ fn cut_between(bounds: &[Interval], pieces: &[&Vec<Interval>]) -> Option<(usize,
 }
 
 /// The nodes as a certificate lists them.
-fn in_preorder(nodes: &[Node]) -> Vec<Branch> {
+fn in_preorder(nodes: &[Node], roots: usize) -> Vec<Branch> {
     let mut found = Vec::with_capacity(nodes.len());
-    let mut waiting = vec![0];
+    let mut waiting: Vec<usize> = (0..roots).rev().collect();
     while let Some(place) = waiting.pop() {
         match &nodes[place] {
             Node::Split { element, at, parts } => {
@@ -228,22 +242,23 @@ mod tests {
             vec![range(0.0, 0.5), range(0.0, 1.0), range(2.0, 2.0)],
             vec![range(0.5, 1.0), range(0.5, 1.0), range(2.0, 2.0)],
         ];
-        let tree = in_preorder(&arranged(&whole, &pieces));
+        let whole = [whole.to_vec()];
+        let tree = in_preorder(&arranged(&whole, &pieces), 1);
         let leaf = Branch::Leaf;
         let split = |element, at| Branch::Split { element, at };
         assert_eq!(tree, [split(0, 0.5), leaf.clone(), split(1, 0.5), leaf.clone(), leaf.clone()]);
         for too_few in [&pieces[..1], &[]] {
-            assert_eq!(in_preorder(&arranged(&whole, too_few)), std::slice::from_ref(&leaf));
+            assert_eq!(in_preorder(&arranged(&whole, too_few), 1), std::slice::from_ref(&leaf));
         }
     }
 
     #[test]
     fn boxes_are_halved_where_it_matters() {
         let whole = [range(0.0, 1.0), range(0.0, 4.0), range(1.0, 1.0)];
-        let (element, at, halves) = split(&whole, &whole, &[0.1, 0.3, 9.0]).unwrap();
+        let (element, at, halves) = split(&[1.0, 4.0, 0.0], &whole, &[0.1, 0.3, 9.0]).unwrap();
         assert_eq!((element, at), (1, 2.0));
         assert_eq!((halves[0][1], halves[1][1]), (range(0.0, 2.0), range(2.0, 4.0)));
         let narrow = [range(0.0, 1e-9), range(0.0, 1e-9), range(1.0, 1.0)];
-        assert_eq!(split(&whole, &narrow, &[]), None);
+        assert_eq!(split(&[1.0, 4.0, 0.0], &narrow, &[]), None);
     }
 }

@@ -1,6 +1,6 @@
 //! Violating runs as a table for other tools: comma-separated values, one row per position.
 
-use certus_lang::system::System;
+use certus_lang::system::{System, in_words};
 
 use super::PropertyResult;
 use super::document::{names_of, policy_names};
@@ -8,7 +8,7 @@ use certus_model::Run;
 
 /// The runs that violate properties: nothing if there is none. Columns are the property, the step, whether the step is in the part
 /// that repeats for ever (0 or 1), then state, environment's choices, chances, policy outputs, actions, and every atom (0 or 1). Numbers are
-/// written so that they read back as they were.
+/// written so that they read back as they were, labels by their names.
 pub fn trace_csv(system: &System, results: &[PropertyResult]) -> Option<String> {
     let runs: Vec<(&str, &Run)> = results
         .iter()
@@ -34,8 +34,8 @@ pub fn trace_csv(system: &System, results: &[PropertyResult]) -> Option<String> 
             let repeats = run.loop_to.is_some_and(|start| start <= position);
             let mut row = vec![property.to_owned(), position.to_string(), truth(repeats)];
             let numbers = |values: &[f64]| values.iter().map(f64::to_string).collect::<Vec<String>>();
-            row.extend(numbers(&run.states[position]));
-            row.extend(numbers(&run.inputs[position]));
+            row.extend(in_words(&system.states, &run.states[position], |value| value.to_string()));
+            row.extend(in_words(&system.inputs, &run.inputs[position], |value| value.to_string()));
             let chances = system.chances.iter().zip(&run.chances[position]);
             row.extend(chances.map(|(chance, &label)| chance.labels[label].clone()));
             row.extend(numbers(&run.policies[position]));

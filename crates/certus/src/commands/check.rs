@@ -2,7 +2,7 @@
 
 use std::io::Write;
 
-use certus_lang::system::{Expect, Property, System};
+use certus_lang::system::{Expect, Property, System, in_words};
 use certus_model::proof::{Invariant, Method};
 use certus_model::{Outcome, Proof, Run, Scope, Verdict, short, short_range};
 use certus_tasks::check::{
@@ -243,8 +243,8 @@ fn columns(system: &System, run: &Run) -> Vec<Vec<String>> {
         // What is chosen at the end does not matter.
         let open = run.open_end && position + 1 == run.states.len();
         let chosen = |text: String| if open { "–".to_owned() } else { text };
-        row.extend(numbers(&run.states[position]));
-        row.extend(numbers(&run.inputs[position]).into_iter().map(chosen));
+        row.extend(in_words(&system.states, &run.states[position], short));
+        row.extend(in_words(&system.inputs, &run.inputs[position], short).into_iter().map(chosen));
         let chances = system.chances.iter().zip(&run.chances[position]);
         row.extend(chances.map(|(chance, &label)| chosen(chance.labels[label].clone())));
         row.extend(numbers(&run.policies[position]));

@@ -70,12 +70,9 @@ fn show_system(system: &System, output: &mut impl Write) -> Result<(), Failure> 
     for (kind, variables) in [("state", &system.states), ("input", &system.inputs)] {
         for variable in variables {
             let length = if variable.is_vector { format!("[{}]", variable.len) } else { String::new() };
-            let range = |bounds: &[f64], pick: fn(f64, f64) -> f64| {
-                bounds.iter().copied().reduce(pick).map_or_else(String::new, short)
-            };
-            let (low, high) = (range(&variable.lower, f64::min), range(&variable.upper, f64::max));
             let name = format!("{}{length}", variable.name);
-            writeln!(output, "  {kind:<8} {name:<width$}  in [{low}, {high}]{}", doc(&variable.doc))?;
+            let range = variable.range_in_words(short);
+            writeln!(output, "  {kind:<8} {name:<width$}  {range}{}", doc(&variable.doc))?;
         }
     }
     for chance in &system.chances {

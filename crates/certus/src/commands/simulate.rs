@@ -74,6 +74,11 @@ fn write_table(task: &Simulate, simulated: &Simulated, output: &mut impl Write) 
     if let Some(report) = &summary.first_fault {
         let (run, step) = (report.run, report.steps);
         match &report.end {
+            End::LeftRange { variable, value, range: (low, high) } if low <= value && value <= high => writeln!(
+                output,
+                "           run {run}, step {step}: {variable} = {} is none of its integers",
+                short(*value)
+            )?,
             End::LeftRange { variable, value, range } => writeln!(
                 output,
                 "           run {run}, step {step}: {variable} = {} is outside of [{}, {}]",

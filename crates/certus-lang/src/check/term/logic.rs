@@ -3,9 +3,9 @@
 use std::rc::Rc;
 
 use crate::syntax::ast::CompareOp;
-use crate::system::ChoiceId;
+use crate::system::{ChoiceId, Integers};
 
-use super::{Sort, Term, TermKind, Uses, broadcast, common_len, fold, node, numbers, truths, uses_of};
+use super::{Sort, Term, TermKind, Uses, broadcast, common_len, constants, fold, node, truths, uses_of};
 
 pub(crate) fn conditional(condition: Term, then: Term, otherwise: Term) -> Term {
     let len = common_len([&condition, &then, &otherwise]);
@@ -21,7 +21,7 @@ pub(crate) fn conditional(condition: Term, then: Term, otherwise: Term) -> Term 
 /// Marks a constant as depending on a parameter.
 fn tainted(t: &Term) -> Term {
     match &t.kind {
-        TermKind::Number(values, _) => numbers(values.clone(), true),
+        TermKind::Number(values, _) => constants(values.clone(), true, t.sort),
         TermKind::Truth(values, _) => truths(values.clone(), true),
         _ => Rc::clone(t),
     }
@@ -33,6 +33,15 @@ pub(crate) fn compare(op: CompareOp, a: Term, b: Term) -> Term {
     }
     let (len, uses) = (common_len([&a, &b]), uses_of([&a, &b]));
     node(TermKind::Compare(op, a, b), Sort::Bool, len, uses)
+}
+
+/// Whether each element is one of some integers.
+pub(crate) fn member(t: Term, integers: Integers) -> Term {
+    if let TermKind::Number(values, p) = &t.kind {
+        return truths(values.iter().map(|value| integers.contains(*value)).collect(), *p);
+    }
+    let (len, uses) = (t.len, t.uses);
+    node(TermKind::Member(t, integers), Sort::Bool, len, uses)
 }
 
 pub(crate) fn and(parts: Vec<Term>) -> Term {

@@ -10,14 +10,14 @@ use std::rc::Rc;
 use certus_graph::Interval;
 
 use crate::syntax::ast::CompareOp;
-use crate::system::ChoiceId;
+use crate::system::{ChoiceId, Integers};
 
 mod fold;
 mod logic;
 mod real;
 mod vectors;
 
-pub(crate) use logic::{and, choice_uses, compare, conditional, iff, is_label, matched, not, or, quantified};
+pub(crate) use logic::{and, choice_uses, compare, conditional, iff, is_label, matched, member, not, or, quantified};
 pub(crate) use real::{add, apply, extremum, extremum_of, mul, power, sum};
 pub(crate) use vectors::{broadcast, concat, pick, same, slice};
 
@@ -31,6 +31,10 @@ pub(crate) struct TermNode {
     pub sort: Sort,
     pub len: usize,
     pub uses: Uses,
+    /// Whether its values are integers, as far as is obvious, where it is not constant.
+    integral: bool,
+    /// Whether some operation in it is not defined for all numbers. Names count: what they stand for is not looked at.
+    partial: bool,
 }
 
 /// What kind of value a term has.
@@ -38,6 +42,8 @@ pub(crate) struct TermNode {
 pub(crate) enum Sort {
     Real,
     Bool,
+    /// One of some names, by the place of their list in the checker's enumerations; the value is the name's place in it.
+    Label(usize),
 }
 
 /// What a term speaks of, as a set.
@@ -128,6 +134,8 @@ pub(crate) enum TermKind {
     Pick(Term, Positions),
     If(Term, Term, Term),
     Compare(CompareOp, Term, Term),
+    /// Whether an element is one of some integers.
+    Member(Term, Integers),
     And(Vec<Term>),
     Or(Vec<Term>),
     Not(Term),
@@ -170,11 +178,39 @@ impl Positions {
 fn node(kind: TermKind, sort: Sort, len: usize, uses: Uses) -> Term {
     // A vector without elements is a constant, whatever it would be made of.
     let (kind, uses) = match (len, sort) {
-        (0, Sort::Real) => (TermKind::Number(Vec::new(), false), Uses::NONE),
         (0, Sort::Bool) => (TermKind::Truth(Vec::new(), false), Uses::NONE),
+        (0, _) => (TermKind::Number(Vec::new(), false), Uses::NONE),
         _ => (kind, uses),
     };
-    Rc::new(TermNode { kind, sort, len, uses })
+    let integral = keeps_integers(&kind);
+    let mut node = TermNode { kind, sort, len, uses, integral, partial: false };
+    node.partial = node.is_partial_itself() || node.operands().iter().any(|t| t.partial);
+    Rc::new(node)
+}
+
+/// Whether a term that is no name and no constant has integers for values, as far as its operands say.
+fn keeps_integers(kind: &TermKind) -> bool {
+    let all = |terms: &[Term]| terms.iter().all(|t| t.is_integral());
+    match kind {
+        TermKind::Apply(function, inner) => match function {
+            Function::Floor | Function::Sign => true,
+            Function::Negate | Function::Abs | Function::Relu => inner.is_integral(),
+            Function::Clip(low, high) => inner.is_integral() && low.fract() == 0.0 && high.fract() == 0.0,
+            _ => false,
+        },
+        TermKind::Add(parts) => parts.iter().all(|(_, t)| t.is_integral()),
+        TermKind::Mul(parts) => parts.iter().all(|(divides, t)| !divides && t.is_integral()),
+        TermKind::Power(base, exponent) => {
+            let whole = |own: &f64| own.fract() == 0.0 && *own >= 0.0;
+            base.is_integral() && exponent.numbers().is_some_and(|all| all.iter().all(whole))
+        }
+        TermKind::Max(parts) | TermKind::Min(parts) | TermKind::Concat(parts) | TermKind::Match(_, parts) => all(parts),
+        TermKind::Sum(inner) | TermKind::MaxOf(inner) | TermKind::MinOf(inner) | TermKind::Pick(inner, _) => {
+            inner.is_integral()
+        }
+        TermKind::If(_, then, otherwise) => then.is_integral() && otherwise.is_integral(),
+        _ => false,
+    }
 }
 
 fn uses_of<'a>(terms: impl IntoIterator<Item = &'a Term>) -> Uses {
@@ -220,6 +256,7 @@ impl TermNode {
             | TermKind::MaxOf(a)
             | TermKind::MinOf(a)
             | TermKind::Pick(a, _)
+            | TermKind::Member(a, _)
             | TermKind::Not(a)
             | TermKind::All(a)
             | TermKind::Any(a)
@@ -238,15 +275,27 @@ impl TermNode {
         }
     }
 
-    /// Whether some operation in it is not defined for all numbers. Names count: what they stand for is not looked at.
-    pub fn may_be_undefined(&self) -> bool {
-        let partial = match &self.kind {
+    /// Whether its own operation is not defined for all numbers.
+    fn is_partial_itself(&self) -> bool {
+        match &self.kind {
             TermKind::Define(_) | TermKind::Power(..) | TermKind::Net(..) | TermKind::Throughout(..) => true,
             TermKind::Apply(function, _) => matches!(function, Function::Log | Function::Sqrt | Function::Tan),
             TermKind::Mul(parts) => parts.iter().any(|(divides, _)| *divides),
             _ => false,
-        };
-        partial || self.operands().iter().any(|t| t.may_be_undefined())
+        }
+    }
+
+    /// Whether some operation in it is not defined for all numbers. Names count: what they stand for is not looked at.
+    pub fn may_be_undefined(&self) -> bool {
+        self.partial
+    }
+
+    /// Whether its values are obviously integers.
+    pub fn is_integral(&self) -> bool {
+        match &self.kind {
+            TermKind::Number(values, _) => values.iter().all(|value| value.fract() == 0.0),
+            _ => self.integral,
+        }
     }
 
     /// Whether a parameter had a part in it.
@@ -256,8 +305,13 @@ impl TermNode {
 }
 
 pub(crate) fn numbers(values: Vec<f64>, from_param: bool) -> Term {
+    constants(values, from_param, Sort::Real)
+}
+
+/// Constant numbers, or labels by their places.
+pub(crate) fn constants(values: Vec<f64>, from_param: bool, sort: Sort) -> Term {
     let len = values.len();
-    node(TermKind::Number(values, from_param), Sort::Real, len, Uses::NONE)
+    node(TermKind::Number(values, from_param), sort, len, Uses::NONE)
 }
 
 pub(crate) fn number(value: f64) -> Term {
@@ -272,6 +326,12 @@ pub(crate) fn truths(values: Vec<bool>, from_param: bool) -> Term {
 /// A named term: a variable, a define, a policy.
 pub(crate) fn leaf(kind: TermKind, sort: Sort, len: usize, uses: Uses) -> Term {
     node(kind, sort, len, uses)
+}
+
+/// A named term whose values are integers.
+pub(crate) fn integral_leaf(kind: TermKind, sort: Sort, len: usize, uses: Uses) -> Term {
+    let partial = matches!(kind, TermKind::Define(_));
+    Rc::new(TermNode { kind, sort, len, uses, integral: true, partial })
 }
 
 /// A condition along the flow of a step.

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::{Positions, Sort, Term, TermKind, TermNode, node, numbers, truths, uses_of};
+use super::{Positions, Sort, Term, TermKind, TermNode, constants, node, numbers, truths, uses_of};
 
 /// Terms of one sort after each other.
 pub(crate) fn concat(parts: Vec<Term>, sort: Sort) -> Term {
@@ -15,8 +15,8 @@ pub(crate) fn concat(parts: Vec<Term>, sort: Sort) -> Term {
         }
     }
     match (flat.as_slice(), sort) {
-        ([], Sort::Real) => numbers(Vec::new(), false),
         ([], Sort::Bool) => truths(Vec::new(), false),
+        ([], _) => numbers(Vec::new(), false),
         ([only], _) => Rc::clone(only),
         _ => {
             let len = flat.iter().map(|t| t.len).sum();
@@ -55,7 +55,7 @@ fn push_joined(list: &mut Vec<Term>, next: &Term) {
     }
     // Constants and runs get a node of their own, so that what follows can be joined to it.
     list.push(match &next.kind {
-        TermKind::Number(values, p) => numbers(values.clone(), *p),
+        TermKind::Number(values, p) => constants(values.clone(), *p, next.sort),
         TermKind::Truth(values, p) => truths(values.clone(), *p),
         TermKind::Pick(base, positions) => {
             node(TermKind::Pick(Rc::clone(base), positions.clone()), next.sort, next.len, next.uses)
@@ -85,7 +85,7 @@ pub(crate) fn slice(t: &Term, start: usize, len: usize) -> Term {
         return Rc::clone(t);
     }
     match &t.kind {
-        TermKind::Number(values, p) => numbers(values[start..start + len].to_vec(), *p),
+        TermKind::Number(values, p) => constants(values[start..start + len].to_vec(), *p, t.sort),
         TermKind::Truth(values, p) => truths(values[start..start + len].to_vec(), *p),
         TermKind::Pick(base, Positions::From(from)) => {
             node(TermKind::Pick(Rc::clone(base), Positions::From(from + start)), t.sort, len, t.uses)
@@ -116,7 +116,7 @@ pub(crate) fn pick(t: &Term, list: Vec<usize>) -> Term {
         };
     }
     match &t.kind {
-        TermKind::Number(values, p) => numbers(list.iter().map(|i| values[*i]).collect(), *p),
+        TermKind::Number(values, p) => constants(list.iter().map(|i| values[*i]).collect(), *p, t.sort),
         TermKind::Truth(values, p) => truths(list.iter().map(|i| values[*i]).collect(), *p),
         TermKind::Pick(base, positions) => pick(base, list.iter().map(|i| positions.at(*i)).collect()),
         _ => {

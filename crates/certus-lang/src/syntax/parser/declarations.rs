@@ -2,8 +2,8 @@
 
 use crate::diagnostics::{Diagnostic, nearest};
 use crate::syntax::ast::{
-    ActionRule, CompareOp, Declaration, DeclarationKind, Ident, PathProbability, Property, PropertyBody, Quantifier,
-    Range, Update, VariableDeclaration,
+    ActionRule, CompareOp, Declaration, DeclarationKind, Ident, Member, PathProbability, Property, PropertyBody,
+    Quantifier, Range, Set, Update, Values, VariableDeclaration,
 };
 use crate::syntax::{Keyword, Span, Symbol, TokenKind};
 
@@ -161,7 +161,11 @@ impl Parser<'_> {
         let mut range = None;
         if self.at_keyword(Keyword::In) {
             self.advance();
-            range = Some(self.range()?);
+            let is_set = self.at_symbol(Symbol::LeftBrace);
+            range = Some(if is_set { Values::Set(self.set()?) } else { Values::Range(self.range()?) });
+        } else if self.at_keyword(Keyword::Of) {
+            self.advance();
+            range = Some(Values::Labels(self.labels()?));
         } else if self.at_symbol(Symbol::Assign) {
             let help = format!("initial values are given by `init {} == …`", name.name);
             return Err(self.unexpected_with("`in [a, b]` or the end of the line", Some(help)));
@@ -192,6 +196,39 @@ impl Parser<'_> {
         let high = self.expression()?;
         let end = self.expect(Symbol::RightBracket, "after the two ends of the range")?;
         Ok(Range { low, high, span: start.to(end) })
+    }
+
+    /// `{a, b, 0..3}` after `in`.
+    pub(super) fn set(&mut self) -> Parsed<Set> {
+        let start = self.advance();
+        let mut members = Vec::new();
+        while !self.at_symbol(Symbol::RightBrace) {
+            let first = self.expression()?;
+            members.push(if self.eat(Symbol::Range) {
+                Member::Run(first, self.expression()?)
+            } else {
+                Member::One(first)
+            });
+            if !self.eat(Symbol::Comma) {
+                break;
+            }
+        }
+        let end = self.expect(Symbol::RightBrace, "after the members of the set")?;
+        Ok(Set { members, span: start.to(end) })
+    }
+
+    /// `{ idle, boot, up }` after `of`.
+    fn labels(&mut self) -> Parsed<Vec<Ident>> {
+        self.expect(Symbol::LeftBrace, "and the labels")?;
+        let mut labels = Vec::new();
+        while !self.at_symbol(Symbol::RightBrace) {
+            labels.push(self.name("a label")?);
+            if !self.eat(Symbol::Comma) {
+                break;
+            }
+        }
+        self.expect(Symbol::RightBrace, "after the labels")?;
+        Ok(labels)
     }
 
     fn chance(&mut self) -> Parsed<DeclarationKind> {
@@ -233,16 +270,7 @@ impl Parser<'_> {
         let value = self.expression()?;
         self.expect(Symbol::RightParen, "after the scores")?;
         self.expect_keyword(Keyword::Of, "and the labels in braces")?;
-        self.expect(Symbol::LeftBrace, "and the labels")?;
-        let mut labels = Vec::new();
-        while !self.at_symbol(Symbol::RightBrace) {
-            labels.push(self.name("a label")?);
-            if !self.eat(Symbol::Comma) {
-                break;
-            }
-        }
-        self.expect(Symbol::RightBrace, "after the labels")?;
-        Ok(DeclarationKind::Action { name, rule, value, labels })
+        Ok(DeclarationKind::Action { name, rule, value, labels: self.labels()? })
     }
 
     fn update(&mut self) -> Parsed<Update> {

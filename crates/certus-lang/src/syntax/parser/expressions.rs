@@ -72,9 +72,13 @@ impl Parser<'_> {
                 Ok(Expr { kind, span })
             }
             Between::In => {
-                let range = self.range()?;
-                let span = left.span.to(range.span);
-                let kind = ExprKind::InRange(Box::new(left), Box::new(range));
+                let (span, kind) = if self.at_symbol(Symbol::LeftBrace) {
+                    let set = self.set()?;
+                    (left.span.to(set.span), ExprKind::InSet(Box::new(left), Box::new(set)))
+                } else {
+                    let range = self.range()?;
+                    (left.span.to(range.span), ExprKind::InRange(Box::new(left), Box::new(range)))
+                };
                 self.no_second_comparison(operator_span)?;
                 Ok(Expr { kind, span })
             }

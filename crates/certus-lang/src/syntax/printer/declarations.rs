@@ -1,7 +1,7 @@
 //! Declarations to documents.
 
 use crate::syntax::ast::{
-    ActionRule, Declaration, DeclarationKind, Expr, Ident, PathProbability, Property, PropertyBody, Update,
+    ActionRule, Declaration, DeclarationKind, Expr, Ident, PathProbability, Property, PropertyBody, Update, Values,
     VariableDeclaration,
 };
 
@@ -31,8 +31,8 @@ impl Printer<'_> {
                 let value = self.expr(value);
                 concat([text(format!("param {} in ", name.name)), range, text(" = "), value])
             }
-            DeclarationKind::State(variable) => self.variable("state", variable),
-            DeclarationKind::Input(variable) => self.variable("input", variable),
+            DeclarationKind::State(variable) => self.variable("state", variable, end),
+            DeclarationKind::Input(variable) => self.variable("input", variable, end),
             DeclarationKind::Chance { name, cases } => {
                 let print = |printer: &mut Self, case: &(Ident, Expr)| {
                     concat([text(format!("{}: ", case.0.name)), printer.expr(&case.1)])
@@ -48,9 +48,7 @@ impl Printer<'_> {
                 };
                 let head = text(format!("action {} {rule}(", name.name));
                 let value = self.expr(value);
-                let print = |_: &mut Self, label: &Ident| text(label.name.clone());
-                let body = self.braces(labels, end, print, |label| label.span.start);
-                concat([head, value, text(") of "), body])
+                concat([head, value, text(") of "), self.labels(labels, end)])
             }
             DeclarationKind::Define { name, value } => self.assignment("define", name, value),
             DeclarationKind::Init(value) => concat([text("init "), self.expr(value)]),
@@ -77,7 +75,12 @@ impl Printer<'_> {
         concat([text(format!("{keyword} {} = ", name.name)), self.expr(value)])
     }
 
-    fn variable(&mut self, keyword: &str, variable: &VariableDeclaration) -> Doc {
+    fn labels(&mut self, labels: &[Ident], end: usize) -> Doc {
+        let print = |_: &mut Self, label: &Ident| text(label.name.clone());
+        self.braces(labels, end, print, |label| label.span.start)
+    }
+
+    fn variable(&mut self, keyword: &str, variable: &VariableDeclaration, end: usize) -> Doc {
         let mut docs = vec![text(format!("{keyword} {}", variable.name.name))];
         if let Some(size) = &variable.size {
             docs.extend([text("["), self.expr(size), text("]")]);
@@ -85,8 +88,11 @@ impl Printer<'_> {
         if variable.varying.is_some() {
             docs.push(text(" varying"));
         }
-        if let Some(range) = &variable.range {
-            docs.extend([text(" in "), self.range(range)]);
+        match &variable.range {
+            None => {}
+            Some(Values::Range(range)) => docs.extend([text(" in "), self.range(range)]),
+            Some(Values::Set(set)) => docs.extend([text(" in "), self.set(set)]),
+            Some(Values::Labels(labels)) => docs.extend([text(" of "), self.labels(labels, end)]),
         }
         if !variable.before.is_empty() {
             let names: Vec<&str> = variable.before.iter().map(|own| own.name.as_str()).collect();

@@ -1,7 +1,7 @@
 //! Expressions to documents, with no more parentheses than the grammar needs.
 
-use crate::syntax::Comment;
-use crate::syntax::ast::{Arm, Bound, ChainOp, Expr, ExprKind, InfixOp, Level, PrefixOp, Range};
+use crate::syntax::ast::{Arm, Bound, ChainOp, Expr, ExprKind, InfixOp, Level, Member, PrefixOp, Range, Set};
+use crate::syntax::{Comment, Span};
 
 use super::Printer;
 use super::doc::{Doc, concat, group, nest, text};
@@ -74,6 +74,10 @@ impl Printer<'_> {
                 let value = self.expr_at(value, Level::Sum);
                 concat([value, text(" in "), self.range(range)])
             }
+            ExprKind::InSet(value, set) => {
+                let value = self.expr_at(value, Level::Sum);
+                concat([value, text(" in "), self.set(set)])
+            }
             ExprKind::If(condition, then, otherwise) => self.conditional(condition, then, otherwise),
             ExprKind::Match(subject, arms) => {
                 let head = concat([text("match "), self.expr_at(subject, Level::Postfix), text(" ")]);
@@ -115,6 +119,17 @@ impl Printer<'_> {
         let high = self.expr(&range.high);
         let close = self.closing_comments(range.span.end);
         concat([text("["), low, text(", "), high, close, text("]")])
+    }
+
+    pub(super) fn set(&mut self, set: &Set) -> Doc {
+        let print = |printer: &mut Self, member: &Member| match member {
+            Member::One(only) => printer.expr(only),
+            Member::Run(from, to) => {
+                let from = printer.expr(from);
+                concat([from, text(".."), printer.expr(to)])
+            }
+        };
+        self.filled("{".into(), &set.members, "}", set.span.end, print, Member::span)
     }
 
     fn prefix(&mut self, op: &PrefixOp, operand: &Expr) -> Doc {
@@ -225,18 +240,31 @@ impl Printer<'_> {
     /// Elements between brackets, filled into lines. Where the source begins a new line between two of
     /// them, as in the rows of a matrix, so does the result.
     fn list(&mut self, open: String, items: &[Expr], close: &'static str, end: usize) -> Doc {
+        self.filled(open, items, close, end, Self::expr, |item| item.span)
+    }
+
+    /// The same of anything that is written with expressions.
+    fn filled<T>(
+        &mut self,
+        open: String,
+        items: &[T],
+        close: &'static str,
+        end: usize,
+        print: impl Fn(&mut Self, &T) -> Doc,
+        span: impl Fn(&T) -> Span,
+    ) -> Doc {
         let mut words = Vec::new();
         let mut separator = None;
         for (i, item) in items.iter().enumerate() {
             let mut word: Vec<Doc> = separator.take().into_iter().collect();
-            word.push(self.expr(item));
+            word.push(print(self, item));
             if let Some(next) = items.get(i + 1) {
                 word.push(text(","));
-                let comments = self.take_same_line(next.span.start);
+                let comments = self.take_same_line(span(next).start);
                 for comment in comments {
                     word.extend([text("  "), Doc::Comment(comment.text.clone())]);
                 }
-                let breaks = !comments.is_empty() || self.is_line_break(item.span.end, next.span.start);
+                let breaks = !comments.is_empty() || self.is_line_break(span(item).end, span(next).start);
                 separator = Some(if breaks { Doc::HardLine } else { Doc::Line });
             }
             words.push(group(concat(word)));

@@ -47,6 +47,22 @@ fn any_range(inner: BoxedStrategy<Expr>) -> impl Strategy<Value = Range> {
     (inner.clone(), inner).prop_map(|(low, high)| Range { low, high, span: Span::default() })
 }
 
+fn any_set(inner: BoxedStrategy<Expr>) -> impl Strategy<Value = Set> {
+    let member = prop_oneof![
+        inner.clone().prop_map(Member::One),
+        (inner.clone(), inner).prop_map(|(from, to)| Member::Run(from, to)),
+    ];
+    prop::collection::vec(member, 0..4).prop_map(|members| Set { members, span: Span::default() })
+}
+
+fn any_values(inner: BoxedStrategy<Expr>) -> impl Strategy<Value = Values> {
+    prop_oneof![
+        any_range(inner.clone()).prop_map(Values::Range),
+        any_set(inner).prop_map(Values::Set),
+        prop::collection::vec(any_name().prop_map(|n| ident(&n)), 0..4).prop_map(Values::Labels),
+    ]
+}
+
 fn boxed(e: Expr) -> Box<Expr> {
     Box::new(e)
 }
@@ -83,6 +99,7 @@ pub fn any_expr() -> impl Strategy<Value = Expr> {
             (any_infix(e()), e(), e()).prop_map(|(op, a, b)| expr_of(ExprKind::Infix(op, boxed(a), boxed(b)))),
             (any_compare(), e(), e()).prop_map(|(op, a, b)| expr_of(ExprKind::Compare(op, boxed(a), boxed(b)))),
             (e(), any_range(e())).prop_map(|(a, r)| expr_of(ExprKind::InRange(boxed(a), Box::new(r)))),
+            (e(), any_set(e())).prop_map(|(a, s)| expr_of(ExprKind::InSet(boxed(a), Box::new(s)))),
             (e(), e(), e()).prop_map(|(a, b, c)| expr_of(ExprKind::If(boxed(a), boxed(b), boxed(c)))),
             (e(), prop::collection::vec((prop::collection::vec(any_name(), 0..3), e()), 0..3)).prop_map(|(a, arms)| {
                 let arms = arms
@@ -135,7 +152,7 @@ pub fn any_declaration() -> impl Strategy<Value = Declaration> {
     let e = || any_expr().boxed();
     let id = || any_name().prop_map(|n| ident(&n));
     let variable = || {
-        (id(), prop::option::of(e()), prop::option::of(any_range(e())), any::<bool>()).prop_map(
+        (id(), prop::option::of(e()), prop::option::of(any_values(e())), any::<bool>()).prop_map(
             |(name, size, range, varying)| VariableDeclaration {
                 name,
                 size,

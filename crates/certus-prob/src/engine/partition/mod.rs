@@ -75,12 +75,15 @@ pub struct Partitioned {
 /// Cells begin no wider than this share of what sampled runs visit.
 const COARSEST: f64 = 1.0 / 12.0;
 
+/// So many parts of the initial set are split off.
+const MOST_PARTS: usize = 64;
+
 /// Runs that show where a partition is needed.
 const RUNS: usize = 256;
 
 struct Partition<'a> {
     abstraction: &'a Abstraction,
-    initial: &'a Polyhedron,
+    initial: &'a [Polyhedron],
     /// None for any number.
     steps: Option<usize>,
     most_cells: usize,
@@ -101,10 +104,10 @@ struct Partition<'a> {
 /// Without a bound on the steps, splits are judged by so many.
 const LOOKED_AHEAD: usize = 64;
 
-/// Bounds the probability from every state of the initial region, within so many steps or within any number; `lower` is a lower bound of the worst case that is known already.
+/// Bounds the probability from every state of the initial regions, within so many steps or within any number; `lower` is a lower bound of the worst case that is known already.
 pub fn partition(
     abstraction: &Abstraction,
-    initial: &Polyhedron,
+    initial: &[Polyhedron],
     lower: f64,
     steps: Option<usize>,
     aim: &Aim,
@@ -113,12 +116,13 @@ pub fn partition(
 ) -> Partitioned {
     let mut standing = Standing { upper: 1.0, lower, ..Standing::default() };
     let mut own = Partition::new(abstraction, initial, steps, aim.most_cells, budget.seed);
-    if !own.in_range(initial) {
-        let cells = vec![Cell { region: initial.clone(), upper: 1.0 }];
+    let unbounded = || -> Vec<Cell> { initial.iter().map(|part| Cell { region: part.clone(), upper: 1.0 }).collect() };
+    if !initial.iter().all(|part| own.in_range(part)) {
+        let cells = unbounded();
         let errors = Errors { range: true, ..Errors::default() };
         return Partitioned { cells, standing, errors, error: 1.0, reached: Vec::new() };
     }
-    let mut best: Vec<Cell> = vec![Cell { region: initial.clone(), upper: 1.0 }];
+    let mut best = unbounded();
     let mut stuck = Stuck::default();
     let mut error = 1.0;
     while own.reach(budget) && own.evaluate(budget) {
@@ -161,7 +165,7 @@ pub fn partition(
 impl<'a> Partition<'a> {
     fn new(
         abstraction: &'a Abstraction,
-        initial: &'a Polyhedron,
+        initial: &'a [Polyhedron],
         steps: Option<usize>,
         most_cells: usize,
         seed: u64,
@@ -170,10 +174,14 @@ impl<'a> Partition<'a> {
         let states = abstraction.states();
         let whole = Polyhedron::of_box(abstraction.template(), &lower[..states], &upper[..states]);
         let pairs = whole.offsets().len() / 2;
-        let mut seen = initial.clone();
-        let mut walk = HitAndRun::new(initial, Random::new(seed, 0xce11));
+        let mut seen = initial.iter().skip(1).fold(initial[0].clone(), |all, part| all.hull(part));
+        let mut walks: Vec<HitAndRun<'_>> = (0u64..)
+            .zip(initial)
+            .map(|(place, part)| HitAndRun::new(part, Random::new(seed, 0xce11 + (place << 32))))
+            .collect();
         let mut random = Random::new(seed, 0xce12);
-        let mut points: Vec<Vec<f64>> = (0..RUNS).map(|_| walk.point()).collect();
+        let count = walks.len();
+        let mut points: Vec<Vec<f64>> = (0..RUNS.max(count)).map(|run| walks[run % count].point()).collect();
         for _ in 0..steps.unwrap_or(LOOKED_AHEAD) {
             let variables: Vec<Vec<f64>> = points.iter().map(|point| abstraction.with_middles(point)).collect();
             let (results, probabilities) =
@@ -189,15 +197,21 @@ impl<'a> Partition<'a> {
             }
         }
         let coarsest = (0..pairs).map(|pair| (seen.width(pair) * COARSEST).max(1e-9)).collect();
-        // Splits along the sides of the initial set, so that no cell is partly in it.
+        // Splits along the sides of the parts of the initial set, so that no cell is partly in it.
         let mut tree = SplitTree::new(whole);
-        let mut inside = 0;
-        for pair in 0..pairs {
-            if let Some(above) = tree.split_at(inside, pair, -initial.offsets()[2 * pair + 1]) {
-                inside = above;
+        for part in initial.iter().take(MOST_PARTS) {
+            let mut met = Vec::new();
+            tree.meeting(part, &mut met);
+            for cell in met {
+                let mut inside = cell as usize;
+                for pair in 0..pairs {
+                    if let Some(above) = tree.split_at(inside, pair, -part.offsets()[2 * pair + 1]) {
+                        inside = above;
+                    }
+                    // The low side keeps its number.
+                    tree.split_at(inside, pair, part.offsets()[2 * pair]);
+                }
             }
-            // The low side keeps its number.
-            tree.split_at(inside, pair, initial.offsets()[2 * pair]);
         }
         Partition {
             abstraction,

@@ -43,9 +43,25 @@ impl Partition<'_> {
 
     /// Cells that cover the initial set.
     pub(super) fn initial_cells(&mut self) -> Vec<u32> {
-        let mut found = Vec::new();
-        self.meeting(self.initial, &mut found);
-        found
+        let (mut found, mut own) = (Vec::new(), Vec::new());
+        if let [only] = self.initial {
+            self.meeting(only, &mut found);
+            return found;
+        }
+        loop {
+            let before = self.tree.cells.len();
+            found.clear();
+            for part in self.initial {
+                self.meeting(part, &mut own);
+                found.append(&mut own);
+            }
+            // What was split for one part may have been found for another one, whose states may be in the new half.
+            if self.tree.cells.len() == before {
+                found.sort_unstable();
+                found.dedup();
+                return found;
+            }
+        }
     }
 
     /// Bounds every cell that can be reached in time, and links them. False when stopped on the way.

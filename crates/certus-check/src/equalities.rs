@@ -64,16 +64,17 @@ pub(crate) fn violates_by_equalities(system: &System, formula: &Formula, run: &R
     let (mut pairs, mut given) = (Vec::new(), Vec::new());
     for (&(position, place), truth) in places.iter().zip(&enclosed) {
         let node = unrolled.graph.node(unrolled.positions[position].atoms[first + place]);
-        let is_equal = match node.op {
+        // The truth value that says that both sides are equal.
+        let when_equal = match node.op {
             Op::Compare(Compare::Equal) => true,
             Op::Compare(Compare::NotEqual) => false,
             _ => continue,
         };
         let open = truth.first().is_none_or(|own| own.certainty().is_none());
-        if open && truths.get(position).is_some_and(|own| own[first + place] == is_equal) {
+        if open && truths.get(position).is_some_and(|own| own[first + place] == when_equal) {
             let [left, right] = [0, 1].map(|side: usize| Place { node: node.inputs[side], element: 0 });
             pairs.push((left, right));
-            given.push(Given { position, node: asked[place], truth: is_equal });
+            given.push(Given { position, node: asked[place], truth: when_equal });
         }
     }
     let Some(differences) = Differences::new(&unrolled, pairs)? else { return Ok(false) };
